@@ -34,7 +34,7 @@ export default defineConfig({
     target: 'es2023',
     // Keeps light-dark(), which Lightning CSS would replace for older browsers.
     cssTarget: ['chrome125', 'firefox125', 'safari17.5'],
-    // The service forbids data: URLs.
+    // The service's content security policy forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
@@ -42,14 +42,14 @@ export default defineConfig({
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
-            // Index files of the kit lead to these, but no first page calls them.
+            // The kit's index files import these modules, but no page needs them to start.
             {
               name: 'hashes',
               test: /@noble.hashes|kit.src.contract.rules.(?:auditHash|checksum|hash)\.ts$/,
               priority: 1,
             },
-            // Bundles the code of every page in one file, because twenty files would wait for
-            // connections.
+            // Bundles the code that every page needs into one file. If it were split into twenty
+            // files, some would wait for a free connection.
             { name: 'first', tags: ['$initial'] },
           ],
         },
@@ -57,9 +57,9 @@ export default defineConfig({
     },
   },
   server: {
-    // The service checks Origin, so the proxy sends its own.
+    // The service rejects origins other than its own, so the proxy sends the service's origin.
     proxy: Object.fromEntries(
-      ['/sluice', '/streams'].map((path) => [
+      ['/sluice', '/streams', '/docs', '/openapi.json'].map((path) => [
         path,
         { target: service, changeOrigin: true, headers: { origin: service } },
       ]),

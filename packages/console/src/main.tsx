@@ -8,8 +8,9 @@ import { watchLoad } from './ui/keys/heldKeys.ts';
 import { createConsoleRouter } from './router.tsx';
 import { endSession, signInFromFragment } from './data/session.ts';
 
-// Runs first, so that the key leaves the address bar. A link opened in a tab that already shows the
-// console only fires popstate, which must be handled before the router.
+// Runs first, so that the key leaves the address bar at once. Opening a link with a key in a tab
+// that already shows the console only fires popstate, so this listener must be added before the
+// router's.
 signInFromFragment();
 addEventListener('popstate', () => {
   if (signInFromFragment()) void router.navigate({ to: '/' });
@@ -17,11 +18,11 @@ addEventListener('popstate', () => {
 
 const queryClient = createQueryClient(() => {
   endSession();
-  // Runs the guards again, which redirect to sign-in and back.
+  // Runs the route guards again, which redirect to the sign-in page.
   void router.invalidate();
 });
 const router = createConsoleRouter();
-// Covers the time until the first page has loaded.
+// Queues typed keys while the router loads a page, including the first one.
 watchLoad(() => router.state.status === 'pending' || router.state.resolvedLocation === undefined);
 
 const container = document.getElementById('root');

@@ -13,6 +13,7 @@ import { PageError } from './routes/frame/pageError.tsx';
 import { StreamsPage } from './routes/streams/streams.tsx';
 import {
   hrefOf,
+  parseApiSearch,
   parseDeliveriesSearch,
   parseDeliverySearch,
   parseExplainSearch,
@@ -28,9 +29,9 @@ import { isSignedIn } from './data/session.ts';
 import { sluice } from './data/queries/service.ts';
 
 /**
- * Loads the code of a page. If the service is unreachable, this shows an error instead of the
- * router's reload, which would clear the screen; the reload still happens if an update renamed the
- * file.
+ * Loads the code of a page. If that fails, the router reloads the browser page, in case an update
+ * renamed the file. If the service is unreachable, throws a different error, which the router shows
+ * instead: a reload would only clear the screen.
  */
 const served =
   <Module,>(load: () => Promise<Module>) =>
@@ -148,7 +149,6 @@ const inbox = createRoute({
   ),
 });
 
-/** An inbox by its name. */
 const namedInbox = createRoute({
   getParentRoute: () => frame,
   path: '/inbox/$name',
@@ -218,7 +218,19 @@ const audit = createRoute({
   ),
 });
 
-/** Omits the home page from the URL. */
+const apiReference = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings/api',
+  validateSearch: parseApiSearch,
+  component: lazyRouteComponent(
+    served(() => import('./routes/apiReference/apiPage.tsx')),
+    'ApiPage',
+  ),
+});
+
+/**
+ * Returns the search params with which sign-in leads back to this path; empty for the home page.
+ */
 function backTo(path: string): { back?: string } {
   return path === '/' ? {} : parseSignInSearch({ back: path });
 }
@@ -243,12 +255,13 @@ export function createConsoleRouter() {
         verify,
         settings,
         audit,
+        apiReference,
         nowhere,
       ]),
     ]),
     basepath: import.meta.env.BASE_URL,
     defaultPreload: 'intent',
-    // Preloading fetches only code; pages load their own data.
+    // Preloading a page fetches only its code; pages load their own data.
     defaultPreloadStaleTime: 0,
     defaultErrorComponent: PageError,
   });

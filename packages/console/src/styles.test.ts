@@ -6,7 +6,7 @@ const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
 
 type Oklch = [lightness: number, chroma: number, hue: number];
 
-/** Returns `[light, dark]` of every `--color-x: light-dark(oklch(…), oklch(…))`. */
+/** Light and dark color by name, from every `--color-x: light-dark(oklch(…), oklch(…))`. */
 const tokens = new Map(
   [...css.matchAll(/--color-([\w-]+): light-dark\(oklch\(([^)]+)\), oklch\(([^)]+)\)\)/g)].map(
     ([, name = '', light = '', dark = '']) => [

@@ -1,19 +1,21 @@
 /**
- * Loads bodies of webhooks. Short bodies are parsed here; long ones are parsed in a worker, so that
- * they do not block the page.
+ * Parses and queries webhook bodies: short ones on the page, long ones in a worker, so that parsing
+ * does not block the page.
  */
 import { useEffect, useId, useMemo, useState } from 'react';
 import { createBodyReader, type BodyReader } from './bodyReader.ts';
 import { dropBody, LONG_CHARACTERS, readBody, type FarBody, type SentBody } from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
-/** A body parsed here or by the worker. */
+/** A body that the page or the worker has parsed. */
 export type Body = { reader: BodyReader } | FarBody;
 
-/** Wraps a parsed value as a body. */
 export const bodyOf = (value: unknown): Body => ({ reader: createBodyReader(value) });
 
-/** @returns undefined while loading, null if it is not JSON. */
+/**
+ * Parses a body.
+ * @returns undefined while the worker parses; null if the body is not JSON.
+ */
 export function useBody(sent: SentBody): Body | null | undefined {
   const isHere = typeof sent === 'string' && sent.length <= LONG_CHARACTERS;
   const near = useMemo(() => {
@@ -34,8 +36,8 @@ export function useBody(sent: SentBody): Body | null | undefined {
 }
 
 /**
- * Queries a body: synchronously if it was parsed here, otherwise asynchronously. Until a result
- * arrives, it returns the previous one.
+ * Queries a body: synchronously if the page parsed it, otherwise in the worker. Until the worker
+ * responds, returns the previous result or, at first, the one in `body.first`.
  */
 export function useAnswer<What extends keyof BodyReader>(
   body: Body,

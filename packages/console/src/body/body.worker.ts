@@ -1,4 +1,4 @@
-/** The worker: fetches bodies, keeps long ones, and runs queries on them. */
+/** Worker that fetches webhook bodies, keeps long JSON ones, and runs queries on them. */
 import {
   createBodyReader,
   firstAnswersOf,
@@ -13,7 +13,7 @@ import {
 } from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
-// TypeScript's worker and DOM libraries conflict, so this file declares the scope itself.
+// TypeScript's worker and DOM libraries conflict, so this file declares the global scope itself.
 const worker = globalThis as unknown as {
   addEventListener: (type: 'message', listener: (event: MessageEvent<BodyMessage>) => void) => void;
   postMessage: (message: BodyAnswer) => void;
@@ -40,7 +40,7 @@ worker.postMessage({ id: 0, answer: 'started' });
 
 function answerOf(of: string, question: BodyQuestion): unknown {
   const body = bodies.get(of);
-  // The body was dropped in the meantime.
+  // The body was dropped before this query arrived.
   if (body === undefined) return undefined;
   if (question.what === 'text') return body.text;
   return (body.reader[question.what] as (...args: readonly unknown[]) => unknown)(...question.args);
@@ -52,7 +52,8 @@ async function fetchText(id: number, url: string): Promise<string | null> {
   try {
     const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(ANSWERED_WITHIN_MS)]);
     const response = await fetch(url, { signal });
-    // For long responses, text() decodes each chunk separately, which is slower.
+    // Decodes the complete response in one call, because `text()` decodes each chunk separately,
+    // which is slower.
     return response.ok ? new TextDecoder().decode(await response.arrayBuffer()) : null;
   } catch {
     return null;
@@ -61,7 +62,7 @@ async function fetchText(id: number, url: string): Promise<string | null> {
   }
 }
 
-/** @returns the text if the page should parse it. */
+/** Keeps a long JSON body and returns its first answers; returns the text of any other body. */
 function read(of: string, text: string): FirstAnswers | string {
   const parsed = text.length > LONG_CHARACTERS ? parseJson(text) : null;
   if (parsed === null) return text;

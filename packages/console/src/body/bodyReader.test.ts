@@ -23,7 +23,7 @@ test('a change of open rows is not served from the cache', () => {
   expect(reader.count(NONE)).toBe(1);
   const toggled = (...paths: string[]): OpenState => ({ ...NONE, toggled: new Set(paths) });
   expect(reader.count(toggled('$.logs'))).toBe(31);
-  // Returns an equal copy, like one from another thread.
+  // An equal state in another object, as sent between threads.
   expect(reader.count(toggled('$.logs'))).toBe(31);
   expect(reader.count(toggled('$.logs', '$.logs[0]'))).toBe(33);
   expect(reader.count(toggled('$.logs', '$.logs[1]'))).toBe(33);

@@ -1,5 +1,5 @@
 /**
- * Queries a JSON body in parts that are small enough to render or to send between threads. Pure.
+ * Queries a JSON body. The results are small enough to render or to send between threads.
  */
 import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
 import { createNotes } from './jsonNotes.ts';
@@ -14,25 +14,28 @@ import {
   type OpenState,
 } from './jsonRows.ts';
 
-/** Queries for a body in either thread. */
+/** Queries on a body, on the page or in the worker. */
 export interface BodyReader {
-  /** Number of visible lines. */
+  /** Returns the number of visible lines. */
   count(openState: OpenState): number;
-  /** A range of the visible lines. */
+  /** Returns the visible lines from `first` up to, but not including, `end`. */
   lines(openState: OpenState, first: number, end: number): { first: number; rows: JsonRow[] };
-  /** Returns the line of a path, or -1 if it is inside a collapsed container. */
+  /** Returns the visible line of a path, or -1 if there is none. */
   lineOf(openState: OpenState, path: string): number;
   find(text: string): { text: string; hits: JsonHit[] };
-  /** Null if the body is not a webhook. */
+  /** Returns the number of records; null if the body is not a webhook. */
   recordCount(): number | null;
-  /** A range of the records; empty if the body is not a webhook. */
+  /**
+   * Returns the records from `first` up to, but not including, `end`; empty if the body is not a
+   * webhook.
+   */
   records(first: number, end: number): DecodedRecord[];
 }
 
-/** Initial results for a view, sent together with the body. */
+/** Results of the first queries of a view, which the worker returns instead of a long body. */
 export type FirstAnswers = Partial<{ [What in keyof BodyReader]: ReturnType<BodyReader[What]> }>;
 
-/** About one screen of lines. */
+/** Number of lines in the first results, about one screen. */
 export const FIRST_LINES = 40;
 
 export const firstAnswersOf = (reader: BodyReader): FirstAnswers => ({

@@ -5,41 +5,42 @@
 import type { BodyReader, FirstAnswers } from './bodyReader.ts';
 
 /**
- * Maximum length of a body that the page parses itself. Longer ones would block it for more than a
- * frame.
+ * Maximum length of a body that the page parses itself, in characters. A longer body would block
+ * the page for more than a frame.
  */
 export const LONG_CHARACTERS = 1_000_000;
 
-/** A query about a body in the worker: a method of its reader, or its text. */
+/** A query on a body that the worker keeps: a method of its reader, or its text. */
 export type BodyQuestion = { what: keyof BodyReader; args: readonly unknown[] } | { what: 'text' };
 
 /**
- * A request to load a body, or a query about one. The worker keeps long JSON bodies and returns
- * {@link FirstAnswers}; for any other body it returns the text, or null if there is none.
+ * A request to load a body, or a query on a loaded one. When loading, the worker keeps a long JSON
+ * body and returns {@link FirstAnswers}; it returns the text of any other body, or null if the
+ * request failed.
  */
 type BodyRequest = { url: string } | { text: string } | BodyQuestion;
 
-/** A message to the worker: `of` identifies the body, `id` the response. */
+/** A message to the worker: `of` identifies the body, and `id` identifies the response. */
 export type BodyMessage =
   | ({ id: number; of: string } & BodyRequest)
-  /** The response is no longer needed. */
+  /** The response with this id is no longer needed. */
   | { abort: number }
-  /** The body is no longer needed. */
+  /** The body with this id is no longer needed. */
   | { drop: string };
 
-/** A response of the worker. The first one, with id 0, reports that it has started. */
+/** A response of the worker. The first one, with id 0, reports that the worker has started. */
 export interface BodyAnswer {
   id: number;
   answer: unknown;
 }
 
-/** A body kept by the worker. */
+/** A long JSON body that the worker keeps. */
 export interface FarBody {
   first: FirstAnswers;
   ask: (question: BodyQuestion) => Promise<unknown>;
 }
 
-/** A body as text, or a long one kept by the worker. */
+/** The text of a body, or a long JSON body that the worker keeps. */
 export type SentBody = string | FarBody;
 
 export const readText = async (sent: SentBody): Promise<string> =>
@@ -77,8 +78,9 @@ const toSentBody = (of: string, answer: unknown): SentBody | null =>
     : { first: answer as FirstAnswers, ask: (question) => request(of, question) };
 
 /**
- * @param of the worker's name for the body until {@link dropBody}.
- * @returns null if the request failed or the worker is still starting; callers then request the
+ * Fetches a body in the worker.
+ * @param of identifies the body in the worker until {@link dropBody}.
+ * @returns null if the request failed or the worker is still starting. The caller then requests the
  * body directly.
  */
 export async function fetchBody(
@@ -92,7 +94,7 @@ export async function fetchBody(
   return toSentBody(of, answer);
 }
 
-/** Parses JSON in the worker; returns the input unchanged if it is not JSON. */
+/** Parses a long JSON text in the worker; returns any other text unchanged. */
 export const readBody = async (of: string, text: string): Promise<SentBody> =>
   toSentBody(of, await request(of, { text })) ?? text;
 

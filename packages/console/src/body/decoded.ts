@@ -1,4 +1,4 @@
-/** Decodes the records of a webhook body for display. Pure; bodies are untrusted. */
+/** Decodes the records of a webhook body for display. Bodies are untrusted. */
 import { decodeLogs, type DecodedValue, type WebhookLog } from '@sluice/kit';
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { formatAmount } from '../ui/text/format.ts';
@@ -6,20 +6,20 @@ import { formatAmount } from '../ui/text/format.ts';
 export interface DecodedField {
   name: string;
   value: string;
-  /** Explains the value, such as `250 USDC`; empty if there is nothing to add. */
+  /** Explanation of the value, such as `250 USDC`; empty if there is nothing to add. */
   note: string;
 }
 
 export interface DecodedRecord {
-  /** Name, such as `Transfer` or `transaction`. */
+  /** Name of the event or kind of record, such as `Transfer` or `Internal transaction`. */
   title: string;
-  /** Description, such as `ERC-20 USDC`; empty if unknown. */
+  /** Description, such as `ERC-20 USDC`; empty if there is none. */
   about: string;
   fields: DecodedField[];
-  /** Position in its block, such as `log 214`. */
+  /** Position in its block, such as `log 214`; empty if there is none. */
   place: string;
   txHash: string;
-  /** True if neither an ABI nor a known topic identifies it. */
+  /** True if neither an ABI, the service nor a known topic identifies the event. */
   unknown: boolean;
 }
 
@@ -37,13 +37,15 @@ const field = (name: string, value: unknown, note = ''): DecodedField => ({
   note,
 });
 
-/** Returns the records, or null if the body is not a webhook. */
+/** Returns the decoded records; null if the body is not a webhook. */
 export function toDecodedRecords(body: unknown): DecodedRecord[] | null {
   if (!isObject(body) || !isObject(body['block'])) return null;
   return 'coinTransfers' in body ? aptosRecords(body) : evmRecords(body);
 }
 
-/** Returns a function that decodes single logs of the body; null if the body has no logs. */
+/**
+ * Returns a function that decodes a single log of the body; null if the body has no list of logs.
+ */
 export function createLogReader(body: unknown): ((log: Json) => DecodedRecord) | null {
   if (!isObject(body) || !Array.isArray(body['logs'])) return null;
   let tokens: Map<string, TokenRecord> | undefined;
@@ -61,7 +63,7 @@ function evmRecords(body: Json): DecodedRecord[] {
     records.push(toLogRecord(log, tokens.get(key), body['abi']));
     tokens.delete(key);
   }
-  // Adds transfers without a log, because streams can exclude logs.
+  // Adds the transfers and approvals whose log is not in the body.
   records.push(...[...tokens.values()].map(toTokenRecord));
   for (const tx of listOf(body['txs'])) {
     records.push({
@@ -109,7 +111,10 @@ function evmRecords(body: Json): DecodedRecord[] {
 
 const TRIGGER = 'trigger ';
 
-/** Returns the trigger results of a record; for a failed trigger, `error` and the reason. */
+/**
+ * Returns the trigger results of a record. A failed trigger is named `error`, and its value is the
+ * reason.
+ */
 const triggersOf = (record: Json): DecodedField[] =>
   listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
 
@@ -120,15 +125,18 @@ const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'su
 const placeKey = (record: Json): string =>
   `${textOf(record['transactionHash'])} ${textOf(record['logIndex'])}`;
 
-/** The native currency of every EVM chain has 18 decimals. */
+/**
+ * Formats an amount of the native currency, which has 18 decimals on every EVM chain; empty if it
+ * is zero or invalid.
+ */
 const nativeAmount = (value: unknown): string => {
   const amount = typeof value === 'string' ? formatAmount(value, 18) : null;
   return amount === null || amount === '0' ? '' : `${amount} native`;
 };
 
 /**
- * Formats the amount, such as `1,200.5 USDT`, if the record names its token or coin; otherwise
- * empty.
+ * Formats the amount of a record, such as `1,200.5 USDT`; empty if the record does not contain the
+ * decimals of its token or coin.
  */
 export function amountOf(record: Json): string {
   const { value, coin } = record;
@@ -140,13 +148,16 @@ export function amountOf(record: Json): string {
   return amount === null ? '' : `${amount} ${textOf(symbol)}`.trim();
 }
 
-/** A transfer or approval that the service decoded. */
+/** A transfer or approval that the service decoded from a log. */
 interface TokenRecord {
   kind: TokenKind;
   record: Json;
 }
 
-/** Display names of the lists in a body. */
+/**
+ * The title, token standard and fields of the records in each list of decoded transfers or
+ * approvals.
+ */
 const TOKEN_KINDS = {
   erc20Transfers: { title: 'Transfer', standard: 'ERC-20', names: ['from', 'to', 'value'] },
   erc20Approvals: { title: 'Approval', standard: 'ERC-20', names: ['owner', 'spender', 'value'] },
@@ -159,7 +170,7 @@ const TOKEN_KINDS = {
 } as const;
 type TokenKind = keyof typeof TOKEN_KINDS;
 
-/** Maps a transaction and log to their decoded record. */
+/** Maps the transaction hash and index of a log to the transfer or approval decoded from it. */
 const tokenRecords = (body: Json): Map<string, TokenRecord> =>
   new Map(
     (Object.keys(TOKEN_KINDS) as TokenKind[]).flatMap((kind) =>
@@ -187,7 +198,7 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
   };
 }
 
-/** Decodes a log by the ABI, then by the service's record, then by a known topic. */
+/** Decodes a log by the ABI; if that fails, by the service's record, then by a known topic. */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
   const answers = triggersOf(log);
@@ -234,7 +245,7 @@ function withAmounts(fields: DecodedField[], token: DecodedRecord | undefined): 
   );
 }
 
-/** Decodes logs one by one, so that an invalid log does not affect others. */
+/** Decodes a single log, so that an invalid log does not affect others. */
 function decodeWith(log: Json, abi: unknown): { name: string; fields: DecodedField[] } | undefined {
   if (!Array.isArray(abi) || abi.length === 0) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Parses JSON; returns null if the input is not JSON. */
+/** Parses JSON. The value is wrapped, because null means that the text is not JSON. */
 export function parseJson(text: string): { value: unknown } | null {
   try {
     return { value: JSON.parse(text) };

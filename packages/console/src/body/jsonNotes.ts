@@ -1,4 +1,4 @@
-/** Explanations for the lines of a webhook body. Pure; bodies are untrusted. */
+/** Explains lines of a webhook body, such as amounts and parameters. Bodies are untrusted. */
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
 import { formatHash } from '../ui/text/format.ts';
@@ -15,7 +15,7 @@ const isRecord = (value: unknown): value is Json =>
 const isLog = (value: unknown): value is Json =>
   isRecord(value) && typeof value['topic0'] === 'string';
 
-/** Decodes logs only when their lines are rendered, because few of thousands are visible. */
+/** Decodes a log only when one of its lines is rendered, because most logs are never visible. */
 export function createNotes(body: unknown): NoteOf {
   const readLog = createLogReader(body);
   const known = new WeakMap<Json, LogNotes>();
@@ -37,7 +37,7 @@ export function createNotes(body: unknown): NoteOf {
   };
 }
 
-/** Members of a record that are not parameters of its event. */
+/** Matches the names of decoded fields that are not parameters of the event. */
 const NO_PARAMETER = /^(contract|data|topic\d|trigger .*)$/;
 
 const TOPICS = ['topic1', 'topic2', 'topic3'];
@@ -69,7 +69,9 @@ function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
 const shorten = (value: string): string =>
   /^0x[0-9a-f]{40,}$/i.test(value) ? formatHash(value) : value;
 
-/** Encodes a value as a 32-byte topic. */
+/**
+ * Encodes a hex string, number or boolean as a 32-byte topic; returns an empty string for others.
+ */
 function wordOf(value: string): string {
   if (/^0x[0-9a-f]{1,64}$/i.test(value))
     return `0x${value.slice(2).padStart(64, '0')}`.toLowerCase();

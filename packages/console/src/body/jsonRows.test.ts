@@ -125,7 +125,7 @@ test('matches in keys and values are counted, with their paths', () => {
     { path: '$.logs[0].Absent', within: ['$.logs', '$.logs[0]'] },
   ]);
   expect(findInJson(value, '')).toEqual([]);
-  // The search text is not a pattern.
+  // Special characters of patterns match literally.
   expect(findInJson({ a: 'f(x).[1]', b: 'f' }, 'F(X).[1]').map(({ path }) => path)).toEqual([
     '$.a',
   ]);
@@ -150,7 +150,7 @@ test('a revealed container is open, and closes when toggled', () => {
       .reduce(withToggled, openState);
   expect(lines(value, revealed)).toEqual(['$.a 1', '$.a.b 1']);
   expect(lines(value, pressed(revealed))).toEqual(['$.a 1']);
-  // A line stays open even if the search no longer reveals it.
+  // A container that would be open even without the search closes, too.
   const both: OpenState = { ...revealed, start: 'all' };
   expect(lines(value, pressed(both))).toEqual(['$.a 1']);
 });

@@ -1,22 +1,22 @@
-/** Flattens a JSON value into visible lines for a virtual list. Pure. */
+/** Flattens a JSON value into visible lines for a virtual list. */
 import type { NoteOf } from './jsonNotes.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 export interface JsonRow {
-  /** Path such as `$.logs[0].topic0`, usable in jq and JSONPath. */
+  /** JSONPath of the line, such as `$.logs[0].topic0`. */
   path: string;
   depth: number;
   key: string;
   kind: JsonKind;
   /** The JSON of a scalar; empty for a container. */
   text: string;
-  /** Number of members of a container. */
+  /** Number of members of a container; 0 for a scalar. */
   size: number;
   open: boolean;
-  /** Whether it is open initially. */
+  /** Whether the container is initially open. */
   openAtFirst: boolean;
-  /** Explains the value; empty if there is nothing to add. */
+  /** Explanation of the value; empty if there is nothing to add. */
   note: string;
 }
 
@@ -41,8 +41,9 @@ const sizeOf = (value: object): number =>
   Array.isArray(value) ? value.length : Object.keys(value).length;
 
 /**
- * Initially, the body, its block, and short lists and records are open. The ABI is closed because
- * it is the same in every delivery of a stream.
+ * Returns whether a container is open at first: a field of the body unless it is empty, and a
+ * member of a field if it has 1 to 20 entries. The ABI stays closed, because it is the same in
+ * every delivery of a stream.
  */
 function isOpenAtFirst(size: number, key: string | number, depth: number): boolean {
   if (depth > 2 || (depth === 1 && key === 'abi')) return false;
@@ -50,13 +51,13 @@ function isOpenAtFirst(size: number, key: string | number, depth: number): boole
 }
 
 /**
- * Which containers are open: `first` is the initial state; `toggled` contains exceptions to
- * `start`.
+ * Determines which containers are open. `start` opens the initial ones (`first`), all or none;
+ * `toggled` contains the paths of the exceptions.
  */
 export interface OpenState {
   start: 'first' | 'all' | 'none';
   toggled: ReadonlySet<string>;
-  /** Containers around a search match, which are always open. */
+  /** Paths of the containers that a search has opened, regardless of `start` and `toggled`. */
   revealed: ReadonlySet<string>;
 }
 
@@ -72,7 +73,7 @@ export const isSameOpenState = (a: OpenState, b: OpenState): boolean =>
 const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a === b || (a.size === b.size && [...a].every((path) => b.has(path)));
 
-/** Toggles a container, based on the state in its row. */
+/** Closes the container that a row shows if the container is open; otherwise, opens it. */
 export function withToggled({ start, toggled, revealed }: OpenState, row: JsonRow): OpenState {
   const nextRevealed = new Set(revealed);
   const nextToggled = new Set(toggled);
@@ -95,24 +96,24 @@ const NO_NOTES: NoteOf = () => '';
 /** The visible lines. Rows are created on demand, because only a few of 100,000 are on screen. */
 export interface JsonLines {
   count: number;
-  /** Returns a row; `line` must be less than `count`. */
+  /** Returns the row of a line; `line` must be less than `count`. */
   row(line: number): JsonRow;
   /** Returns the line of a path, or -1 if no line has it. */
   indexOf(path: string): number;
 }
 
-/** An open container. */
+/** An open container and the layout of its lines. */
 interface Opened {
   value: object;
-  /** Number of lines inside. */
+  /** Number of lines inside, including the lines of open members. */
   count: number;
-  /** Open members, by index. */
+  /** Open members, by index; undefined if there are none. */
   inner: readonly (Opened | undefined)[] | undefined;
-  /** Line of each member, relative to the first; undefined if every member is one line. */
+  /** Line of each member, counted from the first one; undefined if every member takes one line. */
   starts: Uint32Array | undefined;
 }
 
-/** Flattens only open containers, because most lines of a long body are scalars. */
+/** Lays out the open containers, not every line, because most lines of a long body are scalars. */
 export function toJsonLines(
   root: unknown,
   openState: OpenState,
@@ -138,9 +139,9 @@ const keysOf = (value: object): readonly string[] | undefined =>
   Array.isArray(value) ? undefined : Object.keys(value);
 
 /**
- * Reads the keys of each object only once, because reading keys takes most of the time for a long
- * body.
- * @param depth the depth of the members.
+ * Lays out the members of an open container. Reads the keys of each object only once, because
+ * reading keys takes most of the time for a long body.
+ * @param depth the depth of the members; 1 for members of the root.
  */
 function open(
   value: object,
@@ -163,7 +164,7 @@ function open(
     const memberKeys = keysOf(member);
     const size = memberKeys?.length ?? (member as readonly unknown[]).length;
     if (size === 0) continue;
-    // Without exceptions, the path is not needed.
+    // The path is needed only to look up exceptions.
     const memberPath = hasExceptions ? childPath(path, key) : '';
     const openAtFirst = openState.start === 'first' && isOpenAtFirst(size, key, depth);
     if (!isOpenBy(openState, { path: memberPath, openAtFirst })) continue;
@@ -201,7 +202,7 @@ function rowOf(outermost: Opened, line: number, noteOf: NoteOf): JsonRow {
   }
 }
 
-/** Returns the index of the last ascending number that is at most `most`. */
+/** Returns the index of the last number that is at most `most`. The numbers are ascending. */
 function lastUpTo(numbers: Uint32Array, most: number): number {
   let from = 0;
   let to = numbers.length;
@@ -225,7 +226,7 @@ function lineOf({ value, starts, inner }: Opened, wanted: string, path = '$'): n
   return below === -1 ? -1 : line + 1 + below;
 }
 
-/** A nested path continues with a dot or a bracket. */
+/** Returns whether a path is `outer`, or continues it with a dot or a bracket. */
 const isWithin = (path: string, outer: string): boolean =>
   path.startsWith(outer) && (path.length === outer.length || '.['.includes(path[outer.length]!));
 
@@ -247,10 +248,10 @@ function toRow(
   return { ...line, text: '', size, openAtFirst: isOpenAtFirst(size, key, depth) };
 }
 
-/** A key or value that contains the search text. */
+/** A line whose key or value contains the search text. */
 export interface JsonHit {
   path: string;
-  /** Paths of the containers around it, outermost first. */
+  /** Paths of the containers around the line, outermost first. */
   within: string[];
 }
 

@@ -25,11 +25,12 @@ export function JsonTree({
 }: {
   body: Body;
   label: string;
-  /** Content on the right of the toolbar. */
+  /** Content at the right end of the toolbar. */
   children?: React.ReactNode;
 }) {
   const [openState, setOpenState] = useState(OPEN_AT_FIRST);
-  // The first lines are requested together with their count.
+  // Until the count arrives, one screen of lines is assumed, so that the lines are requested
+  // together with the count.
   const count = useAnswer(body, 'count', openState) ?? FIRST_LINES;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLElement,
@@ -55,7 +56,7 @@ export function JsonTree({
     setOpenState({ ...openState, revealed: new Set([...openState.revealed, ...hit.within]) });
     setAt(hits.indexOf(hit));
   };
-  // Requests the lines before the search has finished.
+  // Whether Enter was pressed during a search. The first match is shown when the search ends.
   const [isAwaited, setAwaited] = useState(false);
   useEffect(() => {
     if (!isAwaited || !isSought) return;
@@ -112,10 +113,10 @@ export function JsonTree({
         )}
         <span className="ml-auto" />
         <Button variant="quiet" onClick={() => openAll('none')}>
-          Close all
+          Collapse all
         </Button>
         <Button variant="quiet" onClick={() => openAll('all')}>
-          Open all
+          Expand all
         </Button>
         {children}
       </div>
@@ -123,7 +124,7 @@ export function JsonTree({
         <div
           ref={list}
           className="min-w-full"
-          // Lines from the worker may lag behind the scroll position; this keeps them in place.
+          // Lines from the worker may lag behind scrolling; this padding keeps them in place.
           style={{ ...style, paddingTop: `${(lines?.first ?? 0) * ROW_HEIGHT}px` }}
         >
           {lines?.rows.map((row) => (
@@ -221,7 +222,7 @@ const JsonLine = memo(function JsonLine({
   );
 });
 
-/** A note, styled differently because it is not part of the body. */
+/** Shows a note. Its style differs from the body, because the note is not part of it. */
 function Note({ text }: { text: string }) {
   if (text === '') return null;
   return (

@@ -1,4 +1,4 @@
-/** Finds why each record of a webhook matched, using the explanation of its block. Pure. */
+/** Finds why each record of a webhook matched, using the result of Explain for its block. */
 import type { ExplainedRecord, Explanation } from '@sluice/kit/sluice';
 import type { DecodedRecord } from './decoded.ts';
 
@@ -9,16 +9,22 @@ export interface Why {
 }
 
 export interface WhyMatched {
-  /** Returns the reasons; undefined if nothing is known about this record. */
+  /** Returns the reasons; undefined if they are unknown or ambiguous for this record. */
   of(record: Pick<DecodedRecord, 'place' | 'txHash'>): Why | undefined;
   /** True if the stream has changed since the delivery, so that the reasons use the new rules. */
   usesNewRules: boolean;
 }
 
-/** Stages that decide about a record. The kind of record alone explains little. */
+/**
+ * Stages whose reasons are shown alone if there are any, because the reasons of other stages, such
+ * as the kind of record, explain little.
+ */
 const DECIDING_STAGES = new Set(['address', 'event', 'filter', 'along']);
 
-/** Returns the function, or null if the block is no longer available. */
+/**
+ * Returns a lookup of reasons by record; null if no records are explained, for example because the
+ * block is no longer available.
+ */
 export function toWhyMatched(
   { streams: [stream] }: Pick<Explanation, 'streams'>,
   madeAt: number,
@@ -31,7 +37,8 @@ export function toWhyMatched(
   );
   const byTransaction = Map.groupBy(stream.records, ({ transactionHash }) => transactionHash);
   return {
-    // A place is `log 214`, for example; internal and Aptos transactions have none.
+    // A place is, for example, `log 214`. It is empty for internal transactions, balances and Aptos
+    // records.
     of({ place, txHash }) {
       const here =
         place === ''
@@ -44,7 +51,7 @@ export function toWhyMatched(
   };
 }
 
-/** Returns the reasons if they are the same for all candidates. */
+/** Returns the reasons if they are the same for all candidates; otherwise undefined. */
 function reasonIfAlike(records: readonly ExplainedRecord[]): Why | undefined {
   const [why, ...others] = records.map(whyOf);
   const text = JSON.stringify(why);

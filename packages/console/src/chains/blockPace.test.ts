@@ -7,7 +7,7 @@ const at = (number: number, timestamp: number) => ({ number, timestamp });
 
 test('the pace is the average between the first and the last block', () => {
   expect(meanBlockMs([at(12, 36_000), at(11, 20_000), at(10, 12_000)])).toBe(12_000);
-  // Block 3 is missing.
+  // The three blocks in between are missing.
   expect(meanBlockMs([at(14, 60_000), at(10, 12_000)])).toBe(12_000);
 });
 
@@ -59,7 +59,7 @@ test('a block is overdue after three times the longest gap, and at least eight s
   const fast = paced(every(2_000));
   expect(mayBeOverdue(fast, 58_000)).toBe(false);
   expect(mayBeOverdue(fast, 58_001)).toBe(true);
-  // A missed slot is part of the pace.
+  // The gap of a missed slot counts as the longest gap.
   const slow = paced([...every(12_000), 24_000]);
   expect(mayBeOverdue(slow, 50_000 + 72_000)).toBe(false);
   expect(mayBeOverdue(slow, 50_000 + 72_001)).toBe(true);

@@ -1,11 +1,11 @@
-/** Estimates how fast a chain produces blocks, from the timestamps of recent ones. Pure. */
+/** Estimates how fast a chain produces blocks, from the timestamps of recent ones. */
 import type { ChainBlock } from '@sluice/kit/sluice';
 import type { WatchedChain } from './timeline.ts';
 
 /**
- * Returns the average milliseconds between blocks.
+ * Returns the average number of milliseconds between blocks.
  * @param blocks newest first.
- * @returns null for fewer than two blocks, or if all have the same timestamp.
+ * @returns null for fewer than two blocks, or if the first and the last have the same timestamp.
  */
 export function meanBlockMs(
   blocks: readonly Pick<ChainBlock, 'number' | 'timestamp'>[],
@@ -17,13 +17,14 @@ export function meanBlockMs(
   return spanMs > 0 && steps > 0 ? spanMs / steps : null;
 }
 
-/** A chain overdue by more blocks than this is assumed to produce them on demand. */
+/** A chain whose next block is this many block times late is assumed to create it on demand. */
 const REGULAR_BLOCKS = 5;
 
 /**
  * Estimates the next block.
  * @param blocks newest first.
- * @returns null before the first block; `inMs` is null without a pace and negative if overdue.
+ * @returns null before the first block. `inMs` is negative after the estimated time, and null if
+ * the time cannot be estimated.
  */
 export function nextBlock(
   blocks: readonly Pick<ChainBlock, 'number' | 'timestamp'>[],
@@ -43,17 +44,29 @@ export const headAgeMs = (
   now: number,
 ): number | null => (ageMs === null ? null : ageMs + Math.max(0, now - reportedAt));
 
-/** Development nodes (Anvil, Hardhat and Ganache), which create a block per transaction. */
+/**
+ * Chain ids of development nodes, which create a block per transaction: `0x7a69` for Anvil and
+ * Hardhat, `0x539` for Ganache.
+ */
 const ON_DEMAND: ReadonlySet<string> = new Set(['0x7a69', '0x539']);
-/** Minimum number of blocks for an estimate. */
+/** A chain with fewer recent blocks is never overdue. */
 const MIN_BLOCKS = 5;
-/** A chain produces blocks on demand if its longest gap exceeds the average by this factor. */
+/**
+ * A chain is assumed to produce blocks on demand if its longest gap exceeds this multiple of the
+ * average gap.
+ */
 const IRREGULAR = 10;
-/** One or two missed slots are not an outage. */
+/**
+ * The next block is overdue after this multiple of the longest gap, because one or two missed slots
+ * are not an outage.
+ */
 const MAX_GAPS = 3;
 const MIN_OVERDUE_MS = 8_000;
 
-/** Returns the age of the newest block at which the chain is overdue; null without a pace. */
+/**
+ * Returns the age of the newest block after which the next one is overdue; null if there is no
+ * estimate, for example because blocks are produced on demand.
+ */
 function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): number | null {
   const blockMs = meanBlockMs(blocks);
   if (ON_DEMAND.has(id) || blockMs === null || blocks.length < MIN_BLOCKS) return null;
@@ -67,11 +80,11 @@ function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): nu
   return Math.max(MIN_OVERDUE_MS, MAX_GAPS * longestMs);
 }
 
-/** A block is late after this multiple of the average gap. */
+/** The newest block is late after this multiple of the average gap. */
 const LATE_GAPS = 2;
 const MIN_LATE_MS = 5_000;
 
-/** Returns whether the newest block is older than usual; it may not be overdue yet. */
+/** Returns whether the newest block is older than usual. The next block may not be overdue yet. */
 export function isLate(chain: WatchedChain, now: number): boolean {
   const ageMs = headAgeMs(chain, now);
   const pace = overdueAfterMs(chain) === null ? null : meanBlockMs(chain.blocks);
@@ -86,7 +99,7 @@ export function mayBeOverdue(chain: WatchedChain, now: number): boolean {
 }
 
 /**
- * Returns whether the service itself reported this. If the service is unreachable, the state is
- * unknown.
+ * Returns whether the next block was overdue at the service's last report. While the service is
+ * unreachable, the current state is unknown.
  */
 export const isOverdue = (chain: WatchedChain): boolean => mayBeOverdue(chain, chain.reportedAt);

@@ -2,18 +2,21 @@
 import { memo } from 'react';
 import type { Timeline, Tick, TickFill } from './timeline.ts';
 
-/** Sizes in pixels. Each block takes `step`, and its tick takes `width` of it. */
+/**
+ * Sizes in pixels. `step` is the distance from one tick to the next, `width` the width of a tick,
+ * and `height` its maximum height.
+ */
 const SIZES = {
   row: { step: 3, width: 2, height: 18 },
   chain: { step: 4, width: 3, height: 24 },
   dry: { step: 8, width: 6, height: 32 },
-  /** Hundreds of blocks fit the width of a phone. */
+  /** At one pixel per block, hundreds of blocks fit the width of a phone. */
   long: { step: 1, width: 1, height: 32 },
   wide: { step: 9, width: 6, height: 40 },
 } as const;
 type Size = (typeof SIZES)[keyof typeof SIZES];
 
-/** A block without matches is a dash on the base line. */
+/** Height in pixels of the tick of a block without matches, a dash on the base line. */
 const BASE = 1.5;
 
 const COLORS: Record<TickFill, string> = {
@@ -31,7 +34,9 @@ interface Ink {
   isOutline: boolean;
 }
 
-/** Combines equal ticks into one path, because a page has hundreds of ticks. */
+/**
+ * Combines ticks of the same color and style into one path, because a page has hundreds of ticks.
+ */
 function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
   const paths = new Map<string, [Ink, string]>();
   const draw = (color: string, isOutline: boolean, shape: string): void => {
@@ -47,7 +52,7 @@ function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
     if (fill === 'hollow' && !isThin) {
       draw(COLORS.hollow, true, box(x + 0.5, y + 0.5, size.width - 1, tall - 1));
     } else {
-      // The tick is too thin for an outline; a fainter color replaces it.
+      // A hollow tick that is too thin for an outline is filled with a fainter color.
       const color = fill === 'hollow' ? 'var(--color-faint)' : COLORS[fill];
       draw(color, false, box(x, y, size.width, tall));
     }
@@ -62,8 +67,8 @@ const box = (x: number, y: number, width: number, height: number): string =>
   `M${x} ${y}h${width}v${height}h${-width}z`;
 
 /**
- * Draws a tick per block, newest on the right; its height shows the number of matches. The notch on
- * the base line marks the last final block.
+ * Draws a tick per block, newest on the right. A taller tick means more matches or records. The
+ * notch below the base line marks the last final block.
  */
 export const BlockTimeline = memo(function BlockTimeline({
   timeline,
@@ -73,7 +78,7 @@ export const BlockTimeline = memo(function BlockTimeline({
 }: {
   timeline: Timeline;
   size?: keyof typeof SIZES;
-  /** Maximum number of ticks; a new chain leaves the left side empty. */
+  /** Maximum number of ticks; with fewer blocks, the left side is empty. */
   length: number;
   label: string;
 }) {

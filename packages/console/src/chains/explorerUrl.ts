@@ -1,6 +1,3 @@
-/** Builds links to block explorers. Pure. */
-
-/** Path segments of EVM explorers and of Aptos explorers. */
 const SEGMENTS = {
   evm: { transaction: 'tx', address: 'address', block: 'block' },
   aptos: { transaction: 'txn', address: 'account', block: 'block' },
@@ -9,7 +6,7 @@ const SEGMENTS = {
 export type ExplorerPage = keyof (typeof SEGMENTS)['evm'];
 
 /**
- * Returns the page of a transaction, address or block.
+ * Returns the URL of the page of a transaction, address or block.
  * @param base the explorer's URL, whose path and query are kept.
  * @param value a hash, an address, or the number of a block.
  */

@@ -174,7 +174,7 @@ test('a delivery from before the block belongs to another block of that height',
       ),
     ).at(-1);
   expect(shown(31_000)).toBe('solid');
-  // The clock of the chain may be ahead.
+  // The clock of the chain may be up to 5 s ahead of the service's clock.
   expect(shown(26_000)).toBe('solid');
   expect(shown(20_000)).toBe('empty');
 });

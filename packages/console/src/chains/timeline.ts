@@ -1,5 +1,5 @@
 /**
- * Computes the timeline: one tick per block, oldest first. Pure; `chains/blockTimeline.tsx` draws it.
+ * Computes the timeline: one tick per block, oldest first. `chains/blockTimeline.tsx` draws it.
  */
 import type {
   ChainBlock,
@@ -12,31 +12,32 @@ import type {
 /** A chain, including blocks that reorgs removed while the page was open. */
 export interface WatchedChain extends ChainHealth {
   removed: ChainBlock[];
-  /** Time of the service's report, in milliseconds of the browser's clock. */
+  /** Time of the service's last report, in Unix milliseconds of the browser's clock. */
   reportedAt: number;
 }
 
 /**
- * `empty` nothing matched · `hollow` matched, not yet confirmed · `solid` delivered ·
- * `waiting` not delivered yet · `failed` · `reorged` left the chain · `unknown` older than the
- * loaded deliveries.
+ * `empty`: no match, or a cancelled delivery · `hollow`: matched, not yet confirmed · `solid`:
+ * confirmed · `waiting`: not delivered yet · `failed`: failed, or waits for a retry · `reorged`:
+ * left the chain · `unknown`: not covered by the loaded deliveries or by the service's timeline.
  */
 export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
 
 export interface Tick {
-  /** Height from 0 to 1; 0 draws the base line only. */
+  /** Height from 0 to 1; with 0, only a dash on the base line is drawn. */
   height: number;
   fill: TickFill;
 }
 
 export interface Timeline {
   ticks: Tick[];
-  /** Number of ticks at the end that are not final yet. */
+  /** Number of the newest ticks that are not final yet. */
   unconfirmed: number;
 }
 
 /**
- * Grows fast at first and then levels out, so that a single match is visible and a thousand fit.
+ * Returns the height of a tick. It grows logarithmically, from 0.35 for one match to 1 for 15 or
+ * more.
  */
 export const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
@@ -46,7 +47,7 @@ const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
     ? blockNumber <= (chain.confirmedUpTo ?? -1)
     : chain.head !== null && blockNumber <= chain.head - chain.confirmations;
 
-/** Returns current and removed blocks, oldest first, at most `length`. */
+/** Returns the newest `length` blocks, current and removed ones, oldest first. */
 function orderedBlocks(
   chain: WatchedChain,
   length: number,
@@ -93,7 +94,8 @@ const rank: Record<TickFill, number> = {
 
 function fillOf({ state, phase, attempts }: DeliverySummary): TickFill {
   if (phase === 'removed') return 'reorged';
-  if (state === 'failed' || (attempts > 0 && state === 'pending')) return 'failed';
+  const isBad = state === 'failed' || state === 'quarantined';
+  if (isBad || (attempts > 0 && state === 'pending')) return 'failed';
   if (state === 'cancelled') return 'empty';
   if (state === 'succeeded') return phase === 'confirmed' ? 'solid' : 'hollow';
   return 'waiting';
@@ -112,22 +114,22 @@ const pastFill = ({
   return confirmed ? 'solid' : 'hollow';
 };
 
-/** How far the clock of a chain may be ahead of the service's. */
+/** Maximum time that a chain's clock may be ahead of the service's clock. */
 const CLOCK_SKEW_MS = 5_000;
 
-/** The matches of one stream on one chain. */
+/** The sources for the timeline of one stream on one chain. */
 export interface StreamBlocks {
-  /** Deliveries of the stream, newest first. */
+  /** Deliveries of the stream, newest first; those on other chains are ignored. */
   deliveries: readonly DeliverySummary[];
   /** Deliveries created before this time may be missing. */
   since: number;
-  /** The timeline from the service; loaded deliveries are newer, so they take precedence. */
+  /** The service's timeline of the stream on this chain. */
   past?: StreamTimeline['chains'][number] | undefined;
 }
 
 /**
- * Returns the timeline of a stream from loaded deliveries, then from the service. Other blocks are
- * unknown.
+ * Returns the timeline of a stream. Loaded deliveries are newer than the service's timeline, so
+ * they take precedence. Blocks that neither covers are unknown.
  */
 export function streamTimeline(
   chain: WatchedChain,
@@ -138,12 +140,14 @@ export function streamTimeline(
   const told = new Map(matched.map((block) => [block.hash, block]));
   const left = matched.filter(({ removed }) => removed);
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
-  /** Heights at which older deliveries belong to a removed block. */
+  /**
+   * Heights with a removal webhook. Older deliveries at these heights belong to the removed block.
+   */
   const settled = new Set<number>();
   const timeOf = new Map(chain.blocks.map(({ number, timestamp }) => [number, timestamp]));
   for (const delivery of deliveries) {
     if (delivery.chainId !== chain.id || settled.has(delivery.blockNumber)) continue;
-    // Belongs to another block of this height, as after a local chain started over.
+    // After a local chain starts over, older deliveries belong to other blocks of the same height.
     if (delivery.createdAt + CLOCK_SKEW_MS < (timeOf.get(delivery.blockNumber) ?? 0)) continue;
     const fill = fillOf(delivery);
     const known = byBlock.get(delivery.blockNumber);
@@ -152,7 +156,7 @@ export function streamTimeline(
       if (known !== undefined) continue;
     }
     const confirmed = delivery.phase === 'confirmed' || known?.confirmed === true;
-    // The confirmed delivery supersedes the unconfirmed one, unless one of them has failed.
+    // The confirmed delivery supersedes the unconfirmed one, unless one of them failed or waits.
     const merged =
       known === undefined
         ? fill

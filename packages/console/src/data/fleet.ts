@@ -1,4 +1,7 @@
-/** Streams with their conditions, for the overview and the title of the tab. */
+/**
+ * Combines all streams with their conditions, for the overview, the stream pages and the tab's
+ * title.
+ */
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -17,27 +20,27 @@ import type { Condition } from '../ui/status.tsx';
 import { rowsOf, type DeliveryPages } from './live/liveCache.ts';
 
 /**
- * Number of deliveries: enough for the timelines of many streams, but few enough to scan four times
- * per second.
+ * Maximum number of deliveries to use: enough for the timelines of many streams, and few enough to
+ * scan four times per second.
  */
 const RECENT_ROWS = 2_000;
 
 const NONE: readonly DeliverySummary[] = [];
 
 export interface RecentDeliveries {
-  /** Deliveries, newest first. */
+  /** Newest first. */
   rows: readonly DeliverySummary[];
   /** Deliveries created before this time may be missing. */
   since: number;
 }
 
-/** Returns the newest deliveries of all streams, from the query of the Deliveries page. */
+/** Returns the newest deliveries of all streams; shares the query of the Deliveries page. */
 export function useRecentDeliveries(): RecentDeliveries {
   const { data } = useInfiniteQuery(deliveriesQuery({}));
   return useMemo(() => recentOf(data), [data]);
 }
 
-/** Returns the newest deliveries of a list that may not have loaded yet. */
+/** Returns the newest deliveries of a list, which may not have loaded yet. */
 export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
   if (data === undefined) return { rows: NONE, since: Infinity };
   const all = rowsOf(data);
@@ -49,23 +52,26 @@ export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
 export interface FleetStream {
   stream: StreamSummary;
   condition: Condition;
-  /** Whether its deliveries fail. Does not depend on its chains. */
+  /** Whether the stream fails to deliver, regardless of the state of its chains. */
   isFailing: boolean;
-  /** Ids of its chains that are down; empty for paused and terminated streams. */
+  /** Ids of the stream's chains that are down; empty for paused and terminated streams. */
   down: readonly string[];
-  /** Newest delivery with an attempt. */
+  /**
+   * The most recently updated delivery with an attempt, among the newest deliveries of all streams.
+   */
   latest: DeliverySummary | undefined;
 }
 
 /**
- * Undefined until the newest deliveries, which contain the reason for a failure, have loaded or
- * failed to load.
+ * Returns undefined until the streams have loaded, and the newest deliveries have loaded or failed
+ * to load. The deliveries contain the reasons why streams fail.
  */
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);
   const { data, isPending } = useInfiniteQuery(deliveriesQuery({}));
   const { data: chains } = useQuery(chainsQuery);
-  // Chains change with every block, but rarely go down.
+  // A string of ids, so that the result changes only when a chain goes down or recovers. The chains
+  // themselves change with every block.
   const downIds = (chains ?? [])
     .filter(isChainDown)
     .map(({ id }) => id)
@@ -90,7 +96,10 @@ export function useFleet(): FleetStream[] | undefined {
   }, [streams, data, isPending, downIds]);
 }
 
-/** Returns the newest attempted delivery; requests it for a failing stream if it is not cached. */
+/**
+ * Returns the newest attempted delivery. If none is loaded for a failing stream, requests its
+ * newest delivery that waits for a retry.
+ */
 export function useLatest(row: FleetStream | undefined): DeliverySummary | undefined {
   const { data } = useQuery({
     ...lastTriedQuery(row?.stream.id ?? ''),
@@ -100,15 +109,16 @@ export function useLatest(row: FleetStream | undefined): DeliverySummary | undef
 }
 
 /**
- * Returns the total number of retries of a failed delivery, including past ones; undefined while
- * unknown.
+ * Returns the total number of retries, past and scheduled, of a delivery that waits for a retry;
+ * undefined for other deliveries, and while loading.
  */
 export function useRetries(latest: DeliverySummary | undefined): number | undefined {
   const waits = latest !== undefined && latest.error !== null && latest.nextAttemptAt !== null;
   const { data } = useQuery({
     ...deliveryQuery(latest?.id ?? ''),
     enabled: waits,
-    // Depends only on the schedule, because the latest delivery changes every few seconds.
+    // The total depends only on the schedule, so the previous one is shown while the next loads.
+    // The latest delivery changes every few seconds.
     placeholderData: keepPreviousData,
   });
   return waits && data !== undefined ? data.attempts + data.remainingWaitsMs.length : undefined;
@@ -116,7 +126,7 @@ export function useRetries(latest: DeliverySummary | undefined): number | undefi
 
 export const isFailing = (row: FleetStream): boolean => row.isFailing;
 
-/** Describes which chains of a stream are down, and why. */
+/** Describes which chains of a stream are down, and why; null if none are. */
 export function useChainReason({ down }: Pick<FleetStream, 'down'>, now: number): string | null {
   const { data: chains } = useQuery(chainsQuery);
   const words = (chains ?? [])

@@ -4,7 +4,7 @@ import { chainsQuery } from './queries/chains.ts';
 import { mayBeOverdue } from '../chains/blockPace.ts';
 
 const CHECK_MS = 1_000;
-/** Minimum time between two requests. */
+/** Minimum age of a chain's last report before its state is requested. */
 const READ_MS = 2_000;
 
 /**

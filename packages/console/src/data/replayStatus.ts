@@ -1,18 +1,17 @@
-/** The progress of a replay. Pure. */
+/** Computes the progress of a replay. */
 import type { Replay } from '@sluice/kit/sluice';
 
-/** The figures of a replay. */
 export interface Standing {
-  /** Number of deliveries that it will have sent in total, as far as known. */
+  /** Number of deliveries to replay; estimated unless the replay is done. */
   total: number;
-  /** Number of deliveries that it has not sent yet. */
+  /** Number of deliveries that the replay has not queued yet. */
   left: number;
   /**
-   * Number of deliveries that a later replay sent or retention deleted, which are no longer
-   * counted.
+   * Number of queued deliveries that are no longer counted, because a later replay sent them again
+   * or retention deleted them.
    */
   elsewhere: number;
-  /** Seconds until all are sent; null if it is not running. */
+  /** Estimated seconds until all deliveries are queued; null if the replay is not running. */
   secondsLeft: number | null;
 }
 
@@ -26,7 +25,8 @@ export function standingOf({
   Replay,
   'state' | 'total' | 'replayed' | 'perSecond' | 'succeeded' | 'failed' | 'waiting'
 >): Standing {
-  // Deliveries may start or stop matching the filter while the replay runs.
+  // The service counted the deliveries when it created the replay. Since then, some may have
+  // started or stopped matching the filter.
   const total = state === 'done' ? replayed : Math.max(fitted, replayed);
   const left = total - replayed;
   return {
@@ -37,6 +37,6 @@ export function standingOf({
   };
 }
 
-/** Returns whether the figures of a replay can still change. */
+/** Returns whether the progress or the results of a replay can still change. */
 export const isOpen = ({ state, waiting }: Pick<Replay, 'state' | 'waiting'>): boolean =>
   state === 'running' || waiting > 0;

@@ -1,6 +1,6 @@
 /**
- * Parses the URL search params of each page. Invalid values are dropped, so that a bad link shows
- * the page without that filter.
+ * Parses the URL search params of each page. Invalid values are dropped, so that a link with a
+ * mistake still opens the page.
  */
 import { type DeliveryPhase, type DeliveryState, cutText } from '@sluice/kit/sluice';
 import type { ListFilter } from './live/liveCache.ts';
@@ -9,20 +9,26 @@ import { recognise, toQuestion, UUID } from '../words/paste.ts';
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
   allowed.find((item) => item === value);
 
-/** The router parses `q=500` as a number; this turns it back into text. */
+/**
+ * Returns the trimmed text, cut to `maxLength`; undefined if it is empty. Accepts numbers, because
+ * the router parses `q=500` as a number.
+ */
 const text = (value: unknown, maxLength: number): string | undefined => {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const trimmed = String(value).trim();
   return trimmed === '' ? undefined : cutText(trimmed, maxLength);
 };
 
-/** Keeps trailing spaces, because another word may follow while the user types. */
+/**
+ * Works like `text`, but keeps trailing spaces, because another word may follow while the user
+ * types.
+ */
 const words = (value: unknown, maxLength: number): string | undefined =>
   text(value, maxLength) && String(value).trimStart().slice(0, maxLength);
 
 /**
- * Returns whether a search text is being typed further, which replaces its history entry. Its first
- * character and clearing it add one, so that Back undoes the search.
+ * Returns whether the user is editing an existing search text. An edit replaces the history entry.
+ * Starting or clearing a search adds one, so that Back undoes the search.
  */
 export const isTyping = (before = '', after = ''): boolean =>
   before.trim() !== '' && after.trim() !== '';
@@ -30,7 +36,7 @@ export const isTyping = (before = '', after = ''): boolean =>
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 
-/** The range of `Date`. */
+/** Accepts whole Unix milliseconds from 0 to the maximum of `Date`. */
 const time = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 8.64e15
     ? value
@@ -49,7 +55,10 @@ export const STREAM_SORTS = [
 ] as const;
 
 export interface StreamsSearch {
-  /** Words to find in tag, description, URL and chains. */
+  /**
+   * Words to find in the tag, description, webhook URL, id and chains of a stream. `chain:` and
+   * `tag:` limit a word to that field.
+   */
   q?: string;
   show?: (typeof STREAM_SHOWS)[number];
   /** Undefined shows the newest stream first. */
@@ -85,10 +94,10 @@ export type InspectorTab = (typeof INSPECTOR_TABS)[number];
 
 export const PHASES: readonly DeliveryPhase[] = ['unconfirmed', 'confirmed', 'removed'];
 
-/** The last response: a status code, a class of codes, or none. */
+/** A status code, a class such as `5xx`, or `none` if the last attempt got no response. */
 const STATUS = /^([1-5]\d\d|[1-5]xx|none)$/;
 
-/** Numbers of attempts to filter by. */
+/** Choices of the attempts filter; `from` and `to` are inclusive. */
 export const ATTEMPT_RANGES = [
   { value: 'none', label: 'not attempted', from: 0, to: 0 },
   { value: 'one', label: '1 attempt', from: 1, to: 1 },
@@ -98,7 +107,7 @@ export const ATTEMPT_RANGES = [
 
 const MINUTE_MS = 60_000;
 
-/** Maximum ages of deliveries to filter by. */
+/** Choices of the age filter. */
 export const SINCES = [
   { value: '15m', label: '15 minutes', ms: 15 * MINUTE_MS },
   { value: '1h', label: 'hour', ms: 60 * MINUTE_MS },
@@ -108,7 +117,7 @@ export const SINCES = [
 
 const valuesOf = <T>(choices: readonly { value: T }[]): T[] => choices.map(({ value }) => value);
 
-/** The service's limit for searches. */
+/** Maximum length of a search text that the service accepts. */
 const MAX_FIND_LENGTH = 100;
 
 export interface DeliveriesSearch {
@@ -120,22 +129,23 @@ export interface DeliveriesSearch {
   reorged?: boolean;
   attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
   since?: (typeof SINCES)[number]['value'];
-  /** Shows deliveries created from this time on, in Unix milliseconds. */
+  /** Shows deliveries created at or after this time, in Unix milliseconds. */
   from?: number;
-  /** Shows deliveries created until this time, in Unix milliseconds. */
+  /** Shows deliveries created at or before this time, in Unix milliseconds. */
   until?: number;
-  /** A transaction hash, an address, or part of a label or a summary. */
+  /** Text to search for: a transaction hash, an address, or part of a label or a summary. */
   q?: string;
-  /** Shows deliveries with an attempt that ended between these times, in Unix milliseconds. */
+  /**
+   * Shows deliveries with an attempt that ended between `triedFrom` and `triedUntil`, in Unix
+   * milliseconds.
+   */
   triedFrom?: number;
   triedUntil?: number;
-  /** Id of the replay that last sent them. */
+  /** Id of the replay that last sent the deliveries. */
   replay?: string;
-  /** Id of the stream. */
   stream?: string;
   /** Id of the delivery in the inspector. */
   sel?: string;
-  /** Tab of the inspector. */
   view?: InspectorTab;
 }
 
@@ -162,7 +172,8 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
 }
 
 /**
- * Search params of a delivery's page: its tab, and the filter of the list from which it was opened.
+ * Search params of a delivery's page: its tab, and the filter of the list from which it was opened,
+ * without `until`.
  */
 export type DeliverySearch = Omit<DeliveriesSearch, 'sel' | 'until'>;
 
@@ -171,19 +182,25 @@ export function parseDeliverySearch(input: Record<string, unknown>): DeliverySea
   return search;
 }
 
-/** Fields of the form that a link fills in. */
+/** Ids of the recipes, which fill in the form of a new stream. */
+export const RECIPE_IDS = ['wallet', 'transfers', 'payments', 'events', 'mints', 'aptos'] as const;
+export type RecipeId = (typeof RECIPE_IDS)[number];
+
+/** Fields of the form of a new stream that a link can fill in. */
 export interface NewStreamSearch {
-  /** One address, or several separated by newlines. */
+  recipe?: RecipeId;
+  /** One address, or a list in the format of the form's address field. */
   address?: string;
-  /** An event signature or a Move path. */
+  /** Event signatures, an ABI or a Move path. */
   event?: string;
 }
 
-/** Limit for links; the form itself accepts any length. */
+/** Maximum length of a field in a link. The form itself has no such limit. */
 const MAX_GIVEN_LENGTH = 20_000;
 
 export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
   return present<NewStreamSearch>({
+    recipe: pick(input['recipe'], RECIPE_IDS),
     address: text(input['address'], MAX_GIVEN_LENGTH),
     event: text(input['event'], MAX_GIVEN_LENGTH),
   });
@@ -199,19 +216,19 @@ export const STREAM_TABS = [
 ] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
-/** Periods for a stream's metrics that end now; `step` is in minutes. */
+/** Periods that end now, for the metrics of a stream; `step` is in minutes. */
 export const METRICS_SPANS = [
   { value: 'hour', label: 'Hour', step: 1, points: 60 },
   { value: 'day', label: 'Day', step: 5, points: 288 },
   { value: 'week', label: 'Week', step: 60, points: 168 },
 ] as const;
 
-/** In the metrics, `from` and `until` are a period of their own. */
+/** In the metrics tab, `from` and `until` select a custom period. */
 export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
-  /** Period of the metrics that ends now; undefined shows a day. */
+  /** Period that ends now, for the metrics; undefined shows a day. */
   span?: (typeof METRICS_SPANS)[number]['value'];
-  /** Search text for its addresses. */
+  /** Search text for the stream's addresses. */
   find?: string;
 }
 
@@ -238,7 +255,6 @@ export type RequestView = (typeof REQUEST_VIEWS)[number];
 export interface InboxSearch {
   /** Id of the webhook in the inspector. */
   sel?: string;
-  /** View of the inspector. */
   view?: RequestView;
 }
 
@@ -250,26 +266,26 @@ export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
 }
 
 export interface ExplainSearch {
-  /** Query of Explain: a hash, a number, an address or an id. */
+  /** Query of Explain: a hash, a block number, an address, an ENS name or an id. */
   q?: string;
-  /** Chain, if several chains have a result. */
+  /** Id of the chain to search; undefined searches all chains. */
   chain?: string;
 }
 
-/** Long enough for explorer URLs. */
+/** Maximum length of a query, which may be the URL of a block explorer's page. */
 const MAX_QUESTION_LENGTH = 500;
 
 export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
   const q = text(input['q'], MAX_QUESTION_LENGTH);
   return present<ExplainSearch>({
-    // Resolves an explorer URL, or a number with separators, to what it names.
+    // Reduces an explorer URL to its hash, address or number, and removes separators from numbers.
     q: q && (toQuestion(recognise(q)) ?? q),
     chain: text(input['chain'], 40),
   });
 }
 
 export interface VerifySearch {
-  /** Id of a delivery; the page fills in its id and body. */
+  /** Id of the delivery whose id and body the page fills in. */
   delivery?: string;
 }
 
@@ -277,7 +293,17 @@ export function parseVerifySearch(input: Record<string, unknown>): VerifySearch 
   return present<VerifySearch>({ delivery: uuid(input['delivery']) });
 }
 
-/** Converts the search params to a filter of the service. */
+export interface ApiSearch {
+  /** Name of the shown call. */
+  call?: string;
+  /** Words to find in the name, method, path, summary and subject of a call. */
+  q?: string;
+}
+
+export function parseApiSearch(input: Record<string, unknown>): ApiSearch {
+  return present<ApiSearch>({ call: text(input['call'], 100), q: words(input['q'], 200) });
+}
+
 export function toListFilter(search: DeliveriesSearch): ListFilter {
   const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
   return present<ListFilter>({
@@ -300,22 +326,22 @@ export function toListFilter(search: DeliveriesSearch): ListFilter {
 }
 
 export interface SignInSearch {
-  /** Path and search to return to, below `/console`. */
+  /** Path and query to return to after sign-in, relative to `/console`. */
   back?: string;
 }
 
 export function parseSignInSearch(input: Record<string, unknown>): SignInSearch {
   const back = text(input['back'], 2000);
-  // `//host` and `/\host` leave the site.
+  // Rejects `//host` and `/\host`, which lead to another site.
   return back !== undefined && /^\/(?![/\\])/.test(back) ? { back } : {};
 }
 
-/** Returns the complete path that sign-in redirects to. */
+/** Returns the complete path and query that sign-in redirects to. */
 export function hrefOf({ back = '/' }: SignInSearch): string {
   return `/console${back}`;
 }
 
-/** Returns the key of a link such as `…/console/#key=…`; null if it has none. */
+/** Returns the API key in a URL fragment such as `#key=…`; null if there is none. */
 export function parseKeyFragment(hash: string): string | null {
   const key = new URLSearchParams(hash.replace(/^#/, '')).get('key');
   return key === null || key === '' ? null : key;

@@ -1,21 +1,24 @@
 /**
- * The session. The API key is exchanged for an HttpOnly cookie and then discarded, so that no
- * script can read it later.
+ * Manages the session. The API key is exchanged for an HttpOnly cookie and then discarded, so that
+ * no script can read it later.
  */
 import { sluice } from './queries/service.ts';
 import { parseKeyFragment } from './search.ts';
 
-/** Requested once per page load, and updated by each sign-in and sign-out. */
+/**
+ * Whether the user is signed in. Checked once per page load, then updated when a session starts or
+ * ends.
+ */
 let signedIn: Promise<boolean> | null = null;
 
-/** Reason for rejecting the key of the link, shown on the sign-in page. */
+/** Error of the last sign-in through a link, shown on the sign-in page; null if there was none. */
 let linkError: unknown = null;
 
 export const lastLinkError = (): unknown => linkError;
 
-/** @throws the error of the service, with a user-facing message. */
-export async function signIn(apiKey: string): Promise<void> {
-  await sluice.createSession(apiKey);
+/** @throws SluiceError with a user-facing message. */
+export async function signIn(apiKey: string, sessionName?: string): Promise<void> {
+  await sluice.createSession(apiKey, { sessionName });
   signedIn = Promise.resolve(true);
   linkError = null;
 }
@@ -25,20 +28,23 @@ export async function signOut(): Promise<void> {
   endSession();
 }
 
-/** Called when a request was rejected or the user signed out. */
+/** Marks the session as ended, after a rejected request or a sign-out. */
 export function endSession(): void {
   signedIn = Promise.resolve(false);
 }
 
-/** An unreachable service counts as signed in, because the pages show better errors. */
+/**
+ * Returns whether the user is signed in. If the check fails, returns true, because the pages show
+ * better errors.
+ */
 export function isSignedIn(): Promise<boolean> {
   signedIn ??= sluice.checkSession().catch(() => true);
   return signedIn;
 }
 
 /**
- * Signs in with the key of a `…#key=…` link, and removes the key from the address bar and the
- * history before anything else runs.
+ * Signs in with the key of a `…#key=…` link. First removes the key from the address bar and the
+ * history.
  * @returns whether there was a key.
  */
 export function signInFromFragment(): boolean {

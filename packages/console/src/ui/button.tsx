@@ -1,6 +1,5 @@
 import { clsx } from 'clsx';
 
-/** Button styles; `quiet` has no border. */
 const VARIANTS = {
   primary: 'border-transparent bg-accent text-bg font-medium hover:opacity-90',
   plain: 'border-line-strong text-text hover:bg-raised',
@@ -25,7 +24,7 @@ export function Button({
   );
 }
 
-/** Shows the key of an action next to it; hidden on touch devices. */
+/** Shows the shortcut of an action next to its label; hidden on touch devices. */
 export function Keycap({ children }: { children: string }) {
   return (
     <kbd

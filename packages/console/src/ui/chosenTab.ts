@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, type RefObject } from 'react';
 const CHOSEN = '[aria-current="page"], [aria-selected="true"]';
 
 /**
- * Scrolls the selected tab into view, centered if its row is wider than the screen.
- * @returns a ref for the row of tabs, which scrolls horizontally.
+ * Scrolls a row of tabs to its selected tab, which is centered if possible.
+ * @returns a ref for the row, which scrolls horizontally.
  */
 export function useChosenTab<Row extends HTMLElement>(chosen: string): RefObject<Row | null> {
   const row = useRef<Row>(null);

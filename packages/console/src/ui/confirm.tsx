@@ -1,7 +1,7 @@
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
-/** Confirms an irreversible action that a single key starts. */
+/** Asks the user to confirm an irreversible action that a single key can start. */
 export function Confirm({
   title,
   action,

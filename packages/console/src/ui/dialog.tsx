@@ -3,7 +3,10 @@ import { X } from 'lucide-react';
 import { useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
-/** Focuses the first control of the content, but never a destructive one. */
+/**
+ * Focuses the first control of the content, except destructive buttons. Returns false if there is
+ * none.
+ */
 function focusFirst(content: HTMLElement): boolean {
   const first = content.querySelector<HTMLElement>(
     'a[href], button:enabled:not([data-destructive]), input:enabled, select:enabled, textarea:enabled',
@@ -12,7 +15,7 @@ function focusFirst(content: HTMLElement): boolean {
   return first !== null;
 }
 
-/** A native modal dialog: it traps the focus, closes with Esc and restores the focus. */
+/** A native modal dialog: it traps the focus, closes with Esc, and then restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -27,14 +30,15 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const content = useRef<HTMLDivElement>(null);
-  // Runs before the paint, so that no key reaches the page below the dialog.
+  // Opens before the paint, so that no key reaches the page below the dialog.
   useLayoutEffect(() => {
     const inside = content.current;
     dialog.current?.showModal();
     if (inside === null || focusFirst(inside)) return undefined;
-    // Skips the close button, because Enter may be pressed before the content has loaded.
+    // Focuses the dialog instead of its close button, because the user may press Enter before the
+    // content has loaded.
     dialog.current?.focus();
-    // The content may load after the dialog opens.
+    // Focuses the first control as soon as the content has loaded.
     const arrivals = new MutationObserver(() => {
       if (inside.contains(document.activeElement) || focusFirst(inside)) arrivals.disconnect();
     });

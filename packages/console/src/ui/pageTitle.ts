@@ -1,4 +1,4 @@
-/** The title of the current page within its section, for the document title. */
+/** The name of the current page, which precedes its section in the document title. */
 import { useEffect, useSyncExternalStore } from 'react';
 
 let title = '';
@@ -14,7 +14,7 @@ function set(next: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Names the page while it is shown, such as `New stream` or `Rules · whale-usdt`. */
+/** Names the page while the component is mounted, such as `New stream` or `Rules · whale-usdt`. */
 export function useNamePage(name: string): void {
   useEffect(() => {
     set(name);
@@ -22,5 +22,5 @@ export function useNamePage(name: string): void {
   }, [name]);
 }
 
-/** Empty for the only page of a section. */
+/** Returns the name of the current page; empty for the main page of a section. */
 export const usePageName = (): string => useSyncExternalStore(subscribe, () => title);

@@ -1,6 +1,6 @@
 /**
- * Preferences stored in the browser: theme, density, times and single-letter shortcuts. API keys are
- * never stored.
+ * Preferences stored in the browser: theme, density, time zone, age style, single-key shortcuts
+ * and saved views. API keys are never stored.
  */
 import { useSyncExternalStore } from 'react';
 import { DENSITIES, isDensity, TOUCHED_PX, type Density } from './list/density.ts';
@@ -41,11 +41,11 @@ const rememberedDensity = read('density') ?? '';
 let density: Density = isDensity(rememberedDensity) ? rememberedDensity : 'standard';
 let shortcutsOn = read('shortcuts') !== 'off';
 
-/** `local` is the zone of the browser. */
+/** `local` is the browser's time zone. */
 export const ZONES = ['local', 'utc'] as const;
 export type Zone = (typeof ZONES)[number];
 
-/** How ages are shown: `3m ago`, or the time itself. */
+/** An age is shown as `3m ago` (relative), or as the time itself (absolute). */
 export const AGE_STYLES = ['relative', 'absolute'] as const;
 export type AgeStyle = (typeof AGE_STYLES)[number];
 
@@ -53,7 +53,10 @@ let zone: Zone = read('zone') === 'utc' ? 'utc' : 'local';
 setUtc(zone === 'utc');
 let ageStyle: AgeStyle = read('ages') === 'absolute' ? 'absolute' : 'relative';
 
-/** `public/early.js` reads the stored values before the first paint. */
+/**
+ * Applies and stores a value; null restores the default. `public/early.js` applies stored values
+ * before the first paint of a page.
+ */
 function wear(name: 'theme' | 'density', value: string | null): void {
   if (value === null) delete document.documentElement.dataset[name];
   else document.documentElement.dataset[name] = value;
@@ -70,7 +73,8 @@ export function setTheme(next: Theme): void {
 export const useDensity = (): Density => useSyncExternalStore(subscribe, () => density);
 
 /**
- * Returns the height of a one-line row in pixels: the chosen density, or the minimum touch target.
+ * Returns the height in pixels of a row with one line: the chosen density's height, but on touch
+ * screens at least the minimum touch target.
  */
 export function useRowPx(): number {
   const px = DENSITIES[useDensity()];
@@ -78,8 +82,9 @@ export function useRowPx(): number {
 }
 
 /**
- * Returns the height of a row with several lines in pixels; it always exceeds the minimum touch
- * target.
+ * Returns the height in pixels of a row with several lines. This height always exceeds the minimum
+ * touch target.
+ * @param morePx height of the lines after the first.
  */
 export const useLinesRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
 
@@ -96,7 +101,9 @@ export function setShortcutsOn(on: boolean): void {
   write('shortcuts', on ? null : 'off');
 }
 
-/** Components that format absolute times call this, to follow the zone. */
+/**
+ * Components that format absolute times call this, so that they render again when the zone changes.
+ */
 export const useZone = (): Zone => useSyncExternalStore(subscribe, () => zone);
 
 export function setZone(next: Zone): void {
@@ -110,4 +117,14 @@ export const useAgeStyle = (): AgeStyle => useSyncExternalStore(subscribe, () =>
 export function setAgeStyle(next: AgeStyle): void {
   ageStyle = next;
   write('ages', next === 'relative' ? null : next);
+}
+
+let savedViews = read('views') ?? '[]';
+
+/** Returns the saved views as a JSON array. */
+export const useSavedViews = (): string => useSyncExternalStore(subscribe, () => savedViews);
+
+export function setSavedViews(json: string): void {
+  savedViews = json;
+  write('views', json === '[]' ? null : json);
 }

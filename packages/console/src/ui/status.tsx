@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
 
-/** The shape and the word carry the same information as the color. */
+/** A state as a shape, a word and a color, so that it is recognizable without the color. */
 export interface Condition {
   shape: Shape;
   word: string;

@@ -1,4 +1,4 @@
-/** Shows toasts about completed actions, briefly or while the action can be undone. */
+/** Shows toasts about completed or failed actions. A toast disappears after a few seconds. */
 import { clsx } from 'clsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useShortcuts } from './keys/keyboard.ts';
@@ -6,9 +6,9 @@ import { Button, Keycap } from './button.tsx';
 
 export interface Toast {
   text: string;
-  /** `bad` marks an error. It stays visible as long as an undoable toast. */
+  /** `bad` marks an error, which is shown for the same time as a toast with an Undo button. */
   tone?: 'bad';
-  /** Undoes the action and returns the text of the next toast. */
+  /** Undoes the action and returns the text of the toast that confirms it. */
   undo?: () => Promise<string>;
 }
 
@@ -37,7 +37,10 @@ const isNote = ({ tone, undo }: Toast): boolean => tone === undefined && undo ==
 
 const dismiss = (id: number): void => setShown(shown.filter((each) => each.id !== id));
 
-/** Replaces the previous toast, except for errors and undoable toasts. */
+/**
+ * Shows a toast. A plain toast replaces the previous plain one; errors and toasts with an Undo
+ * button are not replaced.
+ */
 export function showToast(toast: Toast): void {
   const others = isNote(toast) ? shown.filter((each) => !isNote(each)) : shown;
   setShown([...others, { ...toast, id: ++lastId }]);
@@ -76,7 +79,7 @@ export function Toasts() {
 function ToastView({ toast }: { toast: Shown }) {
   const { id, text, tone } = toast;
   const ms = isNote(toast) ? NOTE_MS : UNDO_MS;
-  // The toast stays while it is hovered or focused.
+  // A toast does not disappear while it is hovered or focused.
   const [isPointed, setPointed] = useState(false);
   const [isFocused, setFocused] = useState(false);
   const isKept = isPointed || isFocused;

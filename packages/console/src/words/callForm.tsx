@@ -14,13 +14,13 @@ export function CallForm({
 }: {
   /** A mutation without variables. */
   call: { mutate: () => void; isPending: boolean; error: Error | null };
-  /** Whether every field is valid. */
+  /** Whether the form can be submitted. */
   ready: boolean;
   /** Label of the submit button. */
   action: string;
   /** Heading of the error, such as `Couldn't create the key`. */
   failed: string;
-  /** True if the call deletes something. */
+  /** Whether the submit button is styled as destructive. */
   destructive?: boolean;
   children: React.ReactNode;
 }) {
@@ -40,7 +40,7 @@ export function CallForm({
           type="submit"
           {...(destructive
             ? { className: 'text-bad', 'data-destructive': '' }
-            : { look: 'primary' })}
+            : { variant: 'primary' as const })}
           disabled={!ready || isPending}
         >
           {action}

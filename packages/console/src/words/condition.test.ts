@@ -69,7 +69,7 @@ test('a paused stream shows when and by which key it was paused', () => {
   const paused = { at: 0, by: 'bootstrap' };
   expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by first key 2h ago');
   expect(pausedWords({ status: 'paused', paused: null }, 0)).toBeNull();
-  // The list still contains the old record until it is reloaded.
+  // After a stream is resumed, the list contains the record of the pause until it is reloaded.
   expect(pausedWords({ status: 'active', paused }, 0)).toBeNull();
 });
 
@@ -118,7 +118,7 @@ test('the reason names the response, the host, the start, the next retry and the
   expect(streamReason(stream({ queue: 1204, failingSince: since }), waiting, now, 7)).toBe(
     '500 from api.acme.io · since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
   );
-  // Neither value is known at first.
+  // `failingSince` and the number of retries are unknown at first.
   expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
 });
 

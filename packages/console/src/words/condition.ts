@@ -1,6 +1,6 @@
 /**
- * Describes the condition of streams, chains and deliveries with a shape, a word, a tone and a
- * reason.
+ * Describes the states of streams, chains, deliveries and other objects: a shape, a word and a tone
+ * for each state, and the reason for a problem.
  */
 import type {
   About,
@@ -46,14 +46,14 @@ const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   down: condition('triangle', 'down', 'bad'),
 };
 
-/** Also true if the node responds but its next block is overdue. */
+/** Returns whether a chain is down. A live chain whose next block is overdue counts as down. */
 export const isChainDown = (chain: WatchedChain): boolean =>
   chain.state === 'down' || (chain.state === 'live' && isOverdue(chain));
 
 export const chainCondition = (chain: WatchedChain): Condition =>
   CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
 
-/** Describes the problem of a chain; empty while the chain is healthy. */
+/** Describes the problem of a chain; an empty string while the chain is healthy. */
 export function chainProblem(chain: WatchedChain, now: number): string {
   if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
   const pace = meanBlockMs(chain.blocks);
@@ -78,14 +78,14 @@ export const JOB_CONDITIONS: Record<JobState, Condition> = {
   running: condition('half', 'running', 'info'),
   paused: condition('bars', 'paused', 'muted'),
   done: condition('disc', 'done', 'ok'),
-  cancelled: condition('cross', 'cancelled', 'faint'),
+  cancelled: condition('cross', 'canceled', 'faint'),
   failed: condition('triangle', 'failed', 'bad'),
 };
 
 export const REPLAY_CONDITIONS: Record<ReplayState, Condition> = {
   running: condition('half', 'running', 'info'),
   done: condition('disc', 'done', 'ok'),
-  cancelled: condition('cross', 'cancelled', 'faint'),
+  cancelled: condition('cross', 'canceled', 'faint'),
 };
 
 export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
@@ -119,7 +119,7 @@ export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
   delivered: condition('disc', 'delivered', 'ok'),
   waiting: condition('dashed', 'waiting', 'warn'),
   failed: condition('triangle', 'failed', 'bad'),
-  cancelled: condition('cross', 'cancelled', 'faint'),
+  cancelled: condition('cross', 'canceled', 'faint'),
   'not-matched': condition('ring', 'no match', 'muted'),
   'not-evaluated': condition('exclamation', 'not evaluated', 'warn'),
   watched: condition('disc', 'watched', 'ok'),
@@ -132,7 +132,7 @@ export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
   removed: condition('cross', 'removed', 'reorg'),
 };
 
-/** Names the action that sends a delivery now: a waiting one is retried, a past one replayed. */
+/** Names the action that sends a delivery now: a retry if it is pending, otherwise a replay. */
 export const sendVerb = (state: DeliverySummary['state'] | undefined): string =>
   state === 'pending' ? 'Retry now' : 'Replay';
 
@@ -156,11 +156,11 @@ export function deliveryCondition({
     case 'quarantined':
       return condition('exclamation', 'quarantined', 'bad');
     case 'cancelled':
-      return condition('cross', 'cancelled', 'faint');
+      return condition('cross', 'canceled', 'faint');
   }
 }
 
-/** Returns the most recently updated delivery of each stream that has at least one attempt. */
+/** Returns, for each stream, its most recently updated delivery with at least one attempt. */
 export function newestTried(deliveries: readonly DeliverySummary[]): Map<string, DeliverySummary> {
   const newest = new Map<string, DeliverySummary>();
   for (const delivery of deliveries) {
@@ -173,9 +173,9 @@ export function newestTried(deliveries: readonly DeliverySummary[]): Map<string,
 }
 
 /**
- * Returns whether deliveries are queued, attempts failed in the last two hours, and none succeeded
- * in the last ten minutes. The newest deliveries do not contain such a stream, because it retries
- * rarely.
+ * Returns whether a stream fails but retries so rarely that the newest deliveries do not show it.
+ * Such a stream has queued deliveries and failed attempts in the last two hours, but no success in
+ * the last ten minutes.
  */
 const isStuck = ({
   queue,
@@ -241,8 +241,8 @@ export function backOffWords({ reason, until }: BackOff, now: number): string {
 }
 
 /**
- * Explains in one line why the stream does not deliver and what happens next; null while it
- * delivers.
+ * Explains in one line the problems of a stream and what happens next. Returns null if the stream
+ * has no problem or is paused.
  * @param retries the maximum number of retries; undefined while unknown.
  */
 export function streamReason(
@@ -273,7 +273,7 @@ export function streamReason(
     if (stream.failingSince !== null) {
       parts.push(`since ${formatMoment(stream.failingSince, now)}`);
     }
-    // While sending is paused, the retry happens later than scheduled.
+    // A retry that is due while sending is paused happens later, so no time is shown.
     if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.backOff?.until ?? 0)) {
       const due = formatDue(latest.nextAttemptAt, now);
       parts.push(
@@ -287,7 +287,7 @@ export function streamReason(
     if (stream.backOff.reason === 'throttled') parts.push('rate limited by the receiver');
     parts.push(backOffWords(stream.backOff, now));
   }
-  // The attempts already show an expired certificate as their error.
+  // An expired certificate already appears as the error of the attempts.
   if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {
     const { certificateEndsAt: endsAt } = stream;
     parts.push(
@@ -299,7 +299,10 @@ export function streamReason(
   return parts.join(' · ');
 }
 
-/** Returns `paused by maya 2d ago`; null if the stream is not paused or no record of it exists. */
+/**
+ * Returns text such as `paused by maya 2d ago`; null if the stream is not paused or the pause was
+ * not recorded.
+ */
 export const pausedWords = (
   { status, paused }: Pick<StreamSummary, 'status' | 'paused'>,
   now: number,
@@ -308,10 +311,12 @@ export const pausedWords = (
     ? `paused by ${formatKey(paused.by)} ${formatAgo(paused.at, now)}`
     : null;
 
-/** Explains why no blocks are matched against a stream. */
+/** Reason why no blocks are matched against a stream. */
 export type IdleReason = 'paused' | 'terminated' | 'without addresses';
 
-/** Returns null for a stream in error, because it still collects matches. */
+/**
+ * Returns why no blocks are matched against the stream; null if they are, as for a stream in error.
+ */
 export function idleReasonOf({
   status,
   allAddresses,
@@ -321,7 +326,10 @@ export function idleReasonOf({
   return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
 }
 
-/** Describes what the stream watches: counts, or a warning that it watches every address. */
+/**
+ * Describes what the stream watches: the numbers of addresses and events, or a warning that it
+ * watches every address.
+ */
 export function streamScope(
   stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,
 ): { text: string; unscoped: boolean } {

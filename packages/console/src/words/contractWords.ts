@@ -1,14 +1,14 @@
-/** Describes what is deployed at an address. Pure. */
+/** Describes what is deployed at an address. */
 import { type Contract, cutText } from '@sluice/kit/sluice';
 
-/** Maximum length of a name. Contracts choose their own names, of any length. */
+/** Maximum length of a displayed name or symbol. A contract may choose longer ones. */
 const LONGEST = 40;
 const short = (text: string): string =>
   text.length > LONGEST ? `${cutText(text, LONGEST)}…` : text;
 
 /**
- * Describes a contract, such as `On Ethereum: Tether USD (USDT), 6 decimals`. Its claims are not
- * verified.
+ * Describes a contract, such as `On Ethereum: Tether USD (USDT), 6 decimals`. The contract's own
+ * name and symbol are not verified.
  */
 export function describeContract({ isContract, token }: Contract, chainName: string): string {
   const on = `On ${chainName}: `;

@@ -5,13 +5,13 @@ import { copyText } from '../ui/text/copyText.ts';
 /** The copyable parts of a stream, a delivery or a webhook. */
 export interface Copies {
   id: string;
-  /** Absolute URL. */
+  /** Absolute URL of the page in the console. */
   link: string;
-  /** Copies a curl command that sends it again. */
+  /** Copies a curl command that sends the webhook again. */
   copyCurl?: (() => void) | undefined;
 }
 
-/** Actions for the menu that `.` opens. */
+/** Returns the actions for the menu that `.` opens. */
 export const copyActions = ({ id, link, copyCurl }: Copies): Action[] => [
   { label: 'Copy ID', keycap: 'c', run: () => void copyText(id, 'ID') },
   { label: 'Copy link', keycap: 'y', run: () => void copyText(link, 'Link') },

@@ -8,8 +8,8 @@ const hintOf = ({ code, hint }: SluiceError): string =>
   code === 'network_error' ? 'Check that the service is running and reachable.' : hint;
 
 /**
- * Shows what failed, why, the next step and a link to the error code. Data loaded before stays
- * visible.
+ * Shows what failed and why, with a link to the documentation of the error code. Without a
+ * response, also shows a hint.
  */
 export function ErrorPanel({
   what,

@@ -1,9 +1,9 @@
-/** Describes a selection of deliveries. Pure. */
+/** Describes a filter of deliveries in words. */
 import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/sluice';
 import { deliveryCondition } from './condition.ts';
 import { formatCount, formatDateTime, formatHash } from '../ui/text/format.ts';
 
-/** Names for ids; each returns the id itself if it has no name. */
+/** Functions that return the display name of an id, even if its object is unknown. */
 export interface Names {
   ofStream: (id: string) => string;
   ofChain: (id: string) => string;
@@ -20,8 +20,8 @@ const rangeOf = (from: string | undefined, to: string | undefined): string | und
 };
 
 /**
- * Formats the selection: `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21
- * 10:42:00`.
+ * Formats a filter:
+ * `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21 10:42:00`.
  */
 export function describeFilter(filter: DeliveryFilter, names: Names): string {
   const { blockFrom, blockTo, createdFrom, createdTo, attemptsFrom, attemptsTo } = filter;
@@ -51,7 +51,7 @@ export function describeFilter(filter: DeliveryFilter, names: Names): string {
   return set.map(([label, values]) => `${label}: ${values}`).join(' · ') || 'All deliveries';
 }
 
-/** Returns the default name of a replay of this selection. */
+/** Returns the default name of a replay that uses this filter. */
 export const nameFilter = (
   { state, phase, status, streamId }: DeliveryFilter,
   ofStream: Names['ofStream'],

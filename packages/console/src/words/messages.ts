@@ -1,14 +1,19 @@
-/** Formats messages of the service: names for chain ids, separators in long numbers. Pure. */
+/**
+ * Formats messages of the service: replaces chain ids with names, and adds separators to long
+ * numbers.
+ */
 import type { ChainHealth } from '@sluice/kit/sluice';
 import { formatCount } from '../ui/text/format.ts';
 
-/** A chain id that is not part of a hash, a longer number or a Move path. */
+/** Matches possible chain ids, except in a longer word or in a Move path such as `0x1::coin`. */
 const CHAIN_ID = /(?<![\w:])(?:0x[0-9a-f]+|aptos:[a-z]+)(?!\w|::)/g;
 
-/** A number that is not part of a hash, id, port or fraction. */
+/** Matches numbers of five or more digits that are not part of a hash, id, port or fraction. */
 const LONG_NUMBER = /(?<![\w.:-])\d{5,}(?![\w-]|\.\d)/g;
 
-/** Turns `Block 23835243 of 0x1` into `Block 23,835,243 of Ethereum`; unknown chain ids stay. */
+/**
+ * Turns `Block 23835243 of 0x1` into `Block 23,835,243 of Ethereum`. Unknown chain ids are kept.
+ */
 export const formatMessage = (
   text: string,
   chains: readonly Pick<ChainHealth, 'id' | 'name'>[] = [],

@@ -1,15 +1,18 @@
-/** Display names of streams and keys. Pure. */
+/** Display names of streams and keys. */
 
-/** Marks, embeddings, overrides and isolates: characters that only change the text direction. */
+/**
+ * Matches characters that only control the text direction: marks, embeddings, overrides and
+ * isolates.
+ */
 const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}/u;
 
-/** Removes the characters that change the direction of adjacent text. */
+/** Removes the characters that control the direction of adjacent text. */
 export const withoutTurns = (name: string): string => name.replaceAll(TURNS, '');
 
 /**
- * Isolates a name within other text, so that it cannot change the direction of what follows. Names
- * in their own element are isolated by `styles.css`.
+ * Isolates a name within other text, so that it cannot change the direction of the text after it.
+ * Names in their own element are isolated by `styles.css`.
  */
 export function isolated(name: string): string {
   const plain = withoutTurns(name);
@@ -22,12 +25,12 @@ export const nameOfStream = ({
   id,
 }: {
   tag: string;
-  /** Characters that deliveries omit. */
+  /** Undefined if the stream is only known from a delivery. */
   description?: string;
   id: string;
 }): string => isolated(tag || description || id);
 
-/** Returns the stream's name, or its id if the stream no longer exists. */
+/** Returns the stream's name, or its id if the list does not contain the stream. */
 export function nameOfStreamId(
   streamId: string,
   streams: readonly { tag: string; description: string; id: string }[] | null | undefined,
@@ -36,5 +39,8 @@ export function nameOfStreamId(
   return stream === undefined ? streamId : nameOfStream(stream);
 }
 
-/** Returns the name of an API key; the key from the command line has no name of its own. */
+/**
+ * Returns the display name of an API key. The key from `--api-key` has no name, only the id
+ * `bootstrap`.
+ */
 export const formatKey = (name: string): string => (name === 'bootstrap' ? 'first key' : name);

@@ -1,6 +1,6 @@
-/** Command-line flags of the service. Pure. */
+/** Command-line flags of the service. */
 
-/** Returns the flag that adds a node. Repeat it to add more nodes for the same chain. */
+/** Returns the flag that adds a node. Repeat the flag to add more nodes for the same chain. */
 export function toNodeFlag(chainId: string, url: string): string {
   const network = /^aptos:(.*)$/.exec(chainId)?.[1];
   return network === undefined
@@ -8,7 +8,7 @@ export function toNodeFlag(chainId: string, url: string): string {
     : `--aptos ${quoted(`${network}=${url}`)}`;
 }
 
-/** Returns the flag that sets Sourcify, which supports most chains, as the ABI source. */
+/** Returns the flag that sets Sourcify, which supports most EVM chains, as the ABI source. */
 export const toAbiFlag = (chainId: string): string =>
   `--abi-url ${quoted(`${chainId}=https://sourcify.dev/server/v2/contract/${Number(chainId)}/{address}?fields=abi`)}`;
 

@@ -1,9 +1,9 @@
-/** Recognizes pasted text by its format alone, without network requests. Pure. */
+/** Recognizes pasted text by its format. */
 
 export type Pasted =
   | { kind: 'evm-address'; address: string }
   | { kind: 'aptos-address'; address: string }
-  /** 32 bytes: a transaction of either chain family, a block, or an Aptos account. */
+  /** 32 bytes in hex: the hash of a transaction or a block, or an Aptos address. */
   | { kind: 'hash'; hash: string }
   /** A Move path such as `0x1::coin::transfer`. */
   | { kind: 'move-path'; path: string }
@@ -26,11 +26,14 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const EVENT = /^[A-Za-z_$][\w$]*\s*\(/;
 const EVENT_SIGNS = /^[\w$\s,[\]()]*;?$/;
 const EVENT_END = /\)(?:\s?anonymous)?;?$/;
-/** Digits, with or without the group separators of explorers. */
+/**
+ * Matches a block number, which may start with `#` and contain thousands separators, as in block
+ * explorers.
+ */
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
-/** Path segments of block explorers for both chain families. */
+/** Matches URL paths of block explorers for both chain families. */
 const EXPLORER_PATH = /\/(tx|txn|address|account|object|token|block)\/([^/?#]+)/;
-/** Segments that an address follows, of accounts, contracts and objects. */
+/** Path segments that are followed by an address. */
 const OF_ADDRESS: readonly string[] = ['address', 'account', 'object', 'token'];
 
 const MAX_BLOCK = 1e12;
@@ -69,7 +72,10 @@ export function recognise(input: string): Pasted | undefined {
   return undefined;
 }
 
-/** Returns the address that was pasted. A full-length Aptos address looks like a hash. */
+/**
+ * Returns the address that was pasted. A full-length Aptos address is recognized as a hash, so a
+ * hash is returned as an Aptos address.
+ */
 export function toAddress(
   pasted: Pasted | undefined,
 ): { family: 'evm' | 'aptos'; address: string } | undefined {
@@ -79,13 +85,13 @@ export function toAddress(
   return undefined;
 }
 
-/** Returns the address in the URL of a block explorer's page about it. */
+/** Returns the address in the URL of a block explorer's page about an address. */
 export function addressOfUrl(url: string): string | undefined {
   const [, segment = '', part] = /^https?:/i.test(url) ? (EXPLORER_PATH.exec(url) ?? []) : [];
   return OF_ADDRESS.includes(segment) ? part : undefined;
 }
 
-/** Returns the query for Explain; undefined if the pasted text is not a query. */
+/** Returns the query for Explain; undefined if Explain does not accept the pasted text. */
 export function toQuestion(pasted: Pasted | undefined): string | undefined {
   switch (pasted?.kind) {
     case 'evm-address':
@@ -120,7 +126,7 @@ function isAbi(text: string): boolean {
   }
 }
 
-/** Accepts an object or a signature. */
+/** Returns whether a value is an ABI item: an object, or the signature of an event. */
 const isAbiItem = (item: unknown): boolean =>
   typeof item === 'string'
     ? /^\s*event\s/.test(item)

@@ -1,4 +1,6 @@
-/** The live feed: one connection per page. Its events update the query cache in batches. */
+/**
+ * Follows the live feed: one connection per page, whose events update the query cache in batches.
+ */
 import type { DeliveryDetail, LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
@@ -18,25 +20,25 @@ import {
   type ListFilter,
 } from './liveCache.ts';
 
-/** At most four paints per second, however many events arrive. */
+/** Minimum time between two updates of the page, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
 
-/** Interval at which the service's 24-hour counts are reloaded while deliveries arrive. */
+/** Minimum time between two reloads of the stream summaries, which contain 24-hour counts. */
 const SUMMARY_INTERVAL_MS = 2_000;
 
-/** Interval at which the figures of visible running replays are reloaded. */
+/** Minimum time between two reloads of the figures of visible replays. */
 const REPLAYS_INTERVAL_MS = 1_000;
 
-/** Duration of the highlight of a new row. */
+/** Time for which a row counts as new. */
 const FRESH_MS = 600;
 
 export interface LiveStatus {
   /**
-   * `connecting` is the initial state; `closed` means that the service permanently rejected the
-   * connection.
+   * `connecting` is the initial state; `closed` means that the connection ended permanently, for
+   * example because the session was rejected.
    */
   state: 'connecting' | 'live' | 'reconnecting' | 'closed';
-  /** Start of the state, in Unix milliseconds. */
+  /** Time at which the state began, in Unix milliseconds. */
   since: number;
 }
 
@@ -63,14 +65,14 @@ export const useLiveStatus = (): LiveStatus => useSyncExternalStore(subscribe, (
 
 const arrivals = new Map<string, number>();
 
-/** Returns whether a delivery has just appeared, so that its row can fade in. */
+/** Returns whether a delivery has just appeared, so that its row fades in. */
 export const isFresh = (id: string): boolean => {
   const at = arrivals.get(id);
   return at !== undefined && Date.now() - at < FRESH_MS;
 };
 
 /**
- * Follows the service's events until the signal aborts.
+ * Follows the service's events until the signal is aborted.
  * @param onError receives the error that ended the feed permanently, such as a rejected session.
  */
 export async function followLive(
@@ -94,10 +96,10 @@ export async function followLive(
   const onState = (state: LiveState): void => {
     if (signal.aborted) return;
     showState(state);
-    // Without a known event to resume from, earlier changes were missed.
     if (state.state !== 'live') return;
+    // Without an event to resume from, changes before the connection may have been missed.
     if (!resumable) readAnew(queryClient);
-    // Replayed events do not contain the current block age.
+    // After a reconnect, the service sends the missed events, but not the current block age.
     else void queryClient.invalidateQueries({ queryKey: queryKeys.chains, exact: true });
   };
 
@@ -130,17 +132,17 @@ function refreshSummaries(queryClient: QueryClient, delayMs: number): void {
 
 let replaysDueAt = 0;
 let replaysTimer: ReturnType<typeof setTimeout> | undefined;
-/** Ids collected until the timer fires. */
+/** Ids of the replays to reload when the timer fires. */
 const replaysToRead = new Set<unknown>();
 
 /**
- * Reloads visible replays with pending deliveries, and their lists, because delivery events do not
- * name the replay.
+ * Reloads the visible replays that can still change, and the lists and counts of their deliveries,
+ * because delivery events do not name the replay.
  */
 function refreshReplays(queryClient: QueryClient): void {
   const shown = queryClient.getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' });
   for (const [[, id, part], replay] of shown) {
-    // A replay that is still loading may have been counted before this event.
+    // The response for a replay that is still loading may not include this event yet.
     if (part === undefined && (replay === undefined || isOpen(replay))) replaysToRead.add(id);
   }
   if (replaysToRead.size === 0) return;
@@ -162,7 +164,7 @@ function refreshReplays(queryClient: QueryClient): void {
   );
 }
 
-/** Reloads everything, lists from their first page, because older events are lost. */
+/** Reloads everything, because events were lost. Lists keep only their first page. */
 function readAnew(queryClient: QueryClient): void {
   queryClient.setQueriesData<DeliveryLists>(
     { queryKey: queryKeys.deliveries },
@@ -217,7 +219,7 @@ function markArrivals(deliveries: Deliveries): void {
   const now = Date.now();
   for (const [id, at] of arrivals) if (now - at > FRESH_MS) arrivals.delete(id);
   for (const { id, attempts, createdAt } of deliveries) {
-    // A retry of an older delivery is not a new row.
+    // A retry of an older delivery does not count as a new row.
     if (attempts === 0 || now - createdAt < 10_000) arrivals.set(id, now);
   }
 }
@@ -242,7 +244,8 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
   );
   const ids = new Set<unknown>(deliveries.map(({ id }) => id));
   const matchIds = new Set<unknown>(deliveries.map(({ matchId }) => matchId));
-  // The event does not contain the attempts and body of the visible delivery and its pair.
+  // Events contain only summaries, so the details and bodies of these deliveries, and of the other
+  // deliveries of their matches, are reloaded.
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [what, id], state: { data } }) =>
       what === 'delivery' &&

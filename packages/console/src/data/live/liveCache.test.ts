@@ -74,7 +74,7 @@ test('an event older than the cached row changes nothing', () => {
   expect(rowsOf(after)[0]?.state).toBe('succeeded');
 });
 
-test('the latest of several events of a delivery counts', () => {
+test('only the latest of several events of a delivery is applied', () => {
   const events = [
     delivery('a', 1, { updatedAt: 5, state: 'succeeded' }),
     delivery('a', 1, { updatedAt: 3, state: 'leased' }),
@@ -164,7 +164,7 @@ test('a list keeps its newest rows, without a cursor after the cut', () => {
     pages: [data.pages[0], { result: [delivery('b', 2)] }],
     pageParams: data.pageParams,
   });
-  // When whole pages are removed, the last remaining page keeps its cursor.
+  // If only complete pages are removed, the last remaining page keeps its cursor.
   expect(withNewest(data, 2)).toEqual({ pages: [data.pages[0]], pageParams: [undefined] });
   expect(withNewest(data, 1).pages[0]).not.toHaveProperty('cursor');
 });

@@ -1,4 +1,4 @@
-/** Applies live changes to the cached deliveries and chains. Pure. */
+/** Applies live changes to the cached deliveries and chains. */
 import type {
   ChainHealth,
   DeliveryPage,
@@ -12,32 +12,37 @@ import type { WatchedChain } from '../../chains/timeline.ts';
 /** Maximum number of rows in a list; the newest are kept. */
 export const KEPT_ROWS = 100_000;
 
-/** The subset of the service's filter that the console uses, with one value per field. */
+/** Filter and search of a delivery list: a subset of the service's fields, each with one value. */
 export interface ListFilter {
   state?: DeliveryState;
   streamId?: string;
   chainId?: string;
   phase?: DeliveryPhase;
-  /** A status code, a class such as `2xx`, or `none` for no response. */
+  /**
+   * Response to the last attempt: a status code, a class such as `2xx`, or `none` for no response.
+   */
   status?: string;
   attemptsFrom?: number;
   attemptsTo?: number;
-  /** Maximum age in milliseconds. */
+  /** Maximum age of a delivery, in milliseconds. */
   sinceMs?: number;
-  /** Bounds of the creation time, in Unix milliseconds. */
+  /** Bounds of the creation time, inclusive, in Unix milliseconds. */
   createdFrom?: number;
   createdTo?: number;
   reorged?: boolean;
-  /** Id of the replay that last sent it. */
+  /** Id of the replay that last sent the delivery. */
   replayId?: string;
-  /** A transaction hash, an address, or part of a label or a summary. */
+  /** A transaction hash, an address, or part of an address label or of the summary. */
   find?: string;
-  /** When one of its attempts ended, in Unix milliseconds. */
+  /** Bounds of the time at which one of the attempts ended, in Unix milliseconds. */
   attemptedFrom?: number;
   attemptedTo?: number;
 }
 
-/** Returns whether a list is a search, which the service completes page by page. */
+/**
+ * Returns whether a filter is a search. Each page of a search checks a limited number of
+ * deliveries, so it may be incomplete or empty.
+ */
 export const isSearch = ({ find, attemptedFrom, attemptedTo }: ListFilter): boolean =>
   find !== undefined || attemptedFrom !== undefined || attemptedTo !== undefined;
 
@@ -47,7 +52,10 @@ export interface DeliveryPages {
   pageParams: unknown[];
 }
 
-/** Ignores fields that rows do not have, such as `replayId` and `find`; a listed row stays. */
+/**
+ * Returns whether a delivery passes the filter. Ignores fields that rows do not contain, such as
+ * `replayId` and `find`, so that listed rows stay.
+ */
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
   (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
@@ -62,15 +70,18 @@ const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.createdTo === undefined || timeOfId(delivery.id) <= filter.createdTo) &&
   (filter.sinceMs === undefined || timeOfId(delivery.id) >= Date.now() - filter.sinceMs);
 
-/** Returns undefined before the first attempt. */
+/**
+ * Returns the class of the status, `none` without a response, or undefined before the first
+ * attempt.
+ */
 const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefined => {
   if (status !== null) return `${Math.floor(status / 100)}xx`;
   return attempts > 0 ? 'none' : undefined;
 };
 
 /**
- * Returns the index of this id in a list, or the index to insert it at. Ids are ordered by time,
- * and lists have the newest first.
+ * Returns the index of an id in a list, or the index at which to insert it. Ids start with their
+ * creation time, and lists have the newest first.
  */
 export function placeOf(rows: readonly Pick<DeliverySummary, 'id'>[], id: string): number {
   let from = 0;
@@ -91,12 +102,13 @@ export function findRow(
   return row?.id === id ? row : undefined;
 }
 
-/** Returns the creation time of a delivery, which its UUIDv7 starts with. */
+/** Returns the creation time of a delivery from its id, a UUIDv7, in Unix milliseconds. */
 export const timeOfId = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /**
  * Replaces changed rows in place, removes those that no longer pass the filter, and inserts new
- * ones, except those older than all loaded rows. Only pages that change are copied, each once.
+ * ones that belong to a loaded page. Searches, and lists of a replay or of removed blocks, get no
+ * new rows. Only pages that change are copied, each once.
  */
 export function withDeliveries<T extends DeliveryPages>(
   data: T,
@@ -123,7 +135,7 @@ export function withDeliveries<T extends DeliveryPages>(
   return pages.every((page, index) => page === data.pages[index]) ? data : { ...data, pages };
 }
 
-/** Returns the page that this row is on or belongs to; undefined if it is not loaded. */
+/** Returns the page to which an id belongs; undefined if that page is not loaded. */
 function pageOf(pages: readonly DeliveryPage[], id: string): DeliveryPage | undefined {
   const page = pages.find(({ result }) => (result.at(-1)?.id ?? '~') <= id);
   if (page !== undefined) return page;
@@ -131,7 +143,7 @@ function pageOf(pages: readonly DeliveryPage[], id: string): DeliveryPage | unde
   return last?.cursor === undefined ? last : undefined;
 }
 
-/** @param changes newest first, one per row. */
+/** @param changes newest first, one per delivery. */
 function withChanged(
   rows: DeliverySummary[],
   changes: readonly DeliverySummary[],
@@ -153,7 +165,10 @@ function withChanged(
   return parts.length === 0 ? rows : parts[0]!.concat(...parts.slice(1), rows.slice(copied));
 }
 
-/** Keeps the given number of newest rows. Removed rows can no longer be paged to. */
+/**
+ * Keeps the `count` newest rows. A page that is cut loses its cursor, so that older rows can no
+ * longer be loaded.
+ */
 export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
   let room = count;
   const pages: DeliveryPage[] = [];
@@ -188,8 +203,8 @@ export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary
 }
 
 /**
- * Freezes a list while the user has scrolled down or paused it. Rows newer than the anchor are
- * counted but not shown.
+ * Returns the rows to show while the user has scrolled down or paused a list. Rows newer than the
+ * anchor are counted but not shown.
  */
 export function heldRows(
   rows: readonly DeliverySummary[],
@@ -206,8 +221,8 @@ export function withLatest<T extends { id: string }>(list: readonly T[], item: T
 }
 
 /**
- * Computes confirmations by counting blocks. The state of the chain includes the ones that the
- * chain reports itself.
+ * Returns the newest confirmed height after a new checkpoint. It stays the same if the chain itself
+ * reports finality.
  */
 const confirmedWith = (
   { confirmations, confirmedUpTo }: WatchedChain,
@@ -217,10 +232,10 @@ const confirmedWith = (
     ? confirmedUpTo
     : Math.max(confirmedUpTo ?? 0, checkpoint - confirmations);
 
-/** Number of blocks that a timeline can show. */
+/** Maximum number of current blocks, and of removed blocks, that are kept for a timeline. */
 const KEPT_BLOCKS = 60;
 
-/** Merges a new response with the removed blocks of earlier events. */
+/** Adds the removed blocks of earlier events to a new response. */
 export function watchChains(
   chains: readonly ChainHealth[],
   earlier: readonly WatchedChain[] | undefined,

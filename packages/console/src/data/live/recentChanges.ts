@@ -4,7 +4,7 @@
  */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 
-/** Time for which changes are kept, longer than any response takes. */
+/** Minimum time for which changes are kept. It is longer than any response takes. */
 const KEPT_MS = 60_000;
 
 let changes: { at: number; delivery: DeliverySummary }[] = [];
@@ -18,7 +18,7 @@ export function recordChange(delivery: DeliverySummary, now: number): void {
   changes.push({ at: now, delivery });
 }
 
-/** Returns changes that arrived at or after a time, oldest first. */
+/** Returns the changes that arrived at or after `timeMs`, oldest first. */
 export function changesSince(timeMs: number): DeliverySummary[] {
   const from = changes.findIndex(({ at }) => at >= timeMs);
   return from === -1 ? [] : changes.slice(from).map(({ delivery }) => delivery);

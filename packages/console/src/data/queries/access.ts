@@ -7,6 +7,11 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => sluice.listApiKeys({ signal }),
 });
 
+export const alertUrlsQuery = queryOptions({
+  queryKey: queryKeys.alertUrls,
+  queryFn: ({ signal }) => sluice.listAlertUrls({ signal }),
+});
+
 export const expiryQuery = queryOptions({
   queryKey: ['expiry'],
   queryFn: ({ signal }) => sluice.getExpiry({ signal }),
@@ -19,11 +24,21 @@ export const aboutQuery = queryOptions({
   staleTime: 0,
 });
 
-/** The environment does not change while the page is open. */
+/** The environment, which does not change while the page is open. */
 export const environmentQuery = queryOptions({
   ...aboutQuery,
   staleTime: Infinity,
   select: ({ environment }) => environment,
+});
+
+/**
+ * Whether nodes and alert URLs can be changed in the console. This does not change while the page
+ * is open.
+ */
+export const nodeChangesQuery = queryOptions({
+  ...aboutQuery,
+  staleTime: Infinity,
+  select: ({ allowsNodeChanges }) => allowsNodeChanges,
 });
 
 /** Base URLs of block explorers by chain id, which do not change while the page is open. */
@@ -45,6 +60,6 @@ export const auditQuery = infiniteQueryOptions({
 export const settingsQuery = queryOptions({
   queryKey: ['settings'],
   queryFn: async ({ signal }) => (await loadClient()).settings.read({ signal }),
-  // Contains the secret, so it is dropped as soon as no page shows it.
+  // The settings contain the secret, so they are dropped as soon as no page shows them.
   gcTime: 0,
 });

@@ -1,6 +1,7 @@
 /**
- * Batches requests of the same tick into one call, or several calls with up to `most` keys.
- * @returns a function that loads one key; null if the response does not contain it.
+ * Combines requests of the same tick into one call, or into several calls of at most `most` keys.
+ * @returns a function that returns the answer for one key; null if the response does not contain
+ * it.
  */
 export function createBatch<Answer>(
   most: number,

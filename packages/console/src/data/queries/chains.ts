@@ -3,16 +3,18 @@ import { watchChains } from '../live/liveCache.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { sluice, queryKeys } from './service.ts';
 
-/** Gaps and reorgs are polled: live events only report changes of the chain's state. */
+/**
+ * Interval at which gaps and reorgs are reloaded, because live events do not contain their entries.
+ */
 const CHAIN_LOG_REFRESH_MS = 5_000;
 
-/** Reads the contract at an address, which does not change. */
+/** Reads whether an address is a contract, and its token metadata. Neither is reloaded. */
 export const contractQuery = (chainId: string, address: string) =>
   queryOptions({
     queryKey: ['contract', chainId, address],
     queryFn: ({ signal }) => sluice.getContract(chainId, address, { signal }),
     staleTime: Infinity,
-    // Reads an optional hint next to a form field.
+    // The result is only additional information, so a failed request is not retried.
     retry: false,
   });
 

@@ -16,7 +16,7 @@ import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
 export type DeliveryLists = InfiniteData<DeliveryPage, string | undefined>;
 
-/** Drops the iterator of the client, which would be copied with each change. */
+/** Drops the iterator that the client adds to a page, because each change would copy it. */
 const readPage = ({ result, cursor, searchedTo }: DeliveryPage): DeliveryPage => ({
   result,
   ...(cursor !== undefined && { cursor }),
@@ -30,13 +30,16 @@ const withChanges = (
 ): DeliveryPage =>
   withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
 
-/** Converts a list filter to a list of the service, relative to now. */
+/** Converts a list filter to list options of the service. A maximum age is relative to now. */
 export const toListing = ({ sinceMs, ...filter }: ListFilter): ListDeliveriesOptions =>
   sinceMs === undefined
     ? filter
     : { ...filter, createdFrom: Math.max(filter.createdFrom ?? 0, Date.now() - sinceMs) };
 
-/** Converts a list filter to a filter of the service, relative to now, without the search. */
+/**
+ * Converts a list filter without its search to a filter of the service. A maximum age is relative
+ * to now.
+ */
 export const toDeliveryFilter = (filter: ListFilter): DeliveryFilter => {
   const { find: _, attemptedFrom: _from, attemptedTo: _to, ...rest } = filter;
   return toListing(rest);
@@ -61,16 +64,19 @@ export const deliveriesQuery = (filter: ListFilter) =>
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
-    // Otherwise the client would compare every row with the previous one and copy it.
+    // Otherwise, TanStack Query would compare every row with the previous one and copy it.
     structuralSharing: false,
   });
 
-/** Less than a page, so that some of the visible rows stay on the first page. */
+/**
+ * Number of newer rows to load at once: less than a page, so that some visible rows stay on the
+ * first page.
+ */
 const NEWER_ROWS = 90;
 
 /**
- * Loads newer rows of a list that ends at `createdTo`.
- * @returns the new end of the list; undefined if it includes the newest delivery.
+ * Moves a list that ends at `createdTo` toward newer rows, and loads them.
+ * @returns the new `createdTo`; undefined if the list now includes the newest delivery.
  */
 export async function readNewer(
   queryClient: QueryClient,
@@ -86,14 +92,12 @@ export async function readNewer(
   const last = cursor === undefined ? undefined : result.at(-1);
   const until = last && timeOfId(last.id);
   const next = until === undefined ? filter : { ...filter, createdTo: until };
-  // Prevents a blank list while the rows load.
+  // Loads the rows before the list moves, so that it is not blank in the meantime.
   await queryClient.prefetchInfiniteQuery(deliveriesQuery(next));
   return until;
 }
 
-/**
- * Reads the newest attempted delivery of a stream that waits for a retry; null if there is none.
- */
+/** Reads a stream's newest delivery that waits for a retry; null if there is none. */
 export const lastTriedQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['last tried', streamId],

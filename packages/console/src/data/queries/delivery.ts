@@ -10,10 +10,10 @@ export const deliveryQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
 
-/** Time for which bodies that no page shows stay cached, for going back and for prefetching. */
+/** Time for which a body that no page shows stays cached, for going back and for prefetching. */
 const BODY_KEPT_MS = 5_000;
 
-/** Reads the body, which contains the attempt number. */
+/** Reads the body. It contains the attempt number, so it is reloaded together with its delivery. */
 export const deliveryBodyQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.delivery(id), 'body'],
@@ -25,13 +25,13 @@ export const deliveryBodyQuery = (id: string) =>
     gcTime: BODY_KEPT_MS,
   });
 
-/** Stops the retries of a delivery. */
+/** Stops the retries of a delivery, which then counts as failed. */
 export const stopMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.stopDelivery(id),
   onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
 });
 
-/** Replays a delivery and updates its row before the live event arrives. */
+/** Replays a delivery, then reloads it without waiting for the live event. */
 export const replayMutation = (queryClient: QueryClient) => ({
   mutationFn: async ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
     (await loadClient()).history.replay({ id, streamId }),

@@ -1,17 +1,17 @@
-/** Reads counts, ends and neighbors in the history of deliveries. */
+/** Queries on filtered deliveries: counts, the oldest and newest delivery, and neighbors. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
 import { timeOfId, type ListFilter } from '../live/liveCache.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
 import { toDeliveryFilter, toListing } from './deliveries.ts';
 
-/** Reads the deliveries before and after one in a filtered list; null at the ends of the list. */
+/** Reads the ids of the deliveries before and after one in a filtered list; null at the ends. */
 export const neighboursQuery = (filter: ListFilter, id: string) =>
   queryOptions({
     queryKey: ['neighbours', filter, id],
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
-      // Several deliveries may share a millisecond. The bounds come from the ids, which are created
-      // slightly after `createdAt`.
+      // Several deliveries may share a millisecond, so a page is read in each direction. The bounds
+      // come from the ids, which are created slightly after `createdAt`.
       const query = { ...toListing(filter), limit: PAGE_ROWS };
       const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([
@@ -23,11 +23,11 @@ export const neighboursQuery = (filter: ListFilter, id: string) =>
         newer: newer.result.find((each) => each.id > id)?.id ?? null,
       };
     },
-    // New deliveries change the counts.
+    // New deliveries can change the neighbors.
     staleTime: 0,
   });
 
-/** Counts deliveries by each value of each filter. */
+/** Counts the deliveries for each value of each filter. */
 export const countsQuery = (filter: ListFilter) =>
   queryOptions({
     queryKey: ['counts', filter],

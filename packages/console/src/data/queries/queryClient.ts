@@ -2,7 +2,7 @@ import { isSluiceError } from '@sluice/kit/sluice';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { dropBody } from '../../body/bodyWorker.ts';
 
-/** @param onUnauthorized called when a request is rejected because the session has ended. */
+/** @param onUnauthorized called when a request is rejected because the session is invalid. */
 export function createQueryClient(onUnauthorized: () => void): QueryClient {
   const onError = (error: Error): void => {
     if (isSluiceError(error, 'unauthorized')) onUnauthorized();

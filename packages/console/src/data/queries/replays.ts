@@ -14,7 +14,7 @@ export const replayQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getReplay(id, { signal }),
   });
 
-/** Reads the finished deliveries of a replay over time. */
+/** Reads how many deliveries of a replay succeeded or failed in each time step. */
 export const replayProgressQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.replay, id, 'progress'],
@@ -22,13 +22,13 @@ export const replayProgressQuery = (id: string) =>
     staleTime: 0,
   });
 
-/** Cancels a replay; deliveries that are already due are still sent. */
+/** Cancels a replay. Deliveries that it has already queued are still sent. */
 export const cancelReplayMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.cancelReplay(id),
   onSuccess: (cancelled: Replay) => showReplay(queryClient, cancelled),
 });
 
-/** Updates the cache with the state of a replay. */
+/** Updates the cached replay, and its entry in the list of replays. */
 export function showReplay(queryClient: QueryClient, replay: Replay): void {
   queryClient.setQueryData(replayQuery(replay.id).queryKey, replay);
   queryClient.setQueryData(

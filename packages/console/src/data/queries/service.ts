@@ -1,5 +1,5 @@
 /**
- * Creates the client for the service on the same origin, and query keys. The browser sends the session
+ * The client of the service on the same origin, and the query keys. The browser sends the session
  * cookie.
  */
 import type { Client } from '@sluice/kit';
@@ -7,13 +7,15 @@ import { createSluiceClient, isSluiceError } from '@sluice/kit/sluice';
 
 export const sluice = createSluiceClient({ baseUrl: location.origin });
 
-/** Loads the client of the compatible API, which the first load does without. */
+/**
+ * Loads the client of the compatible API, which is not part of the code that the page loads first.
+ */
 export const loadClient = async (): Promise<Client> => (await import('../client.ts')).client;
 
-/** The service's limit for one page. */
+/** Rows per page: the service's maximum. */
 export const PAGE_ROWS = 100;
 
-/** Counts over 24 hours change without an event, so they are updated every half minute. */
+/** Interval at which data that changes without a live event is reloaded, such as 24-hour counts. */
 export const SUMMARY_REFRESH_MS = 30_000;
 
 export const queryKeys = {
@@ -27,10 +29,11 @@ export const queryKeys = {
   jobs: ['jobs'],
   inboxes: ['inboxes'],
   keys: ['keys'],
+  alertUrls: ['alertUrls'],
   replays: ['replays'],
   replay: ['replay'],
 } as const;
 
-/** Returns whether the service reported that the id is unknown or invalid. */
+/** Returns whether the service rejected the id as unknown or invalid. */
 export const isNone = (error: unknown): boolean =>
   isSluiceError(error, 'not_found') || isSluiceError(error, 'validation_failed');

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/
 import { createBatch } from './batch.ts';
 import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
-/** The service's limit for one call. */
+/** Maximum number of streams in one `listTimelines` call; the service rejects more. */
 const MAX_TIMELINES = 200;
 
 export const streamsQuery = queryOptions({
@@ -25,7 +25,7 @@ export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>
     },
   });
 
-/** @param find an empty string matches all addresses. */
+/** @param find the search text; an empty string matches all addresses. */
 export const addressesQuery = (id: string, find: string) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.addresses(id), find],
@@ -35,7 +35,7 @@ export const addressesQuery = (id: string, find: string) =>
         { limit: PAGE_ROWS, cursor: pageParam, ...(find !== '' && { find }) },
         { signal },
       ),
-    // Keeps the rows of the same stream until a new search has loaded.
+    // Shows the previous rows of this stream while a new search loads.
     placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
@@ -78,11 +78,22 @@ export const streamSecretQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['stream secret', streamId],
     queryFn: ({ signal }) => sluice.getStreamSecret(streamId, { signal }),
-    // Dropped as soon as no page shows it.
+    // Removes the secret from the cache as soon as no component uses it.
     gcTime: 0,
   });
 
-/** Reads the timeline of a stream. Visible streams share one request. */
+/**
+ * Reads when the previous secrets of a stream stop signing. Unlike reading the secrets, this needs
+ * only the scope `streams:read`.
+ */
+export const streamSecretTimesQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: ['stream secret times', streamId],
+    queryFn: ({ signal }) => sluice.getStreamSecretTimes(streamId, { signal }),
+    staleTime: 0,
+  });
+
+/** Reads the timeline of a stream. Timelines that are requested at the same time share one call. */
 export const timelineQuery = (streamId: string) =>
   queryOptions({
     queryKey: [...queryKeys.chains, 'timeline', streamId],
@@ -95,8 +106,8 @@ const readTimeline = createBatch(MAX_TIMELINES, async (streamIds: string[]) => {
 });
 
 /**
- * Sends a test webhook by saving the unchanged URL, which the service tests first. Reads the URL
- * from the stream itself, because lists omit its secrets.
+ * Sends a test webhook by saving the unchanged URL, because the service tests a URL before it saves
+ * it. Reads the complete URL from the stream itself, because lists mask its credentials and query.
  */
 export const testWebhookMutation = (
   queryClient: QueryClient,
@@ -108,7 +119,7 @@ export const testWebhookMutation = (
   },
 });
 
-/** Updates fields of a stream; the service rejects those that do not fit its family. */
+/** Updates fields of a stream. The service rejects fields of the other chain family. */
 export async function updateStream(
   { id, family }: Pick<StreamSummary, 'id' | 'family'>,
   changes: Record<string, unknown>,
@@ -119,7 +130,7 @@ export async function updateStream(
     : streams.update(id, changes);
 }
 
-/** Pauses or resumes a stream optimistically, and reverts on failure. */
+/** Pauses or resumes a stream. Shows the new status at once, and reverts it if the call fails. */
 export function streamStatusMutation(
   queryClient: QueryClient,
   { id, family }: Pick<StreamSummary, 'id' | 'family'>,
@@ -130,7 +141,7 @@ export function streamStatusMutation(
     );
   };
   return {
-    // A second change waits for the first.
+    // A second change to the same stream waits for the first.
     scope: { id: `status ${id}` },
     mutationFn: async (status: 'active' | 'paused') =>
       (await loadClient()).streams.setStatus(id, status, { networkType: family }),
@@ -153,7 +164,7 @@ export function streamStatusMutation(
   };
 }
 
-/** Starts a background job that matches past blocks. */
+/** Starts a background job that matches a stream against past blocks of one chain. */
 export async function startBackfill(
   { id: streamId, family }: Pick<StreamSummary, 'id' | 'family'>,
   { chainId, from, to }: { chainId: string; from: number; to: number },

@@ -3,10 +3,13 @@ import { queryOptions } from '@tanstack/react-query';
 import { toWhyMatched, type WhyMatched } from '../../body/whyMatched.ts';
 import { sluice } from './service.ts';
 
-/** Delay before a block is read, because users step through rows quickly. */
+/**
+ * Delay before the request, so that the service does not read a block for each row while the user
+ * steps quickly through a list.
+ */
 const HOVER_MS = 400;
 
-/** Finds why each record of a delivery matched; null if its block is no longer available. */
+/** Explains why each record of a delivery matched; null if no records are explained. */
 export const whyMatchedQuery = ({ id, createdAt }: Pick<DeliverySummary, 'id' | 'createdAt'>) =>
   queryOptions({
     queryKey: ['why matched', id],

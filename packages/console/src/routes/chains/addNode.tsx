@@ -1,11 +1,15 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { nodeChangesQuery } from '../../data/queries/access.ts';
+import { queryKeys, sluice } from '../../data/queries/service.ts';
 import { toNodeFlag } from '../../words/nodeFlag.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Select, TextField } from '../../ui/form/field.tsx';
+import { SelectField, TextField } from '../../ui/form/field.tsx';
+import { UrlForm } from '../../words/urlForm.tsx';
 
-/** Composes the flag that adds a node. Nodes are configured when the service starts. */
+/** Adds a node. If the service does not allow this, shows the command-line flag that adds it. */
 export function AddNode({
   chains,
   onClose,
@@ -13,53 +17,90 @@ export function AddNode({
   chains: readonly WatchedChain[];
   onClose: () => void;
 }) {
+  const queryClient = useQueryClient();
+  const { data: canAdd } = useQuery(nodeChangesQuery);
   const [chosen, setChosen] = useState(chains[0]?.id ?? '');
   const [typed, setTyped] = useState('');
   const [url, setUrl] = useState('');
-  const flag = toNodeFlag(chosen || typed.trim() || '0x1', url.trim() || 'https://…');
+  const chainId = chosen || typed.trim();
+  const renderChain = (problem?: string) => (
+    <>
+      {chains.length > 0 && (
+        <SelectField
+          label="Chain"
+          value={chosen}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {chains.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+          <option value="">Other chain</option>
+        </SelectField>
+      )}
+      {chosen === '' && (
+        <TextField
+          label="Chain ID"
+          mono
+          placeholder="0x1"
+          help="Hex, e.g. 0x1, or aptos:mainnet."
+          error={problem}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      )}
+    </>
+  );
   return (
     <Dialog title="Add node" onClose={onClose}>
-      <div className="grid gap-3">
-        {chains.length > 0 && (
-          <label className="block">
-            <span className="mb-1 block text-12 text-muted">Chain</span>
-            <Select value={chosen} onChange={(event) => setChosen(event.target.value)}>
-              {chains.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-              <option value="">Other chain</option>
-            </Select>
-          </label>
-        )}
-        {chosen === '' && (
-          <TextField
-            label="Chain ID"
-            mono
-            placeholder="0x1"
-            help="Hex, e.g. 0x1, or aptos:mainnet."
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        )}
-        <TextField
-          label="Node URL"
-          mono
-          placeholder="https://…"
-          help="May contain a key. It stays in this browser."
-          value={url}
-          onChange={(event) => setUrl(event.target.value)}
+      {canAdd === true && (
+        <UrlForm
+          sent={{ chainId, url }}
+          onUrl={(next) => setUrl(next.trim())}
+          ready={chainId !== '' && url !== ''}
+          help="May contain a key. The URL is stored encrypted, and only its host is shown."
+          action="Add node"
+          failed="Couldn't add the node"
+          test={(node) => sluice.testNode(node)}
+          add={async (node) => {
+            await sluice.addNode(node);
+            await queryClient.invalidateQueries({ queryKey: queryKeys.chains });
+            onClose();
+          }}
+          renderFields={(problemAt) => renderChain(problemAt('chainId'))}
         />
-        <p className="text-muted">
-          Nodes are configured when the service starts. Stop the service, add this flag to its
-          command and restart it. It resumes where it stopped.
-        </p>
-        <p className="flex min-w-0 items-center gap-1">
-          <code className="data min-w-0 break-all">{flag}</code>
-          <CopyButton text={flag} label="Copy flag" iconOnly />
-        </p>
-      </div>
+      )}
+      {canAdd === false && (
+        <div className="grid gap-3">
+          {renderChain()}
+          <TextField
+            label="Node URL"
+            mono
+            placeholder="https://…"
+            help="May contain a key. The URL stays in this browser."
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+          <NodeFlag flag={toNodeFlag(chainId || '0x1', url.trim() || 'https://…')} />
+        </div>
+      )}
     </Dialog>
+  );
+}
+
+function NodeFlag({ flag }: { flag: string }) {
+  return (
+    <>
+      <p className="text-muted">
+        Nodes are configured when the service starts. Stop the service, add this flag to its command
+        and restart it. The service resumes where it stopped. To add nodes here, start the service
+        with --allow-node-changes.
+      </p>
+      <p className="flex min-w-0 items-center gap-1">
+        <code className="data min-w-0 break-all">{flag}</code>
+        <CopyButton text={flag} label="Copy flag" iconOnly />
+      </p>
+    </>
   );
 }

@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { nodeChangesQuery } from '../../data/queries/access.ts';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatQuantity, formatSpan } from '../../ui/text/format.ts';
 import { useMedia } from '../../ui/media.ts';
@@ -12,6 +14,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Gaps, Reorgs } from './chainLog.tsx';
 import { Agreement, Nodes } from './nodes.tsx';
+import { type AddedNode, RemoveNode } from './removeNode.tsx';
 import { ResumeForm } from './resumeForm.tsx';
 import { ExplorerLink } from './explorerLink.tsx';
 
@@ -21,6 +24,8 @@ const NARROW_LENGTH = 34;
 /** Shows the progress of a chain, its nodes, gaps and reorgs. */
 export function Chain({ chain }: { chain: WatchedChain }) {
   const [resuming, setResuming] = useState(false);
+  const [removed, setRemoved] = useState<AddedNode>();
+  const { data: canChange } = useQuery(nodeChangesQuery);
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? TIMELINE_LENGTH : NARROW_LENGTH;
   const { id, name, state, head, checkpoint, confirmedUpTo, confirmations } = chain;
@@ -54,7 +59,7 @@ export function Chain({ chain }: { chain: WatchedChain }) {
           length={length}
           label={`Matches in the last ${length} blocks of ${name}`}
         />
-        <dl className="grid grid-cols-[auto_auto] gap-x-4">
+        <dl className="grid grid-cols-[auto_auto] items-baseline gap-x-4">
           <Figure label="head">
             {head === null ? '–' : formatCount(head)}{' '}
             {head !== null && <ExplorerLink chainId={id} page="block" value={String(head)} />}
@@ -80,12 +85,15 @@ export function Chain({ chain }: { chain: WatchedChain }) {
         </dl>
       </div>
       <Progress chain={chain} />
-      <Nodes nodes={providers} best={head} />
+      <Nodes nodes={providers} best={head} onRemove={canChange === true ? setRemoved : undefined} />
       {agreement !== null && <Agreement agreement={agreement} nodes={providers.length} />}
       <div className="mt-3 grid max-w-220 gap-x-16 gap-y-3 md:grid-cols-2">
         <Gaps chain={id} />
         <Reorgs chain={id} />
       </div>
+      {removed !== undefined && (
+        <RemoveNode chain={chain} node={removed} onClose={() => setRemoved(undefined)} />
+      )}
       {resuming && (
         <Dialog title={`Resume ${name}`} onClose={() => setResuming(false)}>
           <ResumeForm chain={chain} onDone={() => setResuming(false)} />
@@ -105,8 +113,8 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
 }
 
 /**
- * Shows the block that nodes report under a tag. Nodes of chains without reorgs often do not
- * support the tag.
+ * Shows the height that nodes report for a tag such as `safe`. Nodes of chains without reorgs often
+ * do not support these tags.
  */
 function Tagged({
   label,

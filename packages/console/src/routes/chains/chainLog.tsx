@@ -9,28 +9,33 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
+import { ExplorerLink } from './explorerLink.tsx';
 
-/** Entries shown before "Show more". */
+/** Number of entries shown before the user expands the list. */
 const FIRST_ENTRIES = 5;
 
-/** One gap or reorg. */
+/** An entry for one gap or reorg. */
 interface LogEntry {
   key: string;
   condition: Condition;
   what: string;
-  /** The reason; empty if there is none. */
+  /** Number of the block that the entry links to in the chain's block explorer. */
+  block: number;
+  /** Human-readable reason; empty if there is none. */
   why: string;
   at: number;
 }
 
 /** Lists recorded gaps or reorgs of a chain, newest first. */
 function ChainLog<Row>({
+  chain,
   title,
   failed,
   none,
   query,
   toEntry,
 }: {
+  chain: string;
   title: string;
   /** Heading of the error message. */
   failed: string;
@@ -60,10 +65,13 @@ function ChainLog<Row>({
           {data
             .slice(0, isComplete ? data.length : FIRST_ENTRIES)
             .map(toEntry)
-            .map(({ key, condition, what, why, at }) => (
+            .map(({ key, condition, what, block, why, at }) => (
               <li key={key} className="flex flex-wrap items-baseline gap-x-4 py-1">
                 <Status condition={condition} />
-                <span className="data">{what}</span>
+                <span className="flex items-center gap-1">
+                  <span className="data">{what}</span>
+                  <ExplorerLink chainId={chain} page="block" value={String(block)} />
+                </span>
                 <span className="data text-faint">
                   <DateTime timeMs={at} />
                 </span>
@@ -81,9 +89,9 @@ function ChainLog<Row>({
   );
 }
 
-/** Lists the reorgs of a chain. */
 export const Reorgs = ({ chain }: { chain: string }) => (
   <ChainLog
+    chain={chain}
     title="Reorgs"
     failed="Couldn't load reorgs"
     none="No reorgs."
@@ -97,14 +105,15 @@ function describeReorg({ blockNumber, depth, at }: Reorg): LogEntry {
     key: `${at} ${blockNumber}`,
     condition: { shape: 'cross', word: 'removed', tone: 'reorg' },
     what: `${formatQuantity(depth, 'block')} above ${formatCount(blockNumber)}`,
+    block: blockNumber,
     why: '',
     at,
   };
 }
 
-/** Lists the ranges of blocks that were not read. */
 export const Gaps = ({ chain }: { chain: string }) => (
   <ChainLog
+    chain={chain}
     title="Gaps"
     failed="Couldn't load gaps"
     none="No gaps."
@@ -126,6 +135,7 @@ function describeGap({ kind, from, to, reason, at, endedAt }: ChainGap): LogEntr
     key: `${at} ${kind} ${from}`,
     condition: isOver ? { ...condition, tone: 'muted' } : condition,
     what: describe(),
+    block: from,
     why: reason,
     at,
   };

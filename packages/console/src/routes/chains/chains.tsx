@@ -10,7 +10,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { AddNode } from './addNode.tsx';
 import { Chain } from './chain.tsx';
 
-/** Nodes are polled: live events only report changes of the chain's state. */
+/** Interval for reloading the nodes, because live events do not report every change of a node. */
 const NODES_REFRESH_MS = 5_000;
 
 const nodesOf = (chains: readonly WatchedChain[]): number =>
@@ -47,7 +47,7 @@ export function ChainsPage() {
         <div className="px-4 py-6">
           <p className="font-medium">No chains yet</p>
           <p className="mt-1 text-muted">
-            To add a chain, start the service with the URL of a node.
+            To read a chain, the service needs the URL of one of its nodes.
           </p>
           <Button className="mt-3" onClick={() => setAdding(true)}>
             Add node…

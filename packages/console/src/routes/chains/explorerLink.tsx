@@ -5,7 +5,10 @@ import { buttonClass } from '../../ui/button.tsx';
 import { formatHash } from '../../ui/text/format.ts';
 import { explorerUrl, type ExplorerPage } from '../../chains/explorerUrl.ts';
 
-/** Opens the page of a transaction, address or block in the chain's block explorer, if it has one. */
+/**
+ * Links to a transaction, address or block in the chain's block explorer. Renders nothing for a
+ * chain without a block explorer.
+ */
 export function ExplorerLink({
   chainId,
   page,

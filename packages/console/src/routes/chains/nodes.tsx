@@ -1,10 +1,23 @@
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/sluice';
+import { Trash2 } from 'lucide-react';
 import { PROVIDER_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
+import { Button } from '../../ui/button.tsx';
 import { Status } from '../../ui/status.tsx';
+import type { AddedNode } from './removeNode.tsx';
 
 /** Lists the nodes of a chain with their state and score. */
-export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best: number | null }) {
+export function Nodes({
+  nodes,
+  best,
+  onRemove,
+}: {
+  nodes: readonly ProviderHealth[];
+  best: number | null;
+  /** Undefined if the service does not allow removing nodes. */
+  onRemove: ((node: AddedNode) => void) | undefined;
+}) {
+  const isRemovable = onRemove !== undefined && nodes.some(({ addedId }) => addedId !== null);
   return (
     <div className="mt-3 overflow-x-auto">
       <table className="w-full max-w-220 border-collapse">
@@ -32,10 +45,15 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
             <th
               scope="col"
               className="caps pl-3 text-right max-sm:hidden"
-              title="Latency in milliseconds plus penalties for lag, failures and doubt. The node with the lowest score is followed."
+              title="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is at most half as high."
             >
               Score
             </th>
+            {isRemovable && (
+              <th scope="col">
+                <span className="sr-only">Actions</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -81,6 +99,11 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
                 {formatCount(provider.score.total)}
                 <span className="block text-12 text-muted">{describeScore(provider.score)}</span>
               </td>
+              {isRemovable && (
+                <td className="pl-3 text-right">
+                  <RemoveButton node={provider} onRemove={onRemove} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -89,21 +112,44 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
   );
 }
 
-/** Describes the problem of a node, or its role if it has none. */
-function describeRole({ message, isPrimary, hasVote }: ProviderHealth, nodes: number): string {
-  if (message !== '') return message;
-  if (nodes === 1) return '';
-  if (!hasVote) return 'no vote';
-  return isPrimary ? 'primary' : '';
+function RemoveButton({
+  node: { addedId, name },
+  onRemove,
+}: {
+  node: ProviderHealth;
+  onRemove: (node: AddedNode) => void;
+}) {
+  if (addedId === null) return null;
+  return (
+    <Button
+      variant="quiet"
+      square
+      aria-label={`Remove ${name}`}
+      onClick={() => onRemove({ id: addedId, name })}
+    >
+      <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
+    </Button>
+  );
 }
 
-/** Lists the penalties of a node; empty without penalties. */
+/**
+ * Returns the problem of a node. Without a problem, returns its role and whether it was added while
+ * the service ran.
+ */
+function describeRole(node: ProviderHealth, nodes: number): string {
+  const { message, isPrimary, hasVote, addedId } = node;
+  if (message !== '') return message;
+  const role = nodes === 1 ? '' : !hasVote ? 'no vote' : isPrimary ? 'primary' : '';
+  return [role, addedId === null ? '' : 'added'].filter((word) => word !== '').join(' · ');
+}
+
+/** Lists the penalties in the score of a node; empty if there are none. */
 function describeScore({ lag, failures, doubt }: ProviderHealth['score']): string {
   const parts = Object.entries({ lag, failures, doubt }).filter(([, points]) => points > 0);
   return parts.map(([name, points]) => `${name} ${formatCount(points)}`).join(' · ');
 }
 
-/** Shows whether a second node has the newest block. */
+/** Shows the result of the last comparison of the newest block with other nodes. */
 export function Agreement({
   agreement: { blockNumber, state },
   nodes,
@@ -118,7 +164,7 @@ export function Agreement({
       nodes === 1
         ? `Block ${block} is unchecked. Add a second node to check each new block against it.`
         : `No other node with a vote has block ${block} yet.`,
-    outvoted: `One node disagrees with the majority on block ${block}.`,
+    outvoted: `Most nodes agree on block ${block}. A minority has a different one.`,
     disagreed: `Nodes disagree on block ${block}. The chain is paused until they agree.`,
   };
   return (

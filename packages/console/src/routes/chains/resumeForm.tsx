@@ -6,7 +6,7 @@ import type { WatchedChain } from '../../chains/timeline.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { TextField } from '../../ui/form/field.tsx';
 
-/** Resumes a halted chain. It needs a confirmation because it can leave a gap. */
+/** Resumes a halted chain after a confirmation, because resuming can leave a gap. */
 export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () => void }) {
   const queryClient = useQueryClient();
   const [from, setFrom] = useState('');
@@ -27,9 +27,8 @@ export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () 
     >
       <p>
         {chain.checkpoint === null
-          ? 'Blocks before the one you enter are skipped.'
-          : `Blocks between ${formatCount(chain.checkpoint)} and the one you enter are skipped.`}{' '}
-        Coverage shows them as a hole, which a backfill can fill.
+          ? 'Blocks before the one you resume from are skipped.'
+          : `Blocks after ${formatCount(chain.checkpoint)} and before the one you resume from are skipped. Coverage shows them as a hole, which a backfill can fill.`}
       </p>
       <TextField
         label="From block"

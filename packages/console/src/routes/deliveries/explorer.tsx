@@ -5,13 +5,16 @@ import { findRow, KEPT_ROWS } from '../../data/live/liveCache.ts';
 import { toListFilter, type DeliveriesSearch } from '../../data/search.ts';
 import { useLoading } from '../../ui/keys/heldKeys.ts';
 import { Button } from '../../ui/button.tsx';
+import { TaskStrip, useTask } from '../../ui/task.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { nameFilter } from '../../words/filterWords.ts';
 import { nameOfStreamId } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { useExplorer, type Scope } from './explorerState.ts';
+import { ExportButton } from './export/exportButton.tsx';
 import { DeliveryFilters } from './filters/deliveryFilters.tsx';
 import { FilterCounts } from './filters/filterCounts.tsx';
+import { ViewList } from './filters/viewList.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './list/deliveryTable.tsx';
 import { NoDeliveries } from './list/noDeliveries.tsx';
 
@@ -22,8 +25,8 @@ const Inspector = lazy(async () => ({
 const ALL = {};
 
 /**
- * Lists deliveries live, with an inspector next to the list. Filter, selection and tab are search
- * params of the page.
+ * Lists deliveries live, with an inspector next to the list. The filter, the open delivery and the
+ * inspector's tab are search params of the page.
  */
 export function Explorer({
   search,
@@ -35,11 +38,12 @@ export function Explorer({
   onSearch: (search: DeliveriesSearch, replace: boolean) => void;
   /** Fixed filter that is not part of the search params. */
   of?: Scope;
-  /** Shown until there is a first delivery. */
+  /** Content to show instead of an empty list if no filter is active. */
   first?: React.ReactNode;
 }) {
   const { sel, view, until } = search;
   const table = useRef<DeliveryTableHandle>(null);
+  const tasks = useTask();
   const { filter, streams, chains, list, rows, pairOf, held, marks, newer, ...explorer } =
     useExplorer({ search, onSearch, of, table });
   const { actions, replaying, beginAnew, goTo } = explorer;
@@ -51,14 +55,17 @@ export function Explorer({
     <div className="flex h-full min-h-0">
       {actions.list}
       {explorer.filterPane.draw(
-        <FilterCounts
-          filter={filter}
-          search={search}
-          streams={of.stream === undefined ? streams : null}
-          chains={chains}
-          onChoose={beginAnew}
-          onRange={goTo}
-        />,
+        <>
+          <ViewList search={{ ...search, ...of }} onChoose={beginAnew} />
+          <FilterCounts
+            filter={filter}
+            search={search}
+            streams={of.stream === undefined ? streams : null}
+            chains={chains}
+            onChoose={beginAnew}
+            onRange={goTo}
+          />
+        </>,
       )}
       <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
         <DeliveryFilters
@@ -83,7 +90,9 @@ export function Explorer({
           {until !== undefined && (
             <TowardsNewest newer={newer} onNewest={() => goTo({ until: undefined })} />
           )}
+          <ExportButton filter={filter} tasks={tasks} />
         </DeliveryFilters>
+        <TaskStrip tasks={tasks} />
         {list.isError && (
           <ErrorPanel
             what="Couldn't load deliveries"
@@ -93,14 +102,7 @@ export function Explorer({
           />
         )}
         {actions.problems}
-        {newer.isError && (
-          <ErrorPanel
-            what="Couldn't load newer deliveries"
-            error={newer.error}
-            onRetry={() => newer.mutate()}
-            stale
-          />
-        )}
+        <NewerProblem newer={newer} />
         <div className="relative flex min-h-0 flex-1 flex-col">
           <DeliveryTable
             ref={table}
@@ -173,7 +175,7 @@ export function Explorer({
   );
 }
 
-/** Moves a list of past deliveries toward the newest: by a page, or all the way. */
+/** Buttons that move a list of past deliveries to newer ones, or to the newest delivery. */
 function TowardsNewest({
   newer: { isPending, mutate },
   onNewest,
@@ -195,7 +197,24 @@ function TowardsNewest({
   );
 }
 
-/** Counts the new deliveries above the rows that are shown. */
+function NewerProblem({
+  newer: { isError, error, mutate },
+}: {
+  newer: Pick<UseMutationResult<unknown, Error, void>, 'isError' | 'error' | 'mutate'>;
+}) {
+  return (
+    isError && (
+      <ErrorPanel
+        what="Couldn't load newer deliveries"
+        error={error}
+        onRetry={() => mutate()}
+        stale
+      />
+    )
+  );
+}
+
+/** Shows how many new deliveries are above the listed rows. A click shows them. */
 function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
   return (
     <button
@@ -208,7 +227,6 @@ function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
   );
 }
 
-/** Placeholder for the inspector while its code loads. */
 function InspectorPlaceholder() {
   useLoading();
   return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;

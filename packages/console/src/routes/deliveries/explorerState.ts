@@ -57,7 +57,10 @@ export function useExplorer({
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
     replace: boolean,
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
-  /** Resets the list when the filter changes. */
+  /**
+   * Prepares the list for another filter: clears the cursor and the selected rows, closes the
+   * filter dialog, and scrolls to the top.
+   */
   const beginAnew = (): void => {
     cursor.clear();
     clearMarks();
@@ -101,10 +104,11 @@ export function useExplorer({
   } = useRowMarks({ rows: shown, current: () => cursor.current, move: cursor.move });
   const { open, hrefOf } = useOpenDelivery();
   /**
-   * Fixes the selection when the dialog opens, so that it does not change while the dialog is open.
+   * Filter of the deliveries to replay; null while the dialog is closed. It is fixed when the
+   * dialog opens, so that later changes of the list do not apply.
    */
   const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
-  // A replay cannot have the condition of a search, so it needs selected rows.
+  // A replay cannot filter by search text or time of an attempt, so a search needs selected rows.
   const mayReplay = (Object.keys(filter).length > 0 && !isSearch(filter)) || marks.size > 0;
   const replay = mayReplay
     ? () => setReplaying(marks.size > 0 ? { id: [...marks] } : toDeliveryFilter(filter))
@@ -127,7 +131,7 @@ export function useExplorer({
     },
   });
   const actions = useRowActions({
-    // While a delivery is open, the keys apply to it.
+    // While a delivery is open, the inspector provides the actions.
     focused: () => (sel === undefined ? findRow(shown, focusedRow()) : undefined),
     ofList: filterSearch,
     marks,

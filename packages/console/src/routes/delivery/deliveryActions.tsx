@@ -21,7 +21,7 @@ const REPLAYABLE: readonly DeliverySummary['state'][] = [
   'quarantined',
 ];
 
-/** Provides the actions of a delivery as keys and buttons, and lists them under `.`. */
+/** Provides the actions of a delivery as keys and buttons, and lists them when `.` is pressed. */
 export function useDeliveryActions({
   id,
   delivery,
@@ -33,13 +33,13 @@ export function useDeliveryActions({
   webhookUrl: string | undefined;
   body: SentBody | undefined;
 }): {
-  /** Label of the button that sends it. */
+  /** Label of the button that sends the delivery. */
   again: string;
-  /** Null if it cannot be sent now. */
+  /** Null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
   retry: Retry;
   dialogs: React.ReactNode;
-  /** Errors of the actions. */
+  /** Error messages of the actions. */
   problems: React.ReactNode;
 } {
   const queryClient = useQueryClient();
@@ -89,8 +89,8 @@ export function useDeliveryActions({
             onClose={() => setConfirming(false)}
           >
             {delivery?.state === 'succeeded'
-              ? 'It was already delivered. The receiver gets it again with the same webhook-id.'
-              : 'It is sent to the receiver now.'}
+              ? 'The webhook was already delivered. The receiver gets it again with the same webhook-id.'
+              : 'The webhook is sent to the receiver now.'}
           </Confirm>
         )}
       </>

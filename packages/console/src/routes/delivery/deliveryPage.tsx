@@ -14,7 +14,7 @@ import { DeliveryView } from './deliveryView.tsx';
 import { GoneDelivery } from './goneDelivery.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 
-/** Shows a delivery on a page of its own, with links to its neighbors in the list. */
+/** Shows a delivery on its own page, with links to its neighbors in the list. */
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/frame/deliveries/$deliveryId' });
   const { view, ...filter } = useSearch({ from: '/frame/deliveries/$deliveryId' });
@@ -76,7 +76,7 @@ function NeighborLink({
   keycap,
   children,
 }: {
-  /** Undefined while it loads; null if there is none. */
+  /** Id of the neighbor; undefined while it loads, null if there is none. */
   id: string | null | undefined;
   search: DeliverySearch;
   label: string;

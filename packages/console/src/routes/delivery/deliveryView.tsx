@@ -29,7 +29,10 @@ import { BackOffBanner } from './attempts/backOffBanner.tsx';
 const hasFailed = ({ error, state }: DeliverySummary): boolean =>
   error !== null && state !== 'succeeded';
 
-/** Shows a delivery: its facts at once from the list, and request and response once they load. */
+/**
+ * Shows a delivery. Its facts appear at once if a list provides them; the request and the response
+ * appear once they have loaded.
+ */
 export function DeliveryView({
   id,
   summary,
@@ -42,10 +45,12 @@ export function DeliveryView({
   id: string;
   summary?: DeliverySummary | undefined;
   pair?: DeliverySummary | undefined;
-  /** The selected tab. Default: the response for a failed delivery, otherwise the decoded body. */
+  /**
+   * The selected tab. Default: the response if the last attempt failed, otherwise the decoded body.
+   */
   view: InspectorTab | undefined;
   onView: (view: InspectorTab) => void;
-  /** Content before the name. */
+  /** Content before the delivery's id. */
   trail?: React.ReactNode;
   /** Additional buttons. */
   children: React.ReactNode;
@@ -96,7 +101,7 @@ export function DeliveryView({
           <Attempts delivery={detail.data} brief retry={retry} />
         </section>
       )}
-      {/* A failed delivery shows its attempts above the tabs, so both appear together. */}
+      {/* The attempts of a failed delivery are above the tabs, so the tabs appear with them. */}
       {delivery === undefined || (detail.data === undefined && hasFailed(delivery)) ? (
         detail.isPending && <Reading />
       ) : (
@@ -125,7 +130,7 @@ function Header({
   trail: React.ReactNode;
   /** Label of the send button. */
   again: string;
-  /** Null if it cannot be sent now. */
+  /** Null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
   children: React.ReactNode;
 }) {
@@ -146,8 +151,8 @@ function Header({
       <Link
         to="/explain"
         search={{ q: id }}
-        aria-label="Explain why it was sent"
-        title="Explain why it was sent"
+        aria-label="Explain this delivery"
+        title="Explain this delivery"
         className={buttonClass('quiet', true)}
       >
         <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -252,7 +257,7 @@ function Panel({
   }
 }
 
-/** Shows the sent body in the selected form. */
+/** Shows one of the tabs that need the sent body. */
 function Sent({
   tab,
   delivery,

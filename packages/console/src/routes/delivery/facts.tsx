@@ -26,7 +26,9 @@ function Fact({ label, children }: { label: string; children: React.ReactNode })
   );
 }
 
-/** Shows the facts of a delivery. They come from the list until the details load. */
+/**
+ * Shows the main facts about a delivery. Until the details load, shows only what the list provides.
+ */
 export function Facts({
   delivery,
   detail,
@@ -38,8 +40,8 @@ export function Facts({
   pair: DeliverySummary | undefined;
 }) {
   const { data: chains } = useQuery(chainsQuery);
-  // On the delivery's own page, the link opens the page of the pair; next to a list, it selects the
-  // row.
+  // On the delivery's own page, the link to the pair opens the page of the pair. Next to a list, it
+  // selects the pair in the list.
   const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
   return (
@@ -96,7 +98,10 @@ export function Facts({
   );
 }
 
-/** Announces the second delivery of a match, which new users take for a duplicate. */
+/**
+ * Announces the confirmed delivery of the same match, which new users could mistake for a
+ * duplicate.
+ */
 function Expectation({
   delivery,
   chain,
@@ -126,7 +131,7 @@ function describeExpectation(
     : `final since block ${formatCount(due)}`;
 }
 
-/** Estimates the block time from recent blocks; empty if there are too few. */
+/** Estimates the wait for a number of blocks; empty if there are too few recent blocks. */
 function about(count: number, blocks: WatchedChain['blocks']): string {
   const [newest, oldest] = [blocks[0], blocks.at(-1)];
   if (newest === undefined || oldest === undefined || newest.number === oldest.number) return '';

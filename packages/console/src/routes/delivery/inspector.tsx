@@ -12,7 +12,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 import { GoneDelivery } from './goneDelivery.tsx';
 
-/** Shows a delivery next to its list; on a phone, on top of it. */
+/** Shows a delivery next to the list or, on a phone, over the list. */
 export function Inspector({
   id,
   summary,
@@ -33,7 +33,7 @@ export function Inspector({
 }) {
   const navigate = useNavigate();
   const panel = useRef<HTMLElement>(null);
-  // On a phone, the panel covers the list, so it must take the focus.
+  // The panel takes the focus, because it covers the list on a phone.
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   const page = {
     to: '/deliveries/$deliveryId',

@@ -7,13 +7,16 @@ export const explainQuery = (question: string, chain: string | undefined) =>
     queryKey: ['explain', question, chain],
     queryFn: async ({ signal }) =>
       sluice.explain(await toWholeQuestion(question), { chain, signal }),
-    // A webhook may have been sent in the meantime.
+    // A cached answer is outdated if a webhook has been sent in the meantime.
     staleTime: 0,
   });
 
 const NAMED_IDS = 5;
 
-/** Expands a shortened delivery id; returns anything else unchanged. */
+/**
+ * Expands a shortened delivery id, and throws if several deliveries match it. Returns any other
+ * question unchanged.
+ */
 async function toWholeQuestion(question: string): Promise<string> {
   if (!isShortId(question)) return question;
   const ids = await findDeliveryIds(sluice, question);

@@ -25,10 +25,10 @@ const ShortcutList = lazy(async () => ({
   default: (await import('./shortcutList.tsx')).ShortcutList,
 }));
 
-/** Time after which code that the first load leaves out is prefetched. */
+/** Delay before prefetching code that is not part of the first load. */
 const PREFETCH_MS = 1_000;
 
-/** Shows the rail, the top bar and the live feed around every page except sign-in. */
+/** Shows the rail and the top bar around every page except sign-in, and follows live events. */
 export function Frame() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -117,8 +117,8 @@ export function Frame() {
 }
 
 /**
- * Sets the tab's title and icon. It is a separate component because the fleet changes with every
- * delivery.
+ * Sets the title and icon of the browser tab. This is a separate component, so that the frame does
+ * not render again when a delivery changes the state of a stream.
  */
 function TabState({ title }: { title: string }) {
   const fleet = useFleet();

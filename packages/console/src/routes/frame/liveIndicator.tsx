@@ -51,7 +51,10 @@ export function LiveIndicator() {
   );
 }
 
-/** Announces a lost connection to screen readers once, not every second. */
+/**
+ * Announces a lost connection to screen readers once, whereas the visible text changes every
+ * second.
+ */
 export function LiveAnnouncement() {
   const { state } = useLiveStatus();
   return (

@@ -4,8 +4,8 @@ import { sluice } from '../../data/queries/service.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 
 /**
- * Shown when a page fails to render. The reload fetches files that an update renamed, and waits
- * until the service is reachable.
+ * Shown when a page fails to load or render. A retry reloads the page if the service is reachable,
+ * which also loads files that an update renamed.
  */
 export function PageError({ error }: ErrorComponentProps) {
   const again = useMutation({

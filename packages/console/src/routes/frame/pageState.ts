@@ -1,4 +1,7 @@
-/** Shows the state of the page in its title and favicon while its tab is in the background. */
+/**
+ * Shows problems of streams, chains and the connection in the title and favicon, which are visible
+ * even if the tab is in the background.
+ */
 import type { About } from '@sluice/kit/sluice';
 import { useEffect } from 'react';
 
@@ -12,9 +15,8 @@ const ICONS: Record<PageState, string> = {
 
 export interface TabState {
   page: string;
-  /** Number of failing streams. */
   failing?: number;
-  /** Codes of the watched chains that are down. */
+  /** Codes of the watched chains that are down, separated by commas. */
   down?: string;
   offline?: boolean;
   /** Undefined while unknown. */

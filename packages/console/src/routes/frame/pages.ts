@@ -1,4 +1,4 @@
-/** The pages in the order of the rail, each with the letter that follows `g`. */
+/** The pages in the order of the rail. `key` opens a page if it is pressed after `g`. */
 import {
   Blocks,
   Fingerprint,
@@ -21,6 +21,6 @@ export const PAGES = [
   { to: '/settings', title: 'Settings', key: 't', Icon: Settings },
 ] as const;
 
-/** Returns the page that a path belongs to: Streams for the path of a stream. */
+/** Returns the page that a path belongs to. Default: Streams, as for the path of a stream. */
 export const pageOf = (pathname: string): (typeof PAGES)[number] =>
   PAGES.find(({ to }) => to !== '/' && pathname.startsWith(to)) ?? PAGES[0];

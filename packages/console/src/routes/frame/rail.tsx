@@ -3,15 +3,16 @@ import { Ellipsis } from 'lucide-react';
 import { useRef } from 'react';
 import { PAGES, pageOf } from './pages.ts';
 import { Mark } from './mark.tsx';
+import { ZoneSwitch } from './zoneSwitch.tsx';
 
-/** Pages in the bar of a phone; its menu has the others. */
+/** Number of pages in the bar on a phone; the menu has the others. */
 const IN_BAR = 4;
 
 const ITEM =
   'flex min-w-11 items-center justify-center gap-2 text-muted hover:text-text aria-[current=page]:text-text max-md:gap-0.5 md:h-8 md:flex-none md:rounded-control md:hover:bg-raised md:aria-[current=page]:bg-raised md:pointer-coarse:h-11 lg:justify-start lg:px-2';
 const IN_BAR_ITEM = 'h-12 flex-1 max-md:flex-col max-md:text-11';
 
-/** Links to the pages: a column on the left, or a row at the bottom of a phone. */
+/** Links to the pages: in a column on the left, or on a phone in a row at the bottom. */
 export function Rail() {
   const current = pageOf(useLocation().pathname);
   const more = useRef<HTMLDivElement>(null);
@@ -56,6 +57,7 @@ export function Rail() {
         className="bg-transparent text-text max-md:inset-auto max-md:right-2 max-md:bottom-14 max-md:m-0 max-md:w-48 max-md:rounded-overlay max-md:border max-md:border-line max-md:bg-raised max-md:py-1 max-md:shadow-overlay md:static md:m-0 md:flex md:w-auto md:flex-col md:gap-0.5 md:overflow-visible md:border-0 md:p-0"
       >
         {links.slice(IN_BAR)}
+        <ZoneSwitch className="h-11 w-full justify-start px-4 sm:hidden" prefix="Times are in " />
       </div>
     </nav>
   );

@@ -9,7 +9,7 @@ const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
   { on: 'Everywhere', keys: ['?'], does: 'Show this list' },
   { on: 'Everywhere', keys: ['u'], does: 'Undo the last action' },
   { on: 'Lists', keys: ['j', 'k'], does: 'Next row, previous row' },
-  { on: 'Everywhere', keys: ['.'], does: 'Actions of the row or page' },
+  { on: 'Everywhere', keys: ['.'], does: 'Show actions for the row or page' },
   { on: 'Lists', keys: ['Enter'], does: 'Open the row' },
   { on: 'Lists', keys: ['/'], does: 'Filter' },
   { on: 'Lists', keys: ['Space'], does: 'Select or deselect the row' },
@@ -21,8 +21,8 @@ const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
   { on: 'Stream', keys: ['t'], does: 'Send a test webhook' },
   { on: 'Stream', keys: ['i'], does: 'Import addresses' },
   { on: 'Stream', keys: ['c', 'y'], does: 'Copy ID or link' },
-  { on: 'Deliveries', keys: ['r'], does: 'Replay selected or filtered rows' },
-  { on: 'Deliveries', keys: ['l'], does: 'Pause or resume the list' },
+  { on: 'Deliveries', keys: ['r'], does: 'Replay selected or filtered deliveries' },
+  { on: 'Deliveries', keys: ['l'], does: 'Pause or resume updates' },
   { on: 'Inbox', keys: ['[', ']'], does: 'Previous view, next view' },
   { on: 'Inbox', keys: ['c', 'y', 'x'], does: 'Copy ID, link or curl command' },
   { on: 'Replays', keys: ['r'], does: 'New replay' },
@@ -37,7 +37,7 @@ const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
   { on: 'Forms', keys: ['Ctrl Enter'], does: 'Create or save' },
 ];
 
-/** Lists all shortcuts, with a switch that turns single-letter ones off. */
+/** Lists all shortcuts, with a switch that turns off single-key shortcuts. */
 export function ShortcutList() {
   const on = useShortcutsOn();
   const places = [...new Set(SHORTCUTS.map((shortcut) => shortcut.on))];
@@ -66,7 +66,7 @@ export function ShortcutList() {
       </div>
       <div className="border-t border-line pt-3">
         <Check
-          label="Single-letter shortcuts"
+          label="Single-key shortcuts"
           checked={on}
           onChange={(event) => setShortcutsOn(event.target.checked)}
         />

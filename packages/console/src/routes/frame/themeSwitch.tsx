@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 
 const ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
 
-/** A button that cycles through system, light and dark. */
+/** A button that cycles through the system, light and dark themes. */
 export function ThemeSwitch() {
   const theme = useTheme();
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';

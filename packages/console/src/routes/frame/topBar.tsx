@@ -13,8 +13,9 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /**
- * Shows which service this is, because consoles look alike, and behind a tunnel each of them has a
- * local address. Its space is reserved until the environment is known.
+ * Shows the environment of the service, and its host unless the host is local. Consoles look alike,
+ * and through a tunnel each of them has a local address. The space is reserved until the
+ * environment is known.
  */
 function EnvironmentChip() {
   const { data: environment } = useQuery(environmentQuery);
@@ -80,7 +81,7 @@ export function TopBar({
         >
           <Keyboard size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
-        <ZoneSwitch />
+        <ZoneSwitch className="max-sm:hidden" />
         <ThemeSwitch />
         <Button variant="quiet" square aria-label="Sign out" title="Sign out" onClick={onSignOut}>
           <LogOut size={16} strokeWidth={1.5} aria-hidden="true" />

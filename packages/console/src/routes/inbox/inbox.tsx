@@ -21,7 +21,7 @@ import { ResponseForm } from './responseForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 
-/** Shows the built-in receiver: its requests and its response. */
+/** Shows an inbox, a receiver inside the service: its requests and its response. */
 export function InboxPage() {
   return <Inboxes name={undefined} search={useSearch({ from: '/frame/inbox' })} />;
 }
@@ -35,7 +35,7 @@ function Inboxes({
   name,
   search,
 }: {
-  /** The selected inbox; undefined selects the first one. */
+  /** Name of the selected inbox; undefined selects the first one. */
   name: string | undefined;
   search: InboxSearch;
 }) {
@@ -83,7 +83,7 @@ function Inboxes({
   );
 }
 
-/** Shows how to read the inbox from any machine with an API key. */
+/** Returns a command that reads the inbox with an API key, from any machine. */
 const toReadCommand = (name: string): string =>
   `curl -H "x-api-key: $SLUICE_API_KEY" ${location.origin}/sluice/inboxes/${name}/requests`;
 
@@ -126,7 +126,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
     },
   });
   const actions = useActions(() =>
-    // With a webhook open, the actions apply to it.
+    // While a webhook is open, the inspector provides the actions.
     search.sel !== undefined
       ? null
       : {
@@ -184,7 +184,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
           >
             <p>
               This deletes {formatQuantity(inbox.stored, 'webhook')} from the inbox. Their
-              deliveries stay.
+              deliveries are kept.
             </p>
           </CallForm>
         </Dialog>

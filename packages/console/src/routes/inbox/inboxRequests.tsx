@@ -58,13 +58,13 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
       replace: selected !== undefined && next.sel !== undefined,
     });
   };
-  /** Focuses a row; returns false if it is not rendered. */
+  /** Focuses a row. Returns false if the row is not rendered. */
   const focusRow = (id: string): boolean => {
     const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
     row?.focus();
     return row instanceof HTMLElement;
   };
-  /** Moves the focus; also opens the next request if one is open. */
+  /** Moves to an adjacent request. Opens it if a request is open; otherwise, focuses its row. */
   const move = (step: 1 | -1): void => {
     const focused = document.activeElement?.getAttribute('data-row-link');
     const from = rows.findIndex(({ id }) => id === (selected ?? focused));
@@ -73,7 +73,8 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     if (id === undefined) return;
     scrollToRow(index);
     if (selected !== undefined) show({ sel: id, view });
-    // Focuses the row at once for the next key. A row off screen is rendered after the scroll.
+    // Focuses the row at once, so that the next key applies to it. A row that was off screen is
+    // rendered after the scroll, and focused then.
     else if (!focusRow(id)) requestAnimationFrame(() => focusRow(id));
   };
   const close = (): void => {
@@ -170,7 +171,10 @@ function Row({
   row: InboxRequestSummary;
   search: InboxSearch;
   selected: boolean;
-  /** Returns the short code of the chain; undefined for a test webhook. */
+  /**
+   * Short code of the chain, or its id if the chain is not configured; undefined for a test
+   * webhook.
+   */
   chain: string | undefined;
 }) {
   const { id, inbox, receivedAt, delivery, verified, status, sizeBytes } = row;

@@ -1,4 +1,3 @@
-/** Describes how an inbox responds. Pure. */
 import type { Inbox, InboxResponse } from '@sluice/kit/sluice';
 import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
 
@@ -8,7 +7,7 @@ const rules = new Intl.PluralRules('en', { type: 'ordinal' });
 const nth = (n: number): string => `${formatCount(n)}${ENDINGS[rules.select(n)]}`;
 
 /**
- * Formats the response: `Responds with 200 · 500 for every 3rd request · delay 2.0 s`.
+ * Describes the response, such as `Responds with 200 · 500 for every 3rd request · delay 2.0 s`.
  * @param received the number of requests since the response was set.
  */
 export function describeResponse(

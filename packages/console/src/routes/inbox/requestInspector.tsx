@@ -5,7 +5,7 @@ import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { inboxRequestQuery } from '../../data/queries/inboxes.ts';
-import { useBody } from '../../body/body.ts';
+import { BodyView } from '../../body/bodyView.tsx';
 import { SIGNATURE_CONDITIONS } from '../../words/condition.ts';
 import { formatBytes, formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
@@ -17,14 +17,14 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { copyText } from '../../ui/text/copyText.ts';
 import { copyActions, useCopyKeys } from '../../words/copyKeys.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
-import { JsonTree } from '../../body/jsonTree.tsx';
 import { ScrollText } from '../../ui/text/scrollText.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { Status } from '../../ui/status.tsx';
+import { ExplorerLink } from '../chains/explorerLink.tsx';
 import { toCurl } from '../delivery/body/curl.ts';
 import { DateTime } from '../../ui/text/time.tsx';
 
-/** Default URL of a local handler. */
+/** URL of a handler on the user's machine, for the curl command. */
 const LOCAL_URL = 'http://localhost:3000/';
 
 const VIEW_WORDS: Record<RequestView, string> = {
@@ -35,7 +35,7 @@ const VIEW_WORDS: Record<RequestView, string> = {
 };
 const VIEWS = REQUEST_VIEWS.map((value) => ({ value, label: VIEW_WORDS[value] }));
 
-/** Shows one request next to the list, or over it on a phone. */
+/** Shows one request next to the list or, on a phone, over the list. */
 export function RequestInspector({
   inbox,
   id,
@@ -51,7 +51,7 @@ export function RequestInspector({
 }) {
   const request = useQuery(inboxRequestQuery(inbox, id));
   const panel = useRef<HTMLElement>(null);
-  // On a phone, the panel covers the list, so it must take the focus.
+  // The panel takes the focus, because it covers the list on a phone.
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   const { data } = request;
   const curl =
@@ -134,9 +134,16 @@ function Facts({
         <span className="text-muted">test webhook</span>
       ) : (
         <>
-          <span className="data text-muted">
-            {chains?.find(({ id }) => id === delivery.chainId)?.code ?? delivery.chainId} block{' '}
-            {formatCount(delivery.blockNumber)}, {delivery.phase}
+          <span className="flex items-center gap-1">
+            <span className="data text-muted">
+              {chains?.find(({ id }) => id === delivery.chainId)?.code ?? delivery.chainId} block{' '}
+              {formatCount(delivery.blockNumber)}, {delivery.phase}
+            </span>
+            <ExplorerLink
+              chainId={delivery.chainId}
+              page="block"
+              value={String(delivery.blockNumber)}
+            />
           </span>
           <Link
             to="/streams/$streamId"
@@ -161,7 +168,7 @@ function Facts({
 function View({ request, view }: { request: InboxRequest; view: RequestView }) {
   switch (view) {
     case 'body':
-      return <BodyView text={request.body} />;
+      return <BodyView label="Body" text={request.body} />;
     case 'headers':
       return (
         <dl className="min-h-0 flex-1 overflow-y-auto px-4 py-1">
@@ -232,17 +239,5 @@ function AnswerView({ request: { status, answer } }: { request: InboxRequest }) 
         </ScrollText>
       )}
     </>
-  );
-}
-
-function BodyView({ text }: { text: string }) {
-  const body = useBody(text);
-  if (body === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
-  return body === null ? (
-    <ScrollText label="Body" wrap className="flex-1">
-      {text}
-    </ScrollText>
-  ) : (
-    <JsonTree body={body} label="Body" />
   );
 }

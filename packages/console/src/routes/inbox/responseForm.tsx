@@ -10,9 +10,9 @@ import { TextField } from '../../ui/form/field.tsx';
 const NUMBERS = [
   { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },
   { name: 'delayMs', label: 'Delay (ms)', bounds: '0 to 20,000', least: 0, most: 20_000 },
-  { name: 'failStatus', label: 'Fail with', bounds: '200 to 599', least: 200, most: 599 },
-  { name: 'failFirst', label: 'Fail first', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
-  { name: 'failEvery', label: 'Fail every', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failStatus', label: 'Failure status', bounds: '200 to 599', least: 200, most: 599 },
+  { name: 'failFirst', label: 'Fail first N', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failEvery', label: 'Fail every Nth', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
 ] as const;
 
 type NumberName = (typeof NUMBERS)[number]['name'];
@@ -37,7 +37,7 @@ const isRight = ({ least, most }: (typeof NUMBERS)[number], text: string): boole
   return text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most;
 };
 
-/** Sets the response, including simulated failures, and previews it as text. */
+/** Edits the response of an inbox, including simulated failures, and describes it in words. */
 export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void }) {
   const queryClient = useQueryClient();
   const [body, setBody] = useState(inbox.response.body);

@@ -20,6 +20,8 @@ test('a call omits default fields', () => {
   expect(curl).toContain('-X PUT http://127.0.0.1:4400/streams/evm');
   expect(curl).not.toContain('includeNativeTxs');
   expect(curl).not.toContain('headers');
+  expect(curl).not.toContain('deliver');
+  expect(createSnippets({ ...transfers, tag: 'both' }, ORIGIN).curl).toContain('"tag": "both"');
 });
 
 test('the command has flags, quoted for a shell', () => {

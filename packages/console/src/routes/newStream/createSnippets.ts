@@ -1,17 +1,20 @@
-/** Generates code that creates the stream of a draft. Pure. */
+/** Generates code that creates the stream of a draft. */
 import { parseAddressList } from '../streamForm/draft/addressList.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 import { quoted } from '../../words/nodeFlag.ts';
 
-/** Returns the fields, except those that are off, empty or default. */
+/**
+ * Returns the fields of a draft, except those that are false, null, an empty list or object, or the
+ * default of `deliver`.
+ */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(toFields(draft)).filter(
-      ([, value]) =>
+      ([name, value]) =>
         value !== false &&
         value !== null &&
-        value !== 'both' &&
+        !(name === 'deliver' && value === 'both') &&
         !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
     ),
   );
@@ -25,7 +28,7 @@ function toCurl(draft: StreamDraft, origin: string): string {
   ].join(' \\\n');
 }
 
-/** The flags of `sluice streams create` by field. */
+/** The flag of `sluice streams create` for each field. */
 const FLAGS: Readonly<Record<string, string>> = {
   tag: '--tag',
   description: '--description',
@@ -43,10 +46,11 @@ const FLAGS: Readonly<Record<string, string>> = {
   notifyRemoved: '--notify-removed',
   maxInFlight: '--max-in-flight',
   maxPerSecond: '--max-per-second',
+  maxWebhookBytes: '--max-webhook-bytes',
   strictOrder: '--strict-order',
 };
 
-/** Maximum number of addresses in the command. */
+/** Maximum number of addresses in the command; further ones are left out. */
 const ADDRESSES_IN_A_LINE = 5;
 
 /** Builds `sluice streams create` with flags, or with a file if a field has no flag. */
@@ -85,7 +89,6 @@ function toScript(draft: StreamDraft, origin: string): string {
   ].join('\n');
 }
 
-/** Returns the code in each language. */
 export const createSnippets = (draft: StreamDraft, origin: string) => ({
   'Command line': toCommand(draft),
   curl: toCurl(draft, origin),

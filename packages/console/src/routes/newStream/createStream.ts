@@ -9,7 +9,10 @@ import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { recognise, toAddress } from '../../words/paste.ts';
 import type { NewStreamSearch } from '../../data/search.ts';
 
-/** Initial URL of the built-in inbox, so that no receiver is needed. */
+/**
+ * Returns a draft with the addresses of a link. The draft sends to the built-in inbox, so that the
+ * user needs no receiver.
+ */
 export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): StreamDraft {
   const draft: StreamDraft = {
     ...NEW_DRAFT,
@@ -23,7 +26,10 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
   return draft;
 }
 
-/** Adds the events of a link, which may be signatures or an ABI. */
+/**
+ * Returns a draft with the addresses of a link or, without any, with its events or function. Events
+ * are signatures or an ABI; a function is a Move path.
+ */
 export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
   const draft = draftFrom(search);
   if (event === undefined || search.address !== undefined) return draft;
@@ -32,15 +38,18 @@ export async function draftOfLink({ event, ...search }: NewStreamSearch): Promis
   }
   const { parseEvents } = await import('../streamForm/draft/abiText.ts');
   const { items, signatures, problems } = parseEvents(event);
-  // An invalid event in the link is ignored.
+  // If any event in the link is invalid, all of them are ignored.
   if (problems.length > 0) return draft;
   return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
 }
 
-/** Uses the demo chain if possible, because other chains have many transfers. */
+/** Local chains, which the demo prefers because other chains have many transfers. */
 const LOCAL_CHAINS = ['0x7a69', 'aptos:local'];
 
-/** Returns a stream that sends every token transfer, or every Aptos payment, to the inbox. */
+/**
+ * Returns a draft that sends every token transfer to the inbox or, on Aptos, every call of
+ * `aptos_account::transfer`; null if there are no chains.
+ */
 export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDraft | null {
   const chain = chains.find(({ id }) => LOCAL_CHAINS.includes(id)) ?? chains[0];
   if (chain === undefined) return null;

@@ -1,8 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { parseAddressList } from '../streamForm/draft/addressList.ts';
-import { chainsQuery } from '../../data/queries/chains.ts';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { parseAddressList, type AddressRow } from '../streamForm/draft/addressList.ts';
+import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
+import { unitOf } from '../streamForm/draft/tokenAmount.ts';
+import { RecipeBar } from './recipeBar.tsx';
+import { recipeOf, nameOfRecipe, withRecipe, type FieldToFill, type Recipe } from './recipes.ts';
 import { queryKeys } from '../../data/queries/service.ts';
 import { createSnippets } from './createSnippets.ts';
 import { draftProblems } from '../streamForm/draft/problems.ts';
@@ -22,6 +25,7 @@ import { SharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
 import { firstChains, WatchPart } from '../streamForm/watchPart.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 import { useKeepDraft } from '../../ui/form/keepDraft.tsx';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { useAccountPayments } from './accountPayments.ts';
 
 function Part({ title, children }: { title: string; children: React.ReactNode }) {
@@ -36,12 +40,12 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
 /** Creates a stream on one page, with a dry run next to the form. */
 export function NewStreamPage() {
   useNamePage('New stream');
-  const search = useSearch({ from: '/frame/streams/new' });
+  const { recipe, ...link } = useSearch({ from: '/frame/streams/new' });
   const chains = useQuery(chainsQuery);
   const draft = useQuery({
-    queryKey: ['new stream', search],
-    queryFn: async () => draftOfLink(search),
-    // Each form has its own draft.
+    queryKey: ['new stream', link],
+    queryFn: async () => draftOfLink(link),
+    // Each new form starts with a new draft.
     gcTime: 0,
     staleTime: Infinity,
   });
@@ -57,30 +61,97 @@ export function NewStreamPage() {
     );
   }
   const first = draft.data;
-  return <NewStreamForm first={{ ...first, chains: firstChains(chains.data, first.family) }} />;
+  return (
+    <NewStreamForm
+      first={{ ...first, chains: firstChains(chains.data, first.family) }}
+      recipe={recipeOf(recipe)}
+    />
+  );
 }
 
-function NewStreamForm({ first }: { first: StreamDraft }) {
-  const [begun] = useState(first);
+/** Holds the draft, and applies each selected recipe to it with `withRecipe`. */
+function useRecipe(
+  first: StreamDraft,
+  recipe: Recipe | undefined,
+  chains: readonly WatchedChain[],
+) {
+  const [begun, setBegun] = useState(first);
   const [typed, setTyped] = useState(begun);
-  const [tried, setTried] = useState(false);
+  const [applied, setApplied] = useState<Recipe>();
+  if (recipe !== applied) {
+    setApplied(recipe);
+    if (recipe !== undefined) {
+      const filled = withRecipe(typed, recipe);
+      const next = { ...filled, chains: chainsOf(filled, chains) };
+      setTyped(next);
+      if (typed === begun) setBegun(next);
+    }
+  }
+  // A draft that only a link or a recipe filled in has no changes to lose.
+  return { typed, setTyped, isChanged: typed !== begun };
+}
+
+const chainsOf = (draft: StreamDraft, chains: readonly WatchedChain[]): string[] =>
+  draft.chains.length > 0 ? draft.chains : firstChains(chains, draft.family);
+
+/**
+ * Focuses the first empty field that the user has to fill in; if there is none, the first text
+ * area.
+ */
+function focusNext(form: HTMLFormElement | null, toFill: readonly FieldToFill[]): void {
+  const fields = toFill.flatMap((name) => [
+    ...(form?.querySelectorAll<HTMLInputElement>(`[data-field=${name}]`) ?? []),
+  ]);
+  (fields.find(({ value }) => value === '') ?? form?.querySelector('textarea'))?.focus();
+}
+
+/** If a recipe is selected, names the stream by `nameOfRecipe` until the user enters a name. */
+function useName(
+  typed: StreamDraft,
+  recipe: Recipe | undefined,
+  rows: readonly AddressRow[],
+  chain: WatchedChain | undefined,
+) {
+  const [isChosen, setChosen] = useState(false);
+  const isSuggested = recipe !== undefined && !isChosen;
+  const { data: contract } = useQuery({
+    ...contractQuery(chain?.id ?? '', rows[0]?.address ?? ''),
+    enabled: isSuggested && chain !== undefined && recipe.family === 'evm' && rows.length === 1,
+  });
+  const tag = isSuggested ? nameOfRecipe(recipe, rows, unitOf(contract)) : typed.tag;
+  return {
+    // Stays the same object while the draft does not change, because the form detects edits after
+    // sending by comparing objects.
+    named: useMemo(() => (typed.tag === tag ? typed : { ...typed, tag }), [typed, tag]),
+    /** Must be called with each edit of the named draft. */
+    onChange: (next: StreamDraft): void => {
+      if (next.tag !== tag) setChosen(true);
+    },
+  };
+}
+
+function NewStreamForm({ first, recipe }: { first: StreamDraft; recipe: Recipe | undefined }) {
+  const [attempts, setAttempts] = useState(0);
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const { data: chains = [] } = useQuery(chainsQuery);
-  // Focuses the first field.
-  useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
+  const { typed, setTyped, isChanged } = useRecipe(first, recipe, chains);
+  useEffect(() => focusNext(form.current, recipe?.toFill ?? ['addresses']), [recipe]);
+  useEffect(() => {
+    if (attempts > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [attempts]);
 
   const { rows, rejects } = parseAddressList(typed.addresses, typed.family);
   const addresses = typed.allAddresses ? [] : rows.map(({ address }) => address);
   const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === typed.chains[0]);
-  const payments = useAccountPayments(typed, addresses, chain);
+  const name = useName(typed, recipe, typed.allAddresses ? [] : rows, chain);
+  const payments = useAccountPayments(name.named, addresses, chain, recipe !== undefined);
   const { draft } = payments;
   const problems = draftProblems(draft, addresses.length);
   const ready = Object.keys(problems).length === 0 && (draft.allAddresses || rejects.length === 0);
 
-  // A draft that a link filled in can be filled in again.
-  const kept = useKeepDraft(typed !== begun);
+  const kept = useKeepDraft(isChanged);
   const create = useMutation({
     mutationFn: async (_sent: StreamDraft) => createStream(await payments.settle()),
     onSuccess: async (id) => {
@@ -90,17 +161,18 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
     },
   });
   const submit = (): void => {
-    setTried(true);
+    setAttempts(attempts + 1);
     if (ready && !create.isPending) create.mutate(draft);
   };
   useCommandKey('Enter', submit);
 
   const part = {
     draft,
-    problems: tried ? problems : quiet(problems, draft),
+    problems: attempts > 0 ? problems : quiet(problems, draft),
     refusals: refusalsOf(create.error, create.variables, draft),
     onChange: (next: StreamDraft) => {
       payments.onChange(next);
+      name.onChange(next);
       setTyped(next);
     },
   };
@@ -120,6 +192,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
         >
           <div className="min-h-0 md:flex-1 md:overflow-y-auto">
             <Trail to="/" title="Streams" here="New stream" />
+            <RecipeBar chains={chains} current={recipe} />
             <Part title="Watch">
               <WatchPart {...part} chains={chains} />
             </Part>
@@ -146,7 +219,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
                 Ctrl ↵
               </kbd>
             </Button>
-            {tried && !ready && (
+            {attempts > 0 && !ready && (
               <p role="alert" className="min-w-0 flex-1 text-bad">
                 {Object.values(problems)[0] ?? 'Fix the invalid address lines.'}
               </p>
@@ -159,13 +232,16 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   );
 }
 
-/** Hides problems of empty fields until the first attempt to create the stream. */
+/**
+ * Hides problems of empty fields, rules and addresses until the first attempt to create the stream.
+ */
 function quiet(
-  problems: ReturnType<typeof draftProblems>,
+  { rules: _rules, addresses: _addresses, ...problems }: ReturnType<typeof draftProblems>,
   draft: StreamDraft,
 ): ReturnType<typeof draftProblems> {
-  const { rules: _rules, addresses: _addresses, functions, ...shown } = problems;
-  return draft.functions === '' || functions === undefined ? shown : { ...shown, functions };
+  const isShown = ([field]: [string, string]): boolean =>
+    draft[field as keyof typeof problems] !== '';
+  return Object.fromEntries(Object.entries(problems).filter(isShown));
 }
 
 function CreateError({ error, onRetry }: { error: Error; onRetry: () => void }) {

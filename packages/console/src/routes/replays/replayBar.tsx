@@ -5,7 +5,7 @@ import { standingOf } from '../../data/replayStatus.ts';
 
 const WIDTH = 1000;
 
-/** Draws the results so far and the deliveries left, in proportion. */
+/** Draws the results so far and the remaining deliveries in proportion. */
 export function ReplayBar({ replay, className }: { replay: Replay; className: string }) {
   const { succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);

@@ -1,4 +1,4 @@
-/** Builds the `sluice replay` command for a bulk replay. Pure. */
+/** Builds the `sluice replay` command for a bulk replay. */
 import type { CreateReplay } from '@sluice/kit/sluice';
 import { listOf } from '../../words/filterWords.ts';
 import { quoted } from '../../words/nodeFlag.ts';
@@ -14,7 +14,6 @@ function toRangeFlag(name: string, from: number | undefined, to: number | undefi
 const toTimeFlag = (name: string, ms: number | undefined): string[] =>
   ms === undefined ? [] : [`--${name} ${new Date(ms).toISOString()}`];
 
-/** Returns the command as typed in a terminal. */
 export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string {
   const { error, reorged, replayId, transactionHash } = filter;
   const flags = [

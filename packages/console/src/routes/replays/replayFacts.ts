@@ -1,4 +1,4 @@
-/** Describes a replay, for the list and its page. */
+/** Describes a replay in words, for the list of replays and the page of a replay. */
 import type { Replay } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../data/queries/chains.ts';
@@ -9,7 +9,7 @@ import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts
 import { standingOf } from '../../data/replayStatus.ts';
 import { isolated, nameOfStreamId } from '../../words/names.ts';
 
-/** Names for the ids in a filter. */
+/** Returns functions that name the streams, chains and replays in a filter. */
 export function useNames(): Names {
   const { data: streams } = useQuery(streamsQuery);
   const { data: chains } = useQuery(chainsQuery);
@@ -33,7 +33,10 @@ const MINUTE_MS = 60_000;
 
 const formatLength = (ms: number): string => (ms < MINUTE_MS ? formatDuration(ms) : formatSpan(ms));
 
-/** Returns `50/s, 12 s left` while it runs and `48/s, in 24 s` once it has ended. */
+/**
+ * Returns a text such as `50/s, 12 s left` while the replay runs, and `48/s, in 24 s` once it has
+ * ended.
+ */
 export function describePace(replay: Replay): string {
   const { perSecond, createdAt, updatedAt, replayed } = replay;
   const { secondsLeft } = standingOf(replay);

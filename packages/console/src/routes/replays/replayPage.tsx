@@ -175,7 +175,7 @@ const SENT = [
   { state: 'pending', label: 'pending' },
 ] as const;
 
-/** Shows the figures, each with a link to the deliveries that it counts. */
+/** Shows the counts of a replay. The counts of sent deliveries link to these deliveries. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);

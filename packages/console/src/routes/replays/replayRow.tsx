@@ -18,7 +18,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
     ...replayQuery(listed.id),
     enabled: isOpen(listed),
   });
-  // A finished replay does not change.
+  // A replay whose deliveries have all ended no longer changes.
   const replay = isOpen(listed) ? followed : listed;
   const describe = useFilterWords();
   const { id, name, state, replayed, succeeded, failed, waiting, createdAt } = replay;

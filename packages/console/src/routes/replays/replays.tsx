@@ -36,7 +36,7 @@ export function ReplaysPage() {
       of: replay.name,
       actions: [
         { label: 'Open', keycap: '↵', run: () => open({}) },
-        { label: 'Show failed', run: () => open({ state: 'failed' }) },
+        { label: 'Show failed deliveries', run: () => open({ state: 'failed' }) },
         replay.state === 'running' && { label: 'Cancel…', run: () => setCancelling(replay) },
         { label: 'New replay', keycap: 'r', run: () => setNew(true) },
       ],
@@ -122,7 +122,7 @@ function NoReplay() {
     <div className="px-4 py-6">
       <p className="font-medium">No replays yet</p>
       <p className="mt-1 max-w-140 text-muted">
-        Filter or select deliveries, e.g. all failures of an outage, then choose Replay…{' '}
+        Filter or select deliveries, e.g. all failures during an outage, then choose Replay…{' '}
         <Keycap>r</Keycap>
       </p>
       <p className="mt-1 max-w-140 text-muted">Sluice sends them again at the rate you choose.</p>

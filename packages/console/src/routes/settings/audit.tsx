@@ -13,7 +13,9 @@ import { Trail } from '../../ui/trail.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 
-/** Lists audit records, newest first, and shows whether any of them was changed. */
+/**
+ * Lists audit records, newest first, and shows whether any listed record was changed or deleted.
+ */
 export function AuditPage() {
   useNamePage('Audit log');
   const log = useInfiniteQuery(auditQuery);
@@ -84,7 +86,7 @@ export function AuditPage() {
   );
 }
 
-/** Shows the state of the hash chain, computed in the browser for the loaded records. */
+/** Shows whether the hash chain of the loaded records is intact, as checked in the browser. */
 function Chain({ records }: { records: readonly AuditRecord[] }) {
   const broken = useMemo(() => findBreak(records, hashAuditRecord), [records]);
   const newest = records[0];
@@ -111,7 +113,7 @@ function Chain({ records }: { records: readonly AuditRecord[] }) {
 }
 
 function Row({ record, name }: { record: AuditRecord; name: string | undefined }) {
-  const { seq, at, action, keyId, address, target } = record;
+  const { seq, at, action, keyId, sessionName, address, target } = record;
   return (
     <tr className="h-row border-b border-line">
       <td className="data pr-3 pl-4 text-right text-faint max-sm:hidden">{formatCount(seq)}</td>
@@ -123,6 +125,11 @@ function Row({ record, name }: { record: AuditRecord; name: string | undefined }
         <span className="inline-block max-w-40 truncate align-bottom" title={keyId}>
           {keyId === '' ? 'none' : keyId === 'bootstrap' ? 'first key' : (name ?? keyId)}
         </span>
+        {sessionName !== '' && (
+          <bdi className="ml-2 inline-block max-w-40 truncate align-bottom text-muted">
+            {sessionName}
+          </bdi>
+        )}
       </td>
       <td className="data px-3 text-muted max-md:hidden">{address}</td>
       <td className="data pr-4 pl-3 break-all text-muted max-md:hidden">{target}</td>

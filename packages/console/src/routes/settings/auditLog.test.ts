@@ -2,7 +2,7 @@ import { hashAuditRecord, type AuditRecord } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { findBreak, wordsOf } from './auditLog.ts';
 
-/** Records, newest first. */
+/** Returns an intact log, newest record first. */
 function logOf(length: number): AuditRecord[] {
   const records: AuditRecord[] = [];
   for (let seq = 1; seq <= length; seq++) {
@@ -11,6 +11,7 @@ function logOf(length: number): AuditRecord[] {
       at: seq,
       action: 'createSession',
       keyId: 'bootstrap',
+      sessionName: '',
       address: '127.0.0.1',
       target: '',
       previousHash: records[0]?.hash ?? '',

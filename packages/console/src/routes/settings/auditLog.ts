@@ -1,4 +1,4 @@
-/** Formats the audit log and checks its hash chain. Pure. */
+/** Formats the audit log and checks its hash chain. */
 import type { AuditRecord } from '@sluice/kit/sluice';
 
 /** Turns `revokeApiKey` into `revoke api key`. */
@@ -6,8 +6,8 @@ export const wordsOf = (action: string): string =>
   action.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
- * Returns the number of the newest record that does not match its hash or the next record;
- * undefined if the chain is intact.
+ * Returns the number of the newest record that does not match its own hash or the record after it;
+ * undefined if all records match.
  * @param records newest first
  */
 export const findBreak = (

@@ -36,7 +36,10 @@ export async function readExport(onProgress: (count: number) => void): Promise<E
   return { format: 'sluice-streams', version: 1, streams };
 }
 
-/** @throws Error with a user-facing message if the file is not a valid export. */
+/**
+ * @throws Error with a user-facing message if the text is not JSON, not an export, or of another
+ * version.
+ */
 export function parseExport(text: string): ExportFile {
   let value: unknown;
   try {
@@ -46,7 +49,9 @@ export function parseExport(text: string): ExportFile {
   }
   const file = value as Partial<ExportFile> | null;
   if (file?.format !== 'sluice-streams' || !Array.isArray(file.streams)) {
-    throw new Error('The file is not a Sluice export: "format": "sluice-streams" is missing.');
+    throw new Error(
+      'The file is not a Sluice export. It needs "format": "sluice-streams" and a list of "streams".',
+    );
   }
   if (file.version !== 1) {
     throw new Error(
@@ -56,7 +61,7 @@ export function parseExport(text: string): ExportFile {
   return file as ExportFile;
 }
 
-/** Creates a stream from the file, with a new id. */
+/** Creates a stream of the file with its addresses, under a new id. */
 export async function importStream({ family, stream, addresses }: ExportedStream): Promise<void> {
   const draft: StreamDraft = toDraft(stream);
   const { id } =
@@ -66,7 +71,10 @@ export async function importStream({ family, stream, addresses }: ExportedStream
   await sluice.importAddresses({ streamId: id, family, addresses });
 }
 
-/** Fields that a draft would lose, because the form does not show them. */
+/**
+ * Returns the fields to import unchanged, because converting them to a draft and back may change
+ * them.
+ */
 const keptOf = ({ triggers, getNativeBalances, advancedOptions, topic0 }: Stream) => ({
   triggers,
   getNativeBalances,

@@ -20,7 +20,7 @@ const SCOPES: Record<Scope, string> = {
   'streams:write': 'create, change and delete streams',
   'history:read': 'read deliveries and their bodies',
   replay: 'replay deliveries, run backfills',
-  'settings:admin': 'manage settings, secrets, keys and halted chains',
+  'settings:admin': 'manage settings, secrets, keys, nodes and halted chains',
 };
 const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
 
@@ -182,7 +182,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
         onChange={(event) => setCidrs(event.target.value)}
       />
       <label className="grid gap-1 text-12 text-muted">
-        Expires after
+        Expiration
         <Select value={days} onChange={(event) => setDays(Number(event.target.value))}>
           {LIVES.map((life) => (
             <option key={life.days} value={life.days}>

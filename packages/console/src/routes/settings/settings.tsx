@@ -26,6 +26,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Check } from '../../ui/form/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
+import { AlertUrls } from './alertUrls.tsx';
 import { Keys } from './keys.tsx';
 import { Transfer } from './transfer.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
@@ -68,6 +69,9 @@ export function SettingsPage() {
       <Section title="API keys">
         <Keys />
       </Section>
+      <Section title="Alerts">
+        <AlertUrls />
+      </Section>
       <Section title="Appearance">
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-6 gap-y-2 max-sm:grid-cols-1">
           <dt>Theme</dt>
@@ -109,8 +113,8 @@ export function SettingsPage() {
         </dl>
         <div className="mt-3">
           <Check
-            label="Single-letter shortcuts"
-            help="Turn off if they conflict with a screen reader."
+            label="Single-key shortcuts"
+            help="Turn these off if they conflict with your screen reader."
             checked={shortcutsOn}
             onChange={(event) => setShortcutsOn(event.target.checked)}
           />
@@ -121,11 +125,20 @@ export function SettingsPage() {
       </Section>
       <Section title="Audit log">
         <p className="text-muted">
-          Access to credentials, replays and deletions. Each record contains the hash of the
-          previous one.
+          Records sign-ins, changes to keys and settings, access to secrets, replays and deletions.
+          Each record contains the hash of the previous one.
         </p>
         <Link to="/settings/audit" className={clsx(buttonClass('plain'), 'mt-2')}>
           Open the audit log
+        </Link>
+      </Section>
+      <Section title="API">
+        <p className="text-muted">
+          Every API call of this service, with its fields, scopes and errors. You can try calls with
+          the permissions of your session.
+        </p>
+        <Link to="/settings/api" className={clsx(buttonClass('plain'), 'mt-2')}>
+          Open the API reference
         </Link>
       </Section>
       <AboutSections />
@@ -133,7 +146,7 @@ export function SettingsPage() {
   );
 }
 
-/** Shows the settings that command-line flags set; they are read-only here. */
+/** Shows the retention and details of the service, which are set when the service starts. */
 function AboutSections() {
   const about = useQuery(aboutQuery);
   if (about.isError) {
@@ -152,8 +165,8 @@ function AboutSections() {
     <>
       <Section title="Retention">
         <p className="text-muted">
-          How long deliveries are kept, with their bodies and attempts. After that, lists and their
-          counts no longer include them. Totals stay.
+          Deliveries are deleted after these periods, with their bodies and attempts. Lists and
+          counts no longer include the deleted deliveries, but totals do.
         </p>
         <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 sm:grid-cols-[auto_auto_minmax(0,1fr)]">
           <dt>Delivered or canceled</dt>
@@ -172,9 +185,9 @@ function AboutSections() {
           </dd>
         </dl>
         <p className="mt-2 text-12 text-faint">
-          Set by flags of the service.
+          Set by flags when the service starts.
           {database === 'postgres' &&
-            ' PostgreSQL deletes a day of blocks at once, up to a day later.'}
+            ' PostgreSQL deletes entire days, so deliveries can be kept up to a day longer.'}
         </p>
       </Section>
       <Section title="About">
@@ -226,7 +239,7 @@ const ABOUT_LINKS = [
   { href: '/health', label: 'Health (JSON)' },
 ];
 
-/** Hides the secret until it is revealed, so that it is not shown by accident. */
+/** Shows the account secret only after the user reveals it, so that it is not shown by accident. */
 function Secret() {
   const [shown, setShown] = useState(false);
   const settings = useQuery({ ...settingsQuery, enabled: shown });
@@ -234,8 +247,10 @@ function Secret() {
   return (
     <>
       <p className="text-muted">
-        Signs the webhooks of this service. Receivers verify with it. Keep it safe: anyone who has
-        it can forge webhooks.
+        The account secret signs the webhooks of every stream: x-signature alone, and
+        webhook-signature together with the stream’s own secret. Anyone who has the account secret
+        can forge webhooks of any stream, so give receivers that verify webhook-signature only the
+        secret of their stream.
       </p>
       {settings.isError && (
         <ErrorPanel

@@ -75,8 +75,8 @@ export function Transfer() {
   return (
     <>
       <p className="text-muted">
-        A file with every stream, its rules and its addresses. It includes the values of custom
-        headers, but no secrets or deliveries.
+        The export is a file with all streams, their rules and their addresses. It includes the
+        values of custom headers, but no signing secrets or deliveries.
       </p>
       <DropZone onFile={(file) => void open(file)} className="mt-2 flex flex-wrap gap-2">
         <Button disabled={read !== null} onClick={() => void exportAll()}>

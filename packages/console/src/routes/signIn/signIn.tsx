@@ -10,16 +10,18 @@ import { Mark } from '../frame/mark.tsx';
 import { ThemeSwitch } from '../frame/themeSwitch.tsx';
 
 function problemOf(error: unknown): string {
-  if (isSluiceError(error, 'unauthorized')) return 'This API key is not valid.';
+  if (isSluiceError(error, 'unauthorized'))
+    return 'This API key is not valid. Check it, or use another key.';
   return isSluiceError(error) ? `${error.message}. ${error.hint}` : "Couldn't sign in. Try again.";
 }
 
-/** Exchanges an API key for a session cookie. The key is not stored anywhere. */
+/** Exchanges an API key for a session cookie. The browser does not store the key. */
 export function SignInPage() {
   const search = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [apiKey, setApiKey] = useState('');
+  const [name, setName] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(lastLinkError);
   useTabState({ page: 'Sign in' });
@@ -28,7 +30,7 @@ export function SignInPage() {
     setBusy(true);
     setError(null);
     try {
-      await signIn(apiKey.trim());
+      await signIn(apiKey.trim(), name.trim() || undefined);
       queryClient.clear();
       await navigate({ href: hrefOf(search), replace: true });
     } catch (problem) {
@@ -72,8 +74,24 @@ export function SignInPage() {
         />
         <p id="apiKey-help" className="mt-1.5 text-12 text-muted">
           Use the key that the service prints when it starts, or one set with{' '}
-          <code className="whitespace-nowrap">--api-key</code>. This browser keeps only a session
-          cookie.
+          <code className="whitespace-nowrap">--api-key</code> or created in Settings. This browser
+          keeps only a session cookie.
+        </p>
+        <label htmlFor="sessionName" className="mt-4 mb-1 block font-medium">
+          Your name <span className="font-normal text-muted">(optional)</span>
+        </label>
+        <input
+          id="sessionName"
+          name="sessionName"
+          maxLength={60}
+          autoComplete="name"
+          aria-describedby="sessionName-help"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          className="control h-9 w-full rounded-control border border-line-strong bg-surface px-2.5"
+        />
+        <p id="sessionName-help" className="mt-1.5 text-12 text-muted">
+          Shown in the audit log next to the key.
         </p>
         {error !== null && (
           <p role="alert" className="mt-3 text-bad">

@@ -14,7 +14,10 @@ import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 
-/** Each pause leaves a hole, so only the newest holes are listed at first. */
+/**
+ * Number of ranges that are initially listed. A stream can have many, because each pause leaves a
+ * hole.
+ */
 const FIRST_HOLES = 20;
 const MORE_HOLES = 100;
 
@@ -25,7 +28,10 @@ const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
   before: 'before the stream was created',
 };
 
-/** Shows the blocks that the stream was matched against, its holes, and its backfills. */
+/**
+ * Shows which blocks the stream was matched against and which it missed, lists its backfills, and
+ * starts new ones.
+ */
 export function CoverageTab({ stream }: { stream: StreamSummary }) {
   const coverage = useQuery(coverageQuery(stream.id));
   const jobs = useQuery(jobsQuery(stream.id));
@@ -57,7 +63,9 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
           ))}
         </ul>
         {coverage.data?.length === 0 && (
-          <p className="text-muted">No blocks yet. Coverage starts with the next block.</p>
+          <p className="text-muted">
+            No blocks yet. Coverage starts with the first block that is checked.
+          </p>
         )}
       </section>
       <section aria-label="Backfill" className="border-b border-line px-4 py-4">
@@ -76,7 +84,8 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
         )}
         {jobs.data?.length === 0 && (
           <p className="text-muted">
-            No backfills yet. Choose a range above; its matches are delivered as confirmed.
+            No backfills yet. Enter a range above. Each match is delivered once, as a confirmed
+            webhook.
           </p>
         )}
         <ul>
@@ -144,7 +153,7 @@ function Covered({
       )}
       {holes.length > most && (
         <Button variant="quiet" onClick={() => setMost(most + MORE_HOLES)}>
-          Show more of {formatQuantity(holes.length - most, 'earlier hole')}
+          Show more ({formatQuantity(holes.length - most, 'earlier hole')})
         </Button>
       )}
       <ul>
@@ -166,7 +175,7 @@ function Covered({
   );
 }
 
-/** Lists matched blocks with data that could not be fully verified. */
+/** Lists blocks that were matched although their data could not be completely verified. */
 function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
   const [most, setMost] = useState(FIRST_HOLES);
   if (ranges.length === 0) return null;
@@ -186,14 +195,14 @@ function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
       </ul>
       {ranges.length > most && (
         <Button variant="quiet" onClick={() => setMost(most + MORE_HOLES)}>
-          Show more of {formatQuantity(ranges.length - most, 'earlier range')}
+          Show more ({formatQuantity(ranges.length - most, 'earlier range')})
         </Button>
       )}
     </>
   );
 }
 
-/** Lists blocks that were searched by their logs instead of read. */
+/** Lists the newest ranges of blocks that were searched for logs instead of read one by one. */
 function ByRange({ ranges }: { ranges: ChainCoverage['byRange'] }) {
   if (ranges.length === 0) return null;
   const blocks = ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
@@ -353,7 +362,7 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
       {isOpen && (
         <div className="mt-1 flex items-center gap-3">
           <progress
-            aria-label="Blocks matched"
+            aria-label="Blocks checked"
             value={done}
             max={total}
             className="h-1.5 min-w-0 flex-1 accent-accent"

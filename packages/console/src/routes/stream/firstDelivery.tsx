@@ -11,7 +11,10 @@ import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
 
 const SHOWN_BLOCKS = 3;
 
-/** Shown until the stream has deliveries. Explains what it waits for, and how to test it. */
+/**
+ * Shown until the stream has deliveries. Explains what the stream waits for, and offers ways to
+ * test it.
+ */
 export function FirstDelivery({ stream }: { stream: StreamSummary }) {
   const test = useMutation(testWebhookMutation(useQueryClient(), stream));
   const followed = useFollowed(stream);
@@ -61,13 +64,13 @@ export function FirstDelivery({ stream }: { stream: StreamSummary }) {
   );
 }
 
-/** Shows the next block, and the latest blocks without a match. */
+/** Shows the block that a chain waits for, and the latest blocks, which produced no webhooks. */
 function Waiting({
   chain,
   since,
 }: {
   chain: WatchedChain;
-  /** Creation time of the stream; earlier blocks were not matched. */
+  /** Creation time of the stream in Unix milliseconds. Earlier blocks were not matched. */
   since: number;
 }) {
   const matched = chain.blocks.filter(({ timestamp }) => timestamp >= since).slice(0, SHOWN_BLOCKS);

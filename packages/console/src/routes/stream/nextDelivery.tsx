@@ -1,4 +1,7 @@
-/** Shows what a stream without deliveries waits for: the next blocks, or a user action. */
+/**
+ * Shows what the next delivery of a stream depends on: the next matching block, or an action of the
+ * user.
+ */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -19,7 +22,10 @@ export function useFollowed({ chainIds }: Pick<StreamSummary, 'chainIds'>): Watc
   return chainIds.flatMap((id) => chains?.find((chain) => chain.id === id) ?? []);
 }
 
-/** Shows `Ethereum Waiting for block 23,835,256 · ~9 s`, or the state of the chain. */
+/**
+ * Shows the next block, such as `Ethereum Waiting for block 23,835,256 · ~9 s`, or the state of a
+ * chain from which no block is expected.
+ */
 export function ChainWaits({ chain }: { chain: WatchedChain }) {
   const next = nextBlock(chain.blocks, useNow());
   return (
@@ -48,7 +54,7 @@ const WORDS: Readonly<Record<IdleReason, string>> = {
   'without addresses': 'The stream has no addresses yet, so it matches nothing.',
 };
 
-/** Explains why blocks produce no deliveries, and offers a fix. */
+/** Explains why no blocks are matched against the stream and, if possible, offers a fix. */
 export function NothingWatched({
   stream,
   standstill,

@@ -5,7 +5,7 @@ import { streamStatusMutation } from '../../data/queries/streams.ts';
 import { nameOfStream } from '../../words/names.ts';
 import { showToast } from '../../ui/toasts.tsx';
 
-/** Pauses or resumes a stream, and shows a toast that can undo it. */
+/** Pauses or resumes a stream, and shows a toast that can undo the change. */
 export function useStatusToggle(stream: StreamSummary) {
   const queryClient = useQueryClient();
   const setStatus = useMutation({

@@ -24,7 +24,7 @@ import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { useStatusToggle } from './statusToggle.ts';
 
-/** Shows the name, scope and state of the stream, and buttons to test and pause it. */
+/** Shows the name, scope and state of the stream, and buttons to test, pause and resume it. */
 export function StreamHeader({ row }: { row: FleetStream }) {
   const { stream, condition } = row;
   const queryClient = useQueryClient();
@@ -54,7 +54,8 @@ export function StreamHeader({ row }: { row: FleetStream }) {
     t: () => setConfirming(true),
   });
   const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
-  // With a delivery open or focused, the actions apply to that delivery.
+  // While a delivery is open or focused, the copy keys and the action list apply to it instead of
+  // the stream.
   const isOfDelivery = (): boolean => selected !== undefined || focusedRow() !== undefined;
   const copies: Copies = { id: stream.id, link: location.href };
   useCopyKeys(() => (isOfDelivery() ? null : copies));

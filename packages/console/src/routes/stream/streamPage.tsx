@@ -34,12 +34,12 @@ const SettingsTab = lazy(async () => ({
   default: (await import('./settings/settingsTab.tsx')).SettingsTab,
 }));
 
-/** Shows one stream in tabs. */
+/** Shows one stream with its tabs, or why it cannot be shown. */
 export function StreamPage() {
   const { streamId } = useParams({ from: '/frame/streams/$streamId' });
   const streams = useQuery(streamsQuery);
   const fleet = useFleet();
-  // Timelines can only be drawn once the chains have loaded.
+  // Starts loading the chains early, because timelines cannot be drawn without them.
   usePrefetchQuery(chainsQuery);
   const row = fleet?.find(({ stream }) => stream.id === streamId);
   if (row !== undefined) return <StreamTabs key={streamId} row={row} />;
@@ -56,7 +56,7 @@ export function StreamPage() {
   return (
     <div className="p-4">
       <p className="font-medium">Stream not found</p>
-      <p className="mt-1 text-muted">It was deleted, or the link is for another service.</p>
+      <p className="mt-1 text-muted">The stream was deleted, or the link is for another service.</p>
       <div className="mt-3 flex flex-wrap gap-2">
         <Link to="/" className={buttonClass('plain')}>
           All streams

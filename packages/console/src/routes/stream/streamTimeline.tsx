@@ -16,7 +16,7 @@ export function StreamTimeline({
 }: {
   chain: WatchedChain;
   streamId: string;
-  /** The stream's newest deliveries; before `since`, some may be missing. */
+  /** The stream's newest deliveries. Deliveries created before `since` may be missing. */
   deliveries: readonly DeliverySummary[];
   since: number;
   length: number;

@@ -12,7 +12,7 @@ import { BlockAge } from '../../chains/blockAge.tsx';
 import { BlockTimeline } from '../../chains/blockTimeline.tsx';
 import { StreamTimeline } from './streamTimeline.tsx';
 
-/** Two timelines of this length fit side by side. */
+/** Number of blocks. Two timelines of this length fit side by side. */
 const LENGTH = 56;
 const NARROW_LENGTH = 34;
 
@@ -26,14 +26,14 @@ const LEGEND = [
   ['bg-reorg', 'reorged'],
 ] as const;
 
-/** Shows the stream's matches in the last blocks of each of its chains. */
+/** Shows the stream's matches in the last blocks of the chains that this service follows. */
 export function StreamTimelines({ stream }: { stream: StreamSummary }) {
   const { data: chains } = useQuery(chainsQuery);
   const { data } = useInfiniteQuery(deliveriesQuery({ streamId: stream.id }));
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? LENGTH : NARROW_LENGTH;
   const { rows, since } = useMemo(() => recentOf(data), [data]);
-  // Reserves the space of each chain before the chains load.
+  // Until the chains have loaded, reserves the space for each chain of the stream.
   const shown = stream.chainIds
     .map((id) => ({ id, chain: chains?.find((each) => each.id === id) }))
     .filter(({ chain }) => chains === undefined || chain !== undefined);

@@ -6,9 +6,9 @@ import { formatQuantity } from '../../ui/text/format.ts';
 import { nameOfStream } from '../../words/names.ts';
 
 /**
- * Undoes a pause or a resume. Blocks that were missed during a pause are backfilled.
- * @param checkpoints checkpoints by chain at the time of the pause or resume.
- * @returns the text of the toast.
+ * Undoes a pause or a resume. Blocks that were missed during an undone pause are backfilled.
+ * @param checkpoints checkpoint of each chain, by chain id, at the time of the pause or resume.
+ * @returns the text of a toast that reports the result.
  */
 export async function undoStatus(
   queryClient: QueryClient,
@@ -17,7 +17,7 @@ export async function undoStatus(
   checkpoints: ReadonlyMap<string, number>,
 ): Promise<string> {
   const name = nameOfStream(stream);
-  // The toast outlives the page that showed it.
+  // Runs the mutation without a hook, because the toast outlives the page that showed it.
   await queryClient
     .getMutationCache()
     .build(queryClient, streamStatusMutation(queryClient, stream))

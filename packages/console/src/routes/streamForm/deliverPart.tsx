@@ -7,7 +7,7 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Edits the destination, the tag and the limits of a stream. */
+/** Edits the destination, tag, description, limits, delivery options and headers of a stream. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
   return (
@@ -17,7 +17,7 @@ export function DeliverPart(props: PartProps) {
         <TextField
           label="Tag"
           help="The stream’s name, sent in each webhook."
-          error={draft.tag === '' ? undefined : problems.tag}
+          error={problems.tag}
           maxLength={256}
           value={draft.tag}
           onChange={(event) => onChange({ ...draft, tag: event.target.value })}
@@ -45,10 +45,20 @@ export function DeliverPart(props: PartProps) {
           inputMode="decimal"
           mono
           placeholder="no limit"
-          help="Includes retries. Evenly spaced."
+          help="Webhooks and retries, evenly spaced."
           error={problems.maxPerSecond}
           value={draft.maxPerSecond}
           onChange={(event) => onChange({ ...draft, maxPerSecond: event.target.value })}
+        />
+        <TextField
+          label="Max bytes"
+          inputMode="numeric"
+          mono
+          placeholder="service limit"
+          help="A larger webhook is sent in parts."
+          error={problems.maxWebhookBytes}
+          value={draft.maxWebhookBytes}
+          onChange={(event) => onChange({ ...draft, maxWebhookBytes: event.target.value })}
         />
       </div>
       <Check
@@ -76,7 +86,7 @@ export function DeliverPart(props: PartProps) {
       <LineArea
         label="Headers"
         placeholder="authorization: Bearer …"
-        help="Sent with each webhook, one per line. Visible to anyone with access to the stream."
+        help="One per line. Sent with each webhook and visible to anyone with access to the stream."
         problems={headerProblems(draft.headers)}
         value={draft.headers}
         onChange={(headers) => onChange({ ...draft, headers })}
@@ -97,7 +107,7 @@ function Destination({ draft, problems, onChange }: PartProps) {
   const { data: streams = [] } = useQuery(streamsQuery);
   const inbox = isInbox(draft.webhookUrl);
   const choose = (place: 'inbox' | 'url'): void => {
-    // Suggests the URL of another stream, unless it contains a hidden secret.
+    // Suggests the URL of another stream, but skips URLs in which the service has masked a secret.
     const last = streams.find(
       ({ webhookUrl: url }) => !isInbox(url) && !url.includes('***'),
     )?.webhookUrl;
@@ -118,10 +128,10 @@ function Destination({ draft, problems, onChange }: PartProps) {
         placeholder="https://api.example.com/webhooks"
         help={
           inbox
-            ? 'Stored by this service and shown under Inbox.'
+            ? 'This service stores the webhooks and shows them under Inbox.'
             : 'Must respond to a test webhook with 2xx before the stream is saved.'
         }
-        error={draft.webhookUrl === '' ? undefined : problems.webhookUrl}
+        error={problems.webhookUrl}
         value={draft.webhookUrl}
         onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}
       />

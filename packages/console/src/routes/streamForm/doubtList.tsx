@@ -3,7 +3,7 @@ import type { DoubtfulLine } from './draft/addressList.ts';
 
 const SHOWN = 5;
 
-/** Warns of addresses that are accepted and may be mistakes. */
+/** Warns of addresses that were accepted but may be mistakes. */
 export function DoubtList({ doubts }: { doubts: readonly DoubtfulLine[] }) {
   if (doubts.length === 0) return null;
   return (

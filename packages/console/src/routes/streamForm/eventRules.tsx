@@ -14,21 +14,21 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { EventList } from './eventList.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Returns the EVM address if the text contains nothing else. */
+/** Returns the EVM address if the text is only an address or the URL of one in a block explorer. */
 function addressIn(text: string): string | undefined {
   const one = toAddress(recognise(text));
   return one?.family === 'evm' ? one.address : undefined;
 }
 
 /**
- * Edits the events and their conditions. Events are added by signature, ABI or template; invalid
- * lines stay in the field with the reason.
+ * Edits the events and their conditions. Events are added by signature, hash, ABI, contract address
+ * or template. Invalid lines stay in the field with the reason.
  */
 export function EventRules({ draft, problems, onChange }: PartProps) {
   const [text, setText] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const { data: about } = useQuery(aboutQuery);
-  // The chain with an ABI source, and the contract that the events are loaded from.
+  // The first chain with an ABI source, and the first watched address, whose events a button adds.
   const abiChain = draft.chains.find((id) => about?.abiChains.includes(id));
   const [watched] = parseAddressList(draft.addresses, draft.family).rows;
   // Memoized, because ABIs are long and the form is rendered on each keystroke.
@@ -45,14 +45,14 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
     }
     const { abi } = await sluice.getContractAbi(abiChain, address);
     const events = parseEvents(JSON.stringify(abi));
-    if (events.items.length === 0) throw new Error('The contract has no events.');
+    if (events.items.length === 0) throw new Error('The ABI of this contract has no events.');
     return events;
   };
   const add = async (given: string): Promise<void> => {
     try {
       const { items, signatures, rest } = await read(given);
       onChange(signatures.reduce(withRule, withEvents(draft, items)));
-      // Keeps text that was typed in the meantime, or next to a template.
+      // Keeps the text if it has changed in the meantime, or if a button added other events.
       setText((now) => (now === given ? rest : now));
       setRefusal(undefined);
     } catch (error) {
@@ -63,15 +63,16 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
   return (
     <fieldset>
       <legend className="mb-1 text-12 text-muted">Events</legend>
-      <EventList draft={draft} onChange={onChange} />
+      <EventList draft={draft} problems={problems} onChange={onChange} />
       {problems.rules !== undefined && <p className="text-12 text-bad">{problems.rules}</p>}
       <div className="mt-2">
         <LineArea
           label="Add by signature, ABI or address"
+          data-field="events"
           placeholder="Transfer(address,address,uint256)"
           help={
             parsed.problems.length > 0 && areSomeRight
-              ? 'Valid lines can be added; these stay until you fix them.'
+              ? 'Valid lines can be added; invalid lines stay until you fix them.'
               : undefined
           }
           error={refusal}
@@ -89,7 +90,7 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
           {abiChain !== undefined && watched !== undefined && (
             <Button variant="quiet" onClick={() => void add(watched.address)}>
               <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
-              All events of {watched.label || formatHash(watched.address)}
+              Add all events of {watched.label || formatHash(watched.address)}
             </Button>
           )}
           {TEMPLATES.map(({ name, abi }) => (

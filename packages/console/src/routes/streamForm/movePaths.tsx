@@ -8,7 +8,7 @@ import { ObservedList, ObservedRow, SHOWN_OBSERVED } from './dryRun/observedList
 import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Edits the Aptos functions and events, as text or from observed paths. */
+/** Edits the Aptos functions and events, as text or by selecting observed paths. */
 export function MovePaths({ draft, problems, onChange }: PartProps) {
   const { functions, moveEvents, allAddresses } = draft;
   const [hasFunctions, hasEvents] = [functions, moveEvents].map((text) => text.trim() !== '');
@@ -27,14 +27,14 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
         kind="event"
         label="Move events"
         placeholder="0x1::fungible_asset::Withdraw"
-        help="Types as Move paths. Without generic arguments, a path matches all variants."
+        help="Event types as Move paths, one per line. Without type arguments, a path matches any arguments."
         error={problems.moveEvents}
         value={moveEvents}
         onChange={(next) => onChange({ ...draft, moveEvents: next })}
       />
       {!allAddresses && !hasFunctions && !hasEvents && (
         <p className="text-12 text-faint">
-          Without functions and events, all transactions of the addresses are sent.
+          Without functions or events, all transactions of the addresses are sent.
         </p>
       )}
       {hasFunctions && hasEvents && (
@@ -46,7 +46,10 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
   );
 }
 
-/** Shows problems of a line next to the line, and problems of the field below the field. */
+/**
+ * Edits a list of Move paths. Problems are shown next to their lines. If there are none, the
+ * problem of the field is shown below it.
+ */
 function Paths({
   kind,
   error,
@@ -82,14 +85,14 @@ function Paths({
       />
       <ObservedList
         chosen={rows(listed.slice(0, SHOWN_OBSERVED), true)}
-        // Further paths of a long text are shown after the observed paths.
+        // In a long list, paths beyond the limit follow the observed paths.
         offered={[...rows(offered, false), ...rows(listed.slice(SHOWN_OBSERVED), true)]}
       />
     </fieldset>
   );
 }
 
-/** Shortens the addresses, because paths differ at their ends. */
+/** Shows a path with shortened addresses, because paths differ mostly in their last parts. */
 function PathName({ path }: { path: string }) {
   const [, address = '', name = path, generics = ''] = /^(0x\w+::)([^<]+)(<.*)?$/.exec(path) ?? [];
   return (

@@ -18,7 +18,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check, Select, TextField } from '../../ui/form/field.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Edits the calls and native balances that are read for each record and added to the body. */
+/** Edits the triggers and native balances whose results are added to the body. */
 export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
   const { triggers, balances } = draft;
   const change = (list: readonly TriggerDraft[]): void =>
@@ -64,7 +64,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
               <Button
                 variant="quiet"
                 square
-                aria-label={`Remove balances ${index + 1}`}
+                aria-label={`Remove balance entry ${index + 1}`}
                 onClick={() => changeBalances(balances.toSpliced(index, 1))}
               >
                 <X size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -84,7 +84,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
   );
 }
 
-/** Path of each field in the request body. */
+/** Name of each field in the triggers of a request body. */
 const PATHS: Record<TriggerField, string> = {
   contractAddress: 'contractAddress',
   function: 'functionAbi',
@@ -221,7 +221,7 @@ function Trigger({
   );
 }
 
-/** Returns an address that every record of the kind has. */
+/** Returns a list with the first selector of an address in records of the kind. */
 const firstSelector = (kind: RecordKind): string[] =>
   selectableOf(kind)
     .addresses.slice(0, 1)

@@ -20,15 +20,18 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { DoubtList } from './doubtList.tsx';
 
-/** Maximum number of lines in the field, which is parsed on each keystroke. */
+/**
+ * Maximum number of lines of a file that is loaded into the field, because the field is parsed on
+ * each keystroke.
+ */
 const MAX_LINES = 2_000;
-/** Maximum number of names that are resolved at once. */
+/** Maximum number of ENS names that are resolved at once. */
 const MAX_NAMES = 5;
 
 export interface PartProps {
   draft: StreamDraft;
   problems: Partial<Record<DraftField, string>>;
-  /** Errors in the service's last response. */
+  /** Validation errors from the service's last response. */
   refusals: Refusals;
   onChange: (draft: StreamDraft) => void;
 }
@@ -40,10 +43,13 @@ const FAMILIES: { value: NetworkType; label: string }[] = [
 
 const familyOf = ({ id }: WatchedChain): NetworkType => (id.startsWith('aptos:') ? 'aptos' : 'evm');
 
-/** Returns the chain as in the fields of a stream. Aptos networks have no prefix there. */
+/** Returns the id of the chain in the fields of a stream, where Aptos networks have no prefix. */
 const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '');
 
-/** Returns the first chain of a family. Most services follow only one. */
+/**
+ * Returns the first chain of a family as the initial selection, because most services follow only
+ * one; empty if there is none.
+ */
 export const firstChains = (chains: readonly WatchedChain[], family: NetworkType): string[] =>
   chains
     .filter((chain) => familyOf(chain) === family)
@@ -100,7 +106,7 @@ export function ChainChoice({
   );
 }
 
-/** Watches all addresses, instead of or in addition to a list. */
+/** Selects all addresses, instead of or in addition to a list. */
 export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
   return (
     <Check
@@ -140,7 +146,8 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
   };
   const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
   /**
-   * Reads the address in an explorer URL on its own line. The first address sets the chain family.
+   * Inserts a pasted address, or the address in a pasted explorer URL, at the start of a line. The
+   * first address sets the chain family.
    */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
     const one = toAddress(recognise(event.clipboardData.getData('text')));
@@ -171,6 +178,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
         <DropZone onFile={(file) => void readFile(file)}>
           <LineArea
             label="Addresses"
+            data-field="addresses"
             placeholder={
               draft.family === 'evm'
                 ? '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether'
@@ -184,7 +192,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
                   : `${formatQuantity(list.rows.length, 'address', 'addresses')}, ${formatQuantity(list.duplicates, 'duplicate')} skipped`
             }
             error={
-              list.rejects.length > 0 || draft.addresses === ''
+              list.rejects.length > 0
                 ? undefined
                 : isNone
                   ? 'No addresses found.'
@@ -231,7 +239,10 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
   );
 }
 
-/** Resolves ENS names. The stream watches the address, even if the name changes later. */
+/**
+ * Resolves ENS names, and offers to watch their addresses. The stream keeps the address, even if
+ * the name changes later.
+ */
 function Names({
   names,
   onResolved,
@@ -270,7 +281,9 @@ function Name({ name, onResolved }: { name: string; onResolved: (address: string
   );
 }
 
-/** Describes the contract at the only EVM address, so that users can check it. */
+/**
+ * Describes the contract at a single EVM address, so that users can check that it is the right one.
+ */
 function AtAddress({
   draft,
   chains,
@@ -285,7 +298,10 @@ function AtAddress({
   return <p className="text-12 text-muted">{describeContract(data, chain.name)}</p>;
 }
 
-/** Offers an example for each selected chain, until the user enters another address. */
+/**
+ * Offers an example for each selected chain that has one, until the user enters a different
+ * address.
+ */
 function Examples({
   draft,
   onChange,

@@ -4,7 +4,10 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { queryKeys } from '../../data/queries/service.ts';
 import { createStream, demoDraft } from '../newStream/createStream.ts';
 
-/** Returns the demo stream, and the mutation that creates it and opens its page. */
+/**
+ * Returns the chains, the draft of the demo stream (null without chains), and the mutation that
+ * creates the stream and opens its page.
+ */
 export function useDemoStream() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -12,7 +15,7 @@ export function useDemoStream() {
   const draft = demoDraft(chains ?? []);
   const create = useMutation({
     mutationFn: async (): Promise<string> => {
-      if (draft === null) throw new Error('No chains yet');
+      if (draft === null) throw new Error('No chains yet. Start the service with --chain.');
       return createStream(draft);
     },
     onSuccess: async (id) => {

@@ -1,7 +1,7 @@
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
-/** Shown after the last stream was deleted. */
+/** Shown instead of the list if all streams were deleted. */
 export function EmptyStreams() {
   return (
     <section aria-labelledby="empty-title" className="py-6">

@@ -16,7 +16,7 @@ import { Status } from '../../ui/status.tsx';
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-/** Sums the hourly series of all streams. */
+/** Sums the hourly deliveries of all streams. */
 function totalSeries(streams: readonly StreamSummary[]): number[] {
   const length = Math.max(0, ...streams.map(({ hourlyDelivered }) => hourlyDelivered.length));
   return Array.from({ length }, (_, index) =>
@@ -33,17 +33,20 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
   );
 }
 
-/** Minutes covered by the last number of a series. */
+/** Minutes covered by each number of `deliveredSeries`. */
 const SERIES_STEP_MINUTES = 5;
 
-/** Formats the recent deliveries per minute: `412`, `0.4`. */
+/** Formats the deliveries per minute in the newest step of the series, such as `412` or `0.4`. */
 function rateOf(streams: readonly StreamSummary[]): string {
   const perMinute =
     sum(streams.map(({ deliveredSeries }) => deliveredSeries.at(-1) ?? 0)) / SERIES_STEP_MINUTES;
   return formatCount(perMinute < 10 ? Number(perMinute.toFixed(1)) : Math.round(perMinute));
 }
 
-/** Returns the p95 of all streams in the newest five minutes of the last hour with responses. */
+/**
+ * Returns the p95 of the response times of all streams, from the latest five minutes with responses
+ * within the last hour; a dash if there are none.
+ */
 function useP95(): string {
   const { data } = useQuery(activityQuery({ step: 5, points: 12 }));
   const newest = data?.result.findLast(({ p95Ms }) => p95Ms !== null)?.p95Ms ?? null;
@@ -52,17 +55,17 @@ function useP95(): string {
 
 const TIMELINE_LENGTH = 60;
 
-/** Maximum number of chains. More would push the list of streams off the screen. */
+/** Maximum number of entries for chains. More would push the list of streams off the screen. */
 const SHOWN_CHAINS = 8;
 
 const rankOf = (chain: WatchedChain): number =>
   Number(chain.state === 'live' && !isChainDown(chain));
 
-/** Puts chains with problems first and keeps the order otherwise. */
+/** Puts chains that are down or not live first, and keeps the order otherwise. */
 const byTrouble = (chains: readonly WatchedChain[]): WatchedChain[] =>
   chains.toSorted((a, b) => rankOf(a) - rankOf(b));
 
-/** Counts the hidden chains by condition: `3 down, 39 live`. */
+/** Counts the hidden chains by condition, such as `3 down, 39 live`. */
 function describeRest(chains: readonly WatchedChain[]): string {
   const states = Map.groupBy(chains, (chain) => chainCondition(chain).word);
   return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');
@@ -108,7 +111,7 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
   );
 });
 
-/** Shows the totals of all streams in one line, then one entry per chain. */
+/** Shows the totals of all streams in one line, then an entry for each chain, up to a limit. */
 export function FleetStrip({
   streams,
   chains,
@@ -136,7 +139,9 @@ export function FleetStrip({
             )}
           </span>
         </Figure>
-        <Figure label="Per minute">{streams === undefined ? '–' : rateOf(streams)}</Figure>
+        <Figure label="Delivered per minute">
+          {streams === undefined ? '–' : rateOf(streams)}
+        </Figure>
         <Figure label="Success rate">
           {streams === undefined ? '–' : formatShare(delivered + redelivered, failed)}
         </Figure>

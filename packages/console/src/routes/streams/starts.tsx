@@ -1,8 +1,9 @@
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { createSnippets } from '../newStream/createSnippets.ts';
 import { LOCAL_ACCOUNT } from '../streamForm/draft/examples.ts';
 import { draftFrom } from '../newStream/createStream.ts';
+import { recipesFor } from '../newStream/recipes.ts';
 import { recognise } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,22 +15,23 @@ import { Snippets } from '../../ui/text/snippets.tsx';
 import { firstChains } from '../streamForm/watchPart.tsx';
 import type { useDemoStream } from './demoStream.ts';
 
-/** A full Aptos address looks like a hash. */
+/** Kinds of input that can be an address. A full-length Aptos address looks like a hash. */
 const ADDRESS_KINDS: readonly string[] = ['evm-address', 'aptos-address', 'hash'];
 
 const IMPORT_COMMAND = `export MORALIS_API_KEY=…
 sluice import moralis --dry-run   # lists what it would import
 sluice import moralis`;
 
-/** Offers three ways to create a stream, with the equivalent commands. */
+/** Offers ways to create a stream, with the equivalent commands. */
 export function Starts({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
   return (
     <ol className="border-t border-line">
       <Demo demo={demo} />
+      <Recipes chains={demo.chains ?? []} />
       <Address chains={demo.chains ?? []} />
       <Start
         title="Import streams"
-        text="Copy streams from the hosted Streams API with their addresses and URLs. They start paused. Your receivers only need the new secret."
+        text="Copy streams from the hosted Streams API with their addresses and URLs. Imported streams start paused. Your receivers need only the new secret."
         code={<Command label="Import streams" text={IMPORT_COMMAND} />}
       />
     </ol>
@@ -113,11 +115,38 @@ function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof use
   );
 }
 
+function Recipes({ chains }: { chains: readonly WatchedChain[] }) {
+  const recipes = recipesFor(chains);
+  if (recipes.length === 0) return null;
+  return (
+    <Start
+      title="Start from a recipe"
+      text="A recipe fills in the form for a common stream. Paste an address, check the dry run, and create the stream."
+      code={
+        <ul className="min-w-0 flex-1">
+          {recipes.map(({ id, title, text }) => (
+            <li key={id} className="border-b border-line last:border-b-0">
+              <Link
+                to="/streams/new"
+                search={{ recipe: id }}
+                className="block px-3 py-2 hover:bg-raised"
+              >
+                <span className="block font-medium">{title}</span>
+                <span className="block text-12 text-muted">{text}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      }
+    />
+  );
+}
+
 function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const navigate = useNavigate();
   const [address, setAddress] = useState('');
   const typed = address.trim();
-  // Uses the example until the input is an address.
+  // Shows the command with an example until the input is an address.
   const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
   const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(
@@ -127,7 +156,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   return (
     <Start
       title="Watch an address"
-      text="An account or a contract on any chain of this service. A dry run shows what recent blocks would have sent."
+      text="An account or a contract on any chain of this service. A dry run shows what the stream would have sent for recent blocks."
       code={<Command label="Watch an address" text={snippets['Command line']} />}
     >
       <form

@@ -8,7 +8,8 @@ export const pauseOfFocused = (): HTMLElement | null =>
   document.querySelector('[data-row]:focus-within [data-pause]');
 
 /**
- * Binds the actions of the focused row to their keys, and lists them under `.`.
+ * Lists the actions of the focused row when `.` is pressed, and binds the keys that copy its id and
+ * link.
  * @returns the list while it is open.
  */
 export function useStreamActions({
@@ -20,7 +21,9 @@ export function useStreamActions({
   fleet: readonly FleetStream[] | undefined;
   marks: ReadonlySet<string>;
   onMark: (id: string, through: boolean) => void;
-  /** Replays failed deliveries of the selected streams, or of this stream if none is selected. */
+  /**
+   * Replays failed deliveries of the selected streams, or of the given stream if none is selected.
+   */
   onReplay: (id: string) => void;
 }): React.ReactNode {
   const navigate = useNavigate();

@@ -16,7 +16,10 @@ export const SHOWS: {
   { show: 'paused', label: 'Paused', passes: ({ stream }) => stream.status === 'paused' },
 ];
 
-/** Matches words in any field; `chain:base` and `tag:deposits` only in that field. */
+/**
+ * Returns whether all words occur in the tag, description, URL, id or chains of a stream. Words
+ * such as `chain:base` and `tag:deposits` are searched only in the field that they name.
+ */
 const mentions = (
   { stream }: FleetStream,
   chains: readonly WatchedChain[],

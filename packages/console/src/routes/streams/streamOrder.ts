@@ -1,4 +1,4 @@
-/** Sorts the list of streams. Pure. */
+/** Sorts the list of streams. */
 import type { FleetStream } from '../../data/fleet.ts';
 import type { StreamsSearch } from '../../data/search.ts';
 import { nameOfStream } from '../../words/names.ts';
@@ -13,7 +13,10 @@ const byName: Compare = (a, b) =>
     sensitivity: 'base',
   });
 
-/** Rounds to the minute, so that busy streams do not move under the pointer. */
+/**
+ * Returns the minute of the last delivery. Without rounding, busy streams would move under the
+ * pointer.
+ */
 const lastMinuteOf = ({ stream }: FleetStream): number =>
   Math.floor((stream.lastDeliveryAt ?? 0) / MINUTE_MS);
 
@@ -23,7 +26,7 @@ const COMPARES: Record<NonNullable<StreamsSearch['sort']>, Compare> = {
   failures: (a, b) => b.stream.failedAttempts24h - a.stream.failedAttempts24h || byName(a, b),
 };
 
-/** @param sort order; undefined keeps the given order, newest stream first. */
+/** @param sort undefined keeps the given order, which is newest stream first. */
 export const sortStreams = (
   rows: readonly FleetStream[],
   sort: StreamsSearch['sort'],

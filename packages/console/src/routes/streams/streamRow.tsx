@@ -24,11 +24,11 @@ import { Ago } from '../../ui/text/time.tsx';
 import { useStatusToggle } from '../stream/statusToggle.ts';
 import { StreamTimeline } from '../stream/streamTimeline.tsx';
 
-/** Number of ticks per row, divided among its chains. */
+/** Number of blocks in the timelines of a row, divided among the chains that it shows. */
 const TIMELINE_LENGTH = 60;
 const SHOWN_TIMELINES = 2;
 
-/** Memoized, so that scrolling does not render it again. */
+/** Shows a stream in the table. Memoized, so that scrolling does not render it again. */
 export const StreamRow = memo(function StreamRow({
   row,
   chains,
@@ -43,9 +43,9 @@ export const StreamRow = memo(function StreamRow({
   chains: ReadonlyMap<string, WatchedChain>;
   /** The stream's newest deliveries. */
   deliveries: readonly DeliverySummary[];
-  /** Deliveries before this time may be missing. */
+  /** Unix milliseconds. Deliveries created before this time may be missing. */
   since: number;
-  /** Row number in the table, counting the header. */
+  /** Number of the row in the table. The header is row 1. */
   rowIndex: number;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
@@ -56,9 +56,9 @@ export const StreamRow = memo(function StreamRow({
   const name = nameOfStream(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  // Skips data that there is no room to show.
+  // Narrower screens have no room for timelines.
   const hasRoom = useMedia('(min-width: 1240px)');
-  // A paused stream has no matches.
+  // For a paused stream, the row shows who paused it instead of timelines.
   const drawn =
     hasRoom && !paused
       ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TIMELINES)
@@ -172,7 +172,7 @@ function NameCell({ row: { stream, condition } }: { row: FleetStream }) {
         </span>
       </div>
       <p className="truncate text-12 text-faint sm:hidden">
-        {/* Screen readers read it from its own column. */}
+        {/* Screen readers read the condition from its own column. */}
         <span aria-hidden="true">{condition.word} · </span>
         {formatCount(stream.delivered24h)} ok
         {stream.lastDeliveryAt !== null && (
@@ -210,7 +210,9 @@ function ChainsCell({
   );
 }
 
-/** Shows the deliveries of the last 24 hours and the queue. */
+/**
+ * Shows numbers of the last 24 hours, the length of the queue and the time of the last delivery.
+ */
 function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
   return (
     <>
@@ -235,7 +237,10 @@ function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
   );
 }
 
-/** A separate component, so that the clock does not rerender the rest of the row. */
+/**
+ * Shows who paused a stream, and when. A separate component, so that the clock does not rerender
+ * the rest of the row.
+ */
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   const words = pausedWords(stream, useNow());
   return (
@@ -245,7 +250,10 @@ function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   );
 }
 
-/** Shows why a stream fails, and offers to open the failed delivery or pause the stream. */
+/**
+ * Shows the problems of a stream and of its chains, with links to details. A failing stream can be
+ * paused.
+ */
 function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) | null }) {
   const { stream, condition } = row;
   const latest = useLatest(row);
@@ -258,7 +266,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   return (
     <tr>
       <td colSpan={11} className="max-w-0 pr-2 pb-2 pl-10.5 sm:pl-28">
-        {/* Stays on one line on wide screens, because the text changes in length. */}
+        {/* On wide screens, each reason takes one line, so that the height is constant. */}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1 md:flex-nowrap">
           <span
             title={reason}
@@ -296,7 +304,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   );
 }
 
-/** Has the height of a row, so that the layout is stable when the rows load. */
+/** A placeholder with the height of a row, so that the layout is stable when the rows load. */
 export function StreamRowSkeleton() {
   useLoading();
   return (

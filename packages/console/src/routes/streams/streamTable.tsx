@@ -12,9 +12,14 @@ import { useUnevenRows } from '../../ui/list/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
 const SKELETON_ROWS = 6;
-/** Height of a one-line reason by tone, with and without buttons. */
+/**
+ * Estimated height of a one-line reason, in pixels. Most reasons with the tone `bad` have buttons.
+ */
 const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 37, warn: 28 };
-/** Widest values of two columns: `59m ago` or `11-05 09:04`, and `999 ms`. */
+/**
+ * Numbers of characters in the widest values of two columns: `59m ago` or `11-05 09:04` for the
+ * last delivery, and `999 ms` for p95.
+ */
 const AGO_CHARACTERS = { relative: 7, absolute: 11 };
 const DURATION_CHARACTERS = 6;
 /** Gap between two chain codes, in characters. */
@@ -23,9 +28,12 @@ const CHAIN_GAP = 1.2;
 interface Column {
   label: string;
   className: string;
-  /** Class that hides the label. */
+  /** Class that hides the label visually, always or only on narrow screens. */
   isSilent?: string;
-  /** Width of the widest cell in characters, so that scrolling does not change the column. */
+  /**
+   * Returns the width of the widest cell in characters. Includes rows that are not rendered, so
+   * that scrolling does not change the column.
+   */
   widest?: (
     rows: readonly FleetStream[],
     chains: ReadonlyMap<string, WatchedChain>,
@@ -84,11 +92,14 @@ const NO_ROWS: readonly FleetStream[] = [];
 const NO_DELIVERIES: readonly DeliverySummary[] = [];
 
 export interface StreamTableHandle {
-  /** @returns the id of the newly focused row. */
+  /**
+   * Moves the focus to the next or previous row.
+   * @returns the id of the newly focused row; undefined without rows.
+   */
   move: (step: 1 | -1) => string | undefined;
 }
 
-/** Renders only the rows on screen and a few around them. */
+/** Lists streams. Renders only the rows on the screen and a few around them. */
 export function StreamTable({
   rows = NO_ROWS,
   isPending,
@@ -99,13 +110,13 @@ export function StreamTable({
   onMark,
   ref,
 }: {
-  /** Undefined while they load. */
+  /** Undefined until the streams have loaded. */
   rows: readonly FleetStream[] | undefined;
   isPending: boolean;
   chains: ReadonlyMap<string, WatchedChain>;
   /** The newest deliveries by stream. */
   deliveriesOf: ReadonlyMap<string, readonly DeliverySummary[]>;
-  /** Deliveries before this time may be missing. */
+  /** Unix milliseconds. Deliveries created before this time may be missing. */
   since: number;
   marks: ReadonlySet<string>;
   onMark: (id: string, through: boolean) => void;
@@ -126,7 +137,7 @@ export function StreamTable({
     guessHeight,
   );
 
-  /** The row that has the focus, or had the focus before it scrolled off the screen. */
+  /** Id of the row that has the focus, or had the focus before it scrolled off the screen. */
   const cursor = useRef<string>(undefined);
   useImperativeHandle(ref, () => ({
     move(step) {
@@ -178,7 +189,7 @@ export function StreamTable({
   );
 }
 
-/** Memoized, because the widths depend on all rows. */
+/** Memoized, because computing the widths of the columns reads all rows. */
 const Head = memo(function Head({
   rows,
   chains,

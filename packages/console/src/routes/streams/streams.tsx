@@ -24,7 +24,7 @@ const EmptyStreams = lazy(async () => ({
   default: (await import('./emptyStreams.tsx')).EmptyStreams,
 }));
 
-/** Failed deliveries, and deliveries that wait for a retry. */
+/** Failed and quarantined deliveries, and deliveries that wait for a retry. */
 const WHAT_FAILED: DeliveryFilter = {
   state: UNDELIVERED,
   attemptsFrom: 1,
@@ -81,7 +81,10 @@ export function StreamsPage() {
     move,
   });
   const [replaying, setReplaying] = useState<readonly string[] | null>(null);
-  /** Replays failed deliveries of the selected streams, or of the focused stream. */
+  /**
+   * Opens the dialog to replay failed deliveries of the selected streams or, without a selection,
+   * of the focused stream. Returns false if there is neither.
+   */
   const replay = (focused = focusedRow()): boolean => {
     const ids = marks.size > 0 ? [...marks] : focused === undefined ? [] : [focused];
     if (ids.length > 0) setReplaying(ids);
@@ -107,7 +110,8 @@ export function StreamsPage() {
   const actions = useStreamActions({ fleet, marks, onMark, onReplay: replay });
 
   if (fleet?.length === 0) {
-    // Deliveries outlive their streams, so a service without deliveries never had a stream.
+    // Deliveries outlive their streams, so a service without deliveries has probably never had a
+    // stream.
     if (hasDeliveries === false) return <Navigate to="/welcome" replace />;
     return (
       <Suspense fallback={<Loading className="p-4" />}>

@@ -6,14 +6,14 @@ import { FleetStrip } from './fleetStrip.tsx';
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
-/** Shown while a service has never had a stream. */
+/** Shown while a service has neither streams nor deliveries. */
 export function WelcomePage() {
   const demo = useDemoStream();
   const fleet = useFleet();
   const { data: chains } = useQuery(chainsQuery);
   const { rows } = useRecentDeliveries();
   const isFirstRun = fleet === undefined || (fleet.length === 0 && rows.length === 0);
-  // A stream that is being created opens its own page.
+  // Stays here while the demo stream is created, because the mutation then opens the stream's page.
   if (!isFirstRun && demo.create.isIdle) return <Navigate to="/" replace />;
   return (
     <>
@@ -23,8 +23,8 @@ export function WelcomePage() {
           Create your first stream
         </h2>
         <p className="mt-1 max-w-160 px-4 pb-5 text-muted">
-          A stream defines what to watch. For each block that matches, Sluice POSTs one signed
-          webhook to your URL or to the built-in inbox.
+          A stream defines what to watch. When a block matches, Sluice POSTs a signed webhook to
+          your URL or to the built-in inbox.
         </p>
         <Starts demo={demo} />
       </section>

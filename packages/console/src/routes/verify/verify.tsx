@@ -29,7 +29,10 @@ const toHeaders = (text: string): Record<string, string> =>
     }),
   );
 
-/** Headers to fill in: the id is known, the other headers differ for each attempt. */
+/**
+ * Returns the headers of a delivery for the user to complete. Only the id is known, because the
+ * other headers differ for each attempt.
+ */
 const toGivenHeaders = (deliveryId: string): string =>
   deliveryId === ''
     ? ''
@@ -39,7 +42,7 @@ const SIGNATURES = ['webhook-signature', 'x-signature'];
 
 type Verdict = { diagnosis: Diagnosis | undefined } | { error: string };
 
-/** Explains why a signature does not verify. All input stays in the browser. */
+/** Verifies the signature of a webhook, and explains a failure. All input stays in the browser. */
 export function VerifyPage() {
   const search = useSearch({ from: '/frame/verify' });
   const body = useQuery({
@@ -70,14 +73,15 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
   const [anyTime, setAnyTime] = useState(true);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const answer = useRef<HTMLOutputElement>(null);
-  // The form is longer than most screens, and the result is below it.
+  // Scrolls to the result, because it is below a form that is longer than most screens.
   useEffect(() => {
     if (verdict !== null) answer.current?.scrollIntoView({ block: 'nearest' });
   }, [verdict]);
 
   const verify = (): void => {
     const given = toHeaders(headers);
-    // Otherwise, the diagnosis would treat headers that the user left empty as missing.
+    // Otherwise, the diagnosis would report the signature as missing, although the user just has
+    // not entered it yet.
     if (deliveryId !== '' && !SIGNATURES.some((name) => name in given)) {
       setVerdict({
         error:
@@ -112,7 +116,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
       }}
     >
       <p className="text-muted">
-        Paste the request that your receiver got. It is checked in this browser and never sent.
+        Paste the request that your receiver got. It is checked in this browser and not uploaded.
         {deliveryId !== '' && ` The body is from delivery ${formatId(deliveryId)}.`}
       </p>
       {deliveryId === '' && <LoadNewest />}
@@ -120,7 +124,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         label="Secret"
         type="password"
         mono
-        help="The secret your receiver verifies with. See Settings."
+        help="The secret that your receiver verifies with: the stream’s secret or the account secret."
         value={secret}
         onChange={(event) => setSecret(event.target.value)}
       />
@@ -167,7 +171,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
   );
 }
 
-/** Fills the form with the latest delivery. */
+/** Fills in the id and the body of the newest delivery. */
 function LoadNewest() {
   const navigate = useNavigate();
   const load = useMutation({
@@ -197,7 +201,7 @@ function VerdictView({ verdict }: { verdict: Verdict }) {
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-3">
-        <Status condition={{ shape: 'triangle', word: 'Does not verify', tone: 'bad' }} />
+        <Status condition={{ shape: 'triangle', word: 'Verification failed', tone: 'bad' }} />
         <span className="data text-muted">{problem}</span>
         <span className="text-12 text-faint">{certain ? 'proven' : 'most likely'}</span>
       </p>

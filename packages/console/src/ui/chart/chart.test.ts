@@ -59,7 +59,7 @@ test('a higher value is never drawn lower, on either side of the break', () => {
         expect(yOf(each, more)).toBeGreaterThanOrEqual(0);
         expect(yOf(each, less)).toBeLessThanOrEqual(each.height);
       }
-      // Even a hundredth of a percent is visible.
+      // Even a difference of a hundredth of a percent is visible.
       if (more - less >= 0.01) expect(yOf(percent, less)).toBeGreaterThan(yOf(percent, more));
     }),
   );
@@ -98,7 +98,7 @@ test('an outlier is beyond a break, and the others keep their height', () => {
   expect(axisOf([...ordinary, 5_000])).toEqual({ top: 5_000, fold: { value: 20, at: 0.2 } });
   expect(axisOf([...ordinary, 57])).toEqual({ top: 100, fold: { value: 20, at: 0.2 } });
   expect(axisOf([...ordinary, 56])).toEqual({ top: 100 });
-  // An outage that lasts is not an outlier.
+  // Several high values are a lasting outage rather than outliers.
   expect(axisOf([...ordinary, 5_000, 5_000, 5_000])).toEqual({ top: 5_000 });
   expect(axisOf([1, 1, 1, 5_000])).toEqual({ top: 5_000 });
   expect(axisOf([])).toEqual({ top: 1 });

@@ -1,6 +1,6 @@
-/** Computes SVG paths for lines and areas over time. Pure; `ui/chart/timeChart.tsx` draws them. */
+/** Computes axes, SVG paths and label positions for charts over time. */
 
-/** Rounds up to 1, 2 or 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten, but at least to 1. */
 export function roundTop(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -8,27 +8,27 @@ export function roundTop(value: number): number {
   return factor * power;
 }
 
-/** The range of values, with 0 at the lower edge. */
+/** The vertical axis of a chart, with 0 at the lower edge. */
 export interface Axis {
   /** The value at the upper edge. */
   top: number;
   /**
-   * A break in the axis. Values below `value` are compressed into the part below `at`, which is a
-   * share of the height from the top.
+   * A break in the axis, at which the scale changes. `value` is the value at the break; `at` is its
+   * distance from the top, as a share of the height.
    */
   fold?: { value: number; at: number };
 }
 
-/** Minimum number of values for which one counts as an outlier. */
+/** Minimum number of positive values for detecting outliers. */
 const MIN_VALUES = 8;
 /** An outlier exceeds this multiple of the 98th percentile. */
 const OUTLIER_FACTOR = 4;
-/** Share of the height for the values beyond the break. */
+/** Share of the height for the values above the break. */
 const OUTLIER_ROOM = 0.2;
 
 /**
- * Returns the range of these values, up to a round number. Few values that are far greater than the
- * others are compressed into the part above a break, so that they do not flatten the others.
+ * Returns an axis up to a round number. If a few values are far greater than the others, compresses
+ * them above a break, so that they do not flatten the others.
  */
 export function axisOf(values: readonly number[]): Axis {
   const sorted = values.filter((value) => value > 0).toSorted((a, b) => a - b);
@@ -42,7 +42,7 @@ export function axisOf(values: readonly number[]): Axis {
     : { top };
 }
 
-/** A scale for shares close to 100 %, on which a loss of 0.1 % is visible. */
+/** An axis for percentages close to 100, on which a loss of 0.1 % is visible. */
 export const PERCENT = { top: 100, fold: { value: 90, at: 0.75 } } satisfies Axis;
 
 export interface Scale extends Axis {
@@ -80,7 +80,9 @@ function runsOf(values: readonly (number | null)[]): { from: number; values: num
   return runs;
 }
 
-/** Returns the path of a line with gaps. A value between two gaps is a dot, as wide as the line. */
+/**
+ * Returns the path of a line with gaps. A single value between gaps is a dot as wide as the line.
+ */
 export const linePath = (scale: Scale, values: readonly (number | null)[]): string =>
   runsOf(values)
     .map(({ from, values: run }) => {
@@ -89,7 +91,7 @@ export const linePath = (scale: Scale, values: readonly (number | null)[]): stri
     })
     .join('');
 
-/** Returns the path of the area from the line down to zero. */
+/** Returns the path of the area between a line and zero, with gaps. */
 export const areaPath = (scale: Scale, values: readonly (number | null)[]): string =>
   runsOf(values)
     .map(({ from, values: run }) => {
@@ -104,7 +106,8 @@ export const lastValue = (values: readonly (number | null)[]): number | null =>
   values.findLast((value) => value !== null) ?? null;
 
 /**
- * Splits values at the last one, which may be incomplete: the line to it is drawn separately.
+ * Splits off the last value, which may be incomplete, so that the line to it can be drawn
+ * differently.
  */
 export function splitLast(values: readonly (number | null)[]): {
   complete: (number | null)[];
@@ -136,6 +139,9 @@ export function spreadLabels(heights: readonly number[], height: number, step: n
   return labels.toSorted((a, b) => a.index - b.index).map(({ at }) => at);
 }
 
-/** Returns the index of the value nearest to a position, given as a share of the width. */
+/**
+ * Returns the index of the value nearest to a position.
+ * @param share the position as a share of the width, from 0 to 1.
+ */
 export const indexAt = (count: number, share: number): number =>
   Math.max(0, Math.min(count - 1, Math.round(share * (count - 1))));

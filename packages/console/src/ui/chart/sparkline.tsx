@@ -4,7 +4,7 @@ import { memo } from 'react';
 const WIDTH = 92;
 const HEIGHT = 18;
 
-/** Draws a line that starts at zero, without frame or axis, because the numbers are next to it. */
+/** Draws a line on a scale from zero, without frame or axis, because the numbers are next to it. */
 export const Sparkline = memo(function Sparkline({
   values,
   label,

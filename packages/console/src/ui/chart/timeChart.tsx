@@ -14,23 +14,26 @@ import {
 } from './chart.ts';
 import type { TimeTick } from './timeTicks.ts';
 
-/** View box of the chart. It stretches horizontally; one vertical unit is one pixel. */
+/** Size of the chart's view box, which stretches horizontally. One vertical unit is one pixel. */
 const WIDTH = 1000;
 const HEIGHT = 96;
-/** Distance between the labels of two lines, in pixels. */
+/** Minimum distance between two labels, in pixels. */
 const LABEL_STEP = 15;
-/** Length of a mark at the lower edge. */
+/** Height of a mark at the lower edge, in pixels. */
 const MARK = 5;
 
 export interface Series {
   label: string;
   values: readonly (number | null)[];
   color: string;
-  /** `earlier` is the previous period, for comparison. */
+  /** `band` is a filled area; `earlier` is a dotted line for the previous period. */
   variant: 'line' | 'band' | 'earlier';
 }
 
-/** Lines that are always zero are not drawn, because they would color a healthy chart. */
+/**
+ * Returns whether a series has values above zero. Without a custom axis, other series are not
+ * drawn, because they would add colors to a healthy chart.
+ */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
 const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);
 
@@ -38,7 +41,7 @@ const valuesOf = (series: readonly Series[]): number[] =>
   series.flatMap(({ values }) => values.map((value) => value ?? 0));
 
 /**
- * Draws a chart over time, with hairlines at the top and at zero, a time axis, and a label at the
+ * Draws a chart over time, with a time axis, hairlines at the top and at zero, and a label at the
  * end of each line.
  */
 export const TimeChart = memo(function TimeChart({
@@ -56,24 +59,24 @@ export const TimeChart = memo(function TimeChart({
   instead,
 }: {
   title: string;
-  /** Length of a step, such as `per 5 min`. */
+  /** Unit of the values, such as `per 5 min`. */
   unit: string;
   /** Text for screen readers. */
   summary: string;
   series: readonly Series[];
   format: (value: number) => string;
-  /** Index of the values to show; null shows the newest. */
+  /** Index of the step whose values are shown; null shows the newest complete step. */
   cursor: number | null;
-  /** Steps with a vertical line. */
+  /** Indexes of the steps that are marked with a vertical line. */
   changes: readonly number[];
-  /** Steps marked as bad at the lower edge. */
+  /** Indexes of the steps that are marked as bad at the lower edge. */
   bad?: readonly number[];
   ticks: readonly TimeTick[];
   /** Whether the last step is in progress. */
   isPartial: boolean;
-  /** A custom scale. Default: from zero to a round number above the maximum. */
+  /** A custom vertical axis. Default: up to a round number, with a break if there are outliers. */
   axis?: Axis;
-  /** Text that is shown without data. */
+  /** Text that is shown in the middle of the chart, such as `no data`. */
   instead?: string | undefined;
 }) {
   const drawn = series.filter(axis === undefined ? isSomething : isKnown);
@@ -182,7 +185,9 @@ export const TimeChart = memo(function TimeChart({
   );
 });
 
-/** Draws one series; the line to a value in progress is dashed. */
+/**
+ * Draws one series. The part that leads to a value in progress is dashed, or lighter in a `band`.
+ */
 function Line({
   series: { values, color, variant },
   scale,
@@ -220,7 +225,7 @@ function Line({
   );
 }
 
-/** Marks the break of the axis: a hairline with a zigzag at its end. */
+/** Marks a break in the axis: a hairline with a zigzag at its end. */
 function Break({ top }: { top: number }) {
   return (
     <div className="absolute left-0 w-chart border-t border-line" style={{ top }}>

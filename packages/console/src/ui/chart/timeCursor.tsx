@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { indexAt } from './chart.ts';
 
-/** A pointer that moves further than this selects a range. */
+/** Distance in pixels after which a pressed pointer selects a range instead of a step. */
 const DRAG_PX = 6;
-/** Steps of Page Up and Page Down. */
+/** Number of steps that Page Up and Page Down move. */
 const PAGE_STEPS = 10;
 
 const stepOf = (key: string, count: number): number | undefined =>
@@ -17,8 +17,9 @@ const stepOf = (key: string, count: number): number | undefined =>
   })[key];
 
 /**
- * Covers the charts and selects a step of their time axis, or a range: by pointer, or by arrow keys
- * with Shift for a range. A click or Enter opens the step, or zooms to the range.
+ * Covers the charts, and selects a step or a range on their time axis. Dragging, or Shift with the
+ * arrow keys, selects a range. Releasing the pointer or pressing Enter opens the step or zooms to
+ * the range.
  */
 export function TimeCursor({
   count,
@@ -32,7 +33,7 @@ export function TimeCursor({
 }: {
   /** Number of steps. */
   count: number;
-  /** The selected step; null if none is. */
+  /** Index of the selected step; null if no step is selected. */
   cursor: number | null;
   /** Id of the element that explains the keys. */
   describedBy: string;
@@ -41,7 +42,7 @@ export function TimeCursor({
   onMove: (cursor: number | null) => void;
   onOpen: (index: number) => void;
   onZoom: (from: number, to: number) => void;
-  /** Null if all is shown. */
+  /** Null if the charts are not zoomed in. */
   onZoomOut: (() => void) | null;
 }) {
   const [anchor, setAnchor] = useState<{ index: number; x: number } | null>(null);

@@ -1,4 +1,4 @@
-/** Places the ticks of a time axis at round times of the chosen zone. */
+/** Computes the ticks of a time axis at round times in the chosen zone. */
 import { formatClock, formatDay } from '../text/format.ts';
 import { inZone } from '../text/timeZone.ts';
 
@@ -13,14 +13,15 @@ const TICKS_MS = [
 ];
 
 export interface TimeTick {
-  /** Share of the width, from 0 to 1. */
+  /** Position on the axis as a share of its width, from 0 to 1. */
   place: number;
-  /** `10:45`, or `11-24` at midnight. */
+  /** Time, such as `10:45`, or the date at midnight, such as `11-24`. */
   label: string;
 }
 
 /**
- * Returns the ticks of an axis with the first step at its left edge and the last at its right edge.
+ * Returns the ticks of an axis that has the first step at its left edge and the last at its right
+ * edge.
  * @param from start of the first step, in Unix milliseconds.
  * @param most maximum number of ticks.
  */

@@ -17,7 +17,7 @@ export function DropZone({
   className?: string;
   children: React.ReactNode;
 }) {
-  /** Number of nested elements that the dragged file has entered. */
+  /** Number of nested elements that the dragged file has entered and not left. */
   const depth = useRef(0);
   const [isOver, setIsOver] = useState(false);
   const move = (step: 1 | -1): void => {

@@ -13,7 +13,10 @@ export interface FieldTexts {
   error?: string | undefined;
 }
 
-/** Renders the label, help and error of a control, which uses the given ids. */
+/**
+ * Renders a control with its label, and with its error or, without an error, its help. The control
+ * must have the id `id` and be described by `${id}-more`.
+ */
 export function Labelled({
   id,
   label,
@@ -127,7 +130,7 @@ export function FileField({
   );
 }
 
-/** A native select with a custom arrow, because native ones work with touch and screen readers. */
+/** A native select with a custom arrow. Native selects work with touch and screen readers. */
 export function Select({ children, className, ...props }: React.ComponentProps<'select'>) {
   return (
     <span className={clsx('relative min-w-0', className)}>
@@ -150,12 +153,13 @@ export function Select({ children, className, ...props }: React.ComponentProps<'
 /** A {@link Select} with its label above it. */
 export function SelectField({
   label,
+  error,
   ...props
-}: { label: string } & React.ComponentProps<'select'>) {
+}: Pick<FieldTexts, 'label' | 'error'> & React.ComponentProps<'select'>) {
   const id = useId();
   return (
-    <Labelled id={id} label={label}>
-      <Select id={id} className="block" {...props} />
+    <Labelled id={id} label={label} error={error}>
+      <Select {...described(id, { label, error })} className="block" {...props} />
     </Labelled>
   );
 }

@@ -12,10 +12,10 @@ test.each([
   ['{a: 1}', 1, 2, 'Not a JSON value: strings need double quotes.'],
   ['{"a": 1.}', 1, 7, 'Invalid number.'],
   ['{"a": "b}', 1, 7, 'The string has no closing quote.'],
-  ['["\\x"]', 1, 2, 'Invalid escape in the string.'],
+  ['["\\x"]', 1, 2, 'Invalid escape sequence in the string.'],
   ['["\t"]', 1, 2, 'Unescaped control character in the string.'],
   ['[1 // one\n]', 1, 4, 'Comments are not allowed in JSON.'],
-  ['{} {}', 1, 4, 'Unexpected text after the end.'],
+  ['{} {}', 1, 4, 'Unexpected text after the JSON value.'],
 ])('%j is not JSON: line %i, column %i', (text, line, column, message) => {
   expect(jsonProblem(text)).toEqual({ line, column, message });
 });
@@ -46,5 +46,7 @@ test('a text has a problem exactly when JSON.parse rejects it', () => {
 });
 
 test('deep nesting is a problem, not a crash', () => {
-  expect(jsonProblem('['.repeat(1_000_000))).toMatchObject({ message: 'Nested too deeply.' });
+  expect(jsonProblem('['.repeat(1_000_000))).toMatchObject({
+    message: 'The JSON is nested too deeply.',
+  });
 });

@@ -1,4 +1,4 @@
-/** Finds the first syntax error in a JSON text. Pure. */
+/** Finds the first syntax error in a JSON text. */
 import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser';
 import { problemAt, type LineProblem } from './lineProblem.ts';
 
@@ -12,22 +12,22 @@ const REASONS: Readonly<Record<string, string>> = {
   CommaExpected: 'Expected a comma.',
   CloseBraceExpected: 'Expected a }.',
   CloseBracketExpected: 'Expected a ].',
-  EndOfFileExpected: 'Unexpected text after the end.',
+  EndOfFileExpected: 'Unexpected text after the JSON value.',
   InvalidCommentToken: 'Comments are not allowed in JSON.',
   UnexpectedEndOfString: 'The string has no closing quote.',
-  InvalidUnicode: 'Invalid escape in the string.',
-  InvalidEscapeCharacter: 'Invalid escape in the string.',
+  InvalidUnicode: 'Invalid escape sequence in the string.',
+  InvalidEscapeCharacter: 'Invalid escape sequence in the string.',
   InvalidCharacter: 'Unescaped control character in the string.',
 };
 
-/** Returns undefined for text that `JSON.parse` accepts. */
+/** Returns the first problem of a JSON text; undefined if there is none. */
 export function jsonProblem(text: string): LineProblem | undefined {
   const errors: ParseError[] = [];
   try {
     parse(text, errors, { disallowComments: true });
   } catch (error) {
-    // The parser is recursive, and about 10,000 brackets exhaust the stack.
-    if (error instanceof RangeError) return problemAt(text, 0, 'Nested too deeply.');
+    // The parser is recursive, and about 10,000 nested brackets exhaust the stack.
+    if (error instanceof RangeError) return problemAt(text, 0, 'The JSON is nested too deeply.');
     throw error;
   }
   const [first] = errors.toSorted((a, b) => a.offset - b.offset);

@@ -5,19 +5,19 @@ import { Dialog } from '../dialog.tsx';
 
 /**
  * Asks before a navigation or a reload discards changes to a form.
- * @returns the dialog, and a function that allows the next navigation, such as after a save.
+ * @returns the dialog, and a function that turns off the question, for example after a save.
  */
 export function useKeepDraft(isChanged: boolean): { dialog: React.ReactNode; letGo: () => void } {
   const isFree = useRef(false);
   const blocker = useBlocker({
-    // A session that ended leads to sign-in and cannot be kept.
+    // Never blocks the redirect to sign-in after the session has ended.
     shouldBlockFn: ({ next }) => isChanged && !isFree.current && next.pathname !== '/sign-in',
     enableBeforeUnload: () => isChanged && !isFree.current,
     withResolver: true,
   });
   const dialog = blocker.status === 'blocked' && (
     <Dialog title="Discard changes?" onClose={blocker.reset}>
-      <p className="mb-3 text-muted">This form has changes that are not saved.</p>
+      <p className="mb-3 text-muted">This form has unsaved changes.</p>
       <div className="flex gap-2">
         <Button variant="primary" onClick={blocker.reset}>
           Keep editing

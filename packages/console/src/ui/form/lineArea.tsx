@@ -4,10 +4,12 @@ import { formatQuantity } from '../text/format.ts';
 import { indexOf, type LineProblem } from './lineProblem.ts';
 import { BOX, Labelled, type FieldTexts } from './field.tsx';
 
-/** Line height and top padding; the gutter is inset to keep the focus ring visible. */
+/**
+ * Height of a line, and top padding of the gutter, which is inset to keep the focus ring visible.
+ */
 const LINE_PX = 18;
 const TOP_PX = 5;
-/** Maximum number of problems listed below the text, and of lines marked in the gutter. */
+/** Maximum number of problems that are listed below the text, and that are marked in the gutter. */
 const SHOWN = 5;
 const MARKED = 200;
 /** Maximum number of lines to which the area grows with its text. */
@@ -88,7 +90,8 @@ export function LineArea({
           onChange={(event) => {
             const { inputType = '', data } = event.nativeEvent as Partial<InputEvent>;
             const before = event.target.value.slice(0, event.target.selectionStart);
-            // Pasted text is checked immediately.
+            // Shows the problems of pasted text at once, but the problems of typed text only when
+            // the line is complete.
             const isTyped = data?.length === 1 || inputType.startsWith('delete');
             setWriting(isTyped ? before.split('\n').length : null);
             onChange(event.target.value);

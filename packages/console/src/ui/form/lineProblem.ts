@@ -1,4 +1,4 @@
-/** Locates problems in multi-line text. Pure. */
+/** Locates problems in multi-line text. */
 
 export interface LineProblem {
   /** Line, starting at 1. */
@@ -19,7 +19,7 @@ export function problemAt(text: string, index: number, message: string): LinePro
 }
 
 /**
- * Returns the index of a problem in the text; the end of the text if the text has become shorter.
+ * Returns the index of a problem in the text, or the end of the text if it has become too short.
  */
 export function indexOf(text: string, { line, column }: LineProblem): number {
   const lines = text.split('\n').slice(0, line - 1);

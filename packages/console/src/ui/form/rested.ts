@@ -3,7 +3,9 @@ import { useEffect, useState } from 'react';
 /** Debounce time for typed text. */
 const REST_MS = 200;
 
-/** Returns the value after it has not changed for the debounce time. */
+/**
+ * Returns the last value that did not change for the debounce time; at first, the initial value.
+ */
 export function useRested<T>(value: T): T {
   const [rested, setRested] = useState(value);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A segmented control. */
+/** A segmented control: a row of buttons, of which at most one is selected. */
 export function Segments<T extends string>({
   label,
   options,

@@ -7,9 +7,11 @@ const MINUTE_MS = 60_000;
 
 interface Props {
   label: string;
-  /** Unix milliseconds; undefined is empty. */
+  /** Unix milliseconds; undefined for an empty field. */
   value: number | undefined;
-  /** Whether the field is the end of a range, which includes its minute. */
+  /**
+   * Whether the field is the end of a range. Its value is then the last millisecond of the minute.
+   */
   isEnd?: boolean;
   onChange: (value: number | undefined) => void;
 }
@@ -23,7 +25,8 @@ export function TimeField(props: Props) {
 function Field({ label, value, isEnd = false, onChange }: Props) {
   const given = value === undefined ? '' : formatDateTime(value).slice(0, -3).replace(' ', 'T');
   const [typed, setTyped] = useState(given);
-  // Does not react to each keystroke, because a partly typed date can be valid, too.
+  // Reports a value only on Enter or when the field loses the focus, because a partly typed date
+  // can be valid, too.
   const commit = (): void => {
     if (typed === given) return;
     const minute = parseInZone(typed);

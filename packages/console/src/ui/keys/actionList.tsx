@@ -11,14 +11,14 @@ export interface Action {
 }
 
 export interface Actions {
-  /** The item that the actions apply to. */
+  /** Name of the item that the actions apply to. */
   of: string;
   actions: readonly (Action | false | undefined)[];
 }
 
 /**
- * Opens a list of actions for the focused item on `.`, with their shortcuts.
- * @param find returns null if there is nothing to act on.
+ * Opens a list of actions with their shortcuts when `.` is pressed.
+ * @param find returns the item to act on and its actions, or null if there is none.
  * @returns the list while it is open.
  */
 export function useActions(find: () => Actions | null): React.ReactNode {

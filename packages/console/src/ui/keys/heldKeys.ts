@@ -1,6 +1,6 @@
 /**
- * Queues keys typed while code or the first data of a page is loading, and replays them in order
- * once it is on the screen. No key is lost or acts on the previous page.
+ * Queues keys typed while code or the first data of a page is loading, so that they do not act on
+ * the previous page. Replays them in order once the page is on the screen.
  */
 import { useLayoutEffect } from 'react';
 
@@ -15,7 +15,10 @@ type Key = Pick<KeyboardEvent, 'key' | 'code' | 'repeat' | 'shiftKey' | 'ctrlKey
 
 interface EarlyKeys {
   events: KeyboardEvent[];
-  /** Removes the listener of `early.js`. */
+  /**
+   * Removes the listener of `early.js`, which records the keys that are pressed before this code
+   * has loaded.
+   */
   stop(): void;
 }
 
@@ -24,7 +27,7 @@ let held: Key[] = [];
 let loadingSince = 0;
 let isDelivering = false;
 
-/** Returns whether the target accepts text, so that it gets the keys itself. */
+/** Returns whether the target is a form field or editable text, which handles keys itself. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -32,14 +35,17 @@ export const isTyping = (target: EventTarget | null): boolean =>
 /** Returns whether any load is still pending. */
 export const isLoading = (): boolean => [...loads].some((load) => load());
 
-/** Registers a load that lasts as long as `isPending` returns true. */
+/**
+ * Registers a load that lasts as long as `isPending` returns true. Returns a function that
+ * unregisters it.
+ */
 export function watchLoad(isPending: () => boolean): () => void {
   loads.add(isPending);
   if (isPending()) loadingSince = performance.now();
   return () => loads.delete(isPending);
 }
 
-/** Registers a load while a placeholder is rendered. */
+/** Registers a load while the calling component, a placeholder, is rendered. */
 export function useLoading(): void {
   useLayoutEffect(() => watchLoad(() => true), []);
 }
@@ -58,7 +64,7 @@ const mayWait = (event: KeyboardEvent): boolean =>
     (event.key.length === 1 || event.key === 'Enter'));
 
 function onKeyDown(event: KeyboardEvent): void {
-  // Skips replayed keys, and those that an input method is still composing.
+  // Skips replayed keys, and keys that an input method is still composing.
   if (!event.isTrusted || event.isComposing) return;
   if (event.key === 'Escape') held = [];
   if (!isDelivering) {
@@ -73,7 +79,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!mayWait(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  // Drops repeats of a held key, so that they do not pile up.
+  // Drops the repeats of a held key while others are queued, so that they do not pile up.
   if (!event.repeat || held.length === 0) held.push(event);
   void deliver();
 }
@@ -95,13 +101,17 @@ async function deliver(): Promise<void> {
   isDelivering = false;
 }
 
-/** Imitates the browser's default action for these keys, because scripts cannot press keys. */
+/**
+ * Dispatches a queued key, and imitates the browser's default action, which events from scripts do
+ * not trigger.
+ */
 function press({ key, code, repeat, shiftKey, ctrlKey, metaKey }: Key): void {
   const target = document.activeElement ?? document.body;
   const init = { key, code, repeat, shiftKey, ctrlKey, metaKey, bubbles: true, cancelable: true };
   if (!target.dispatchEvent(new KeyboardEvent('keydown', init)) || ctrlKey || metaKey) return;
   if (key.length === 1) {
-    // Deprecated, but the only way to insert text that fields, undo and React all treat as typing.
+    // `execCommand` is deprecated, but is the only way to insert text that fields, undo and React
+    // all treat as typing.
     if (isTyping(target)) document.execCommand('insertText', false, key);
   } else if (target instanceof HTMLElement && target.matches('a[href], button')) {
     // In a dialog, a queued Enter would confirm something that was not on the screen when it was

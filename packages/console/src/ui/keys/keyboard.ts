@@ -1,6 +1,7 @@
 /**
- * Handles shortcuts outside of inputs: single letters, and two letters (`g s`) within a second.
- * They are inactive while a dialog is open or code is loading.
+ * Handles shortcuts: single keys, two keys within a second (`g s`), and keys with Ctrl or ⌘. All
+ * are inactive while a dialog is open. Keys without Ctrl or ⌘ are also inactive during a load and,
+ * except Escape, in inputs and while single-key shortcuts are off.
  */
 import { useLayoutEffect, useRef } from 'react';
 import { commands, isLoading, isTyping } from './heldKeys.ts';
@@ -8,7 +9,7 @@ import { areShortcutsOn } from '../preferences.ts';
 
 const SEQUENCE_MS = 1000;
 const LEADER = 'g';
-/** Keys that repeat while held; all others act once. */
+/** Keys that act repeatedly while held; all others act once. */
 const REPEATING = /^[jk]$/i;
 
 const NO_KEY = { key: '', at: 0 };
@@ -17,7 +18,7 @@ let current = NO_KEY;
 
 const isModalOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Keys pressed while an input method composes text belong to the input method. */
+/** Returns whether the key belongs to an input method that composes text, or is a dead key. */
 const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>
   composing || key === 'Process' || key === 'Dead';
 
@@ -44,12 +45,13 @@ document.addEventListener(
 );
 
 /**
+ * Binds shortcuts while the component is rendered.
  * @param keys handlers by `KeyboardEvent.key`, or by two keys, such as `g s`. A handler that
  * returns false leaves the key to the browser.
  */
 export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>>): void {
   const latest = useRef(keys);
-  // Runs before the paint, so that no key reaches the previous screen.
+  // Runs before the paint, so that no key reaches the handlers of the previous screen.
   useLayoutEffect(() => {
     latest.current = keys;
   });
@@ -60,7 +62,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
       if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
       const key = keyOf(event);
       if (event.repeat && !REPEATING.test(key)) return;
-      // After the leader key, a letter can only select a page.
+      // After the leader key, a key is only the second key of a pair.
       const isSecond = previous.key === LEADER && Date.now() - previous.at < SEQUENCE_MS;
       const handler = latest.current[isSecond ? `${LEADER} ${key}` : key];
       if (handler !== undefined && handler() !== false) event.preventDefault();
@@ -70,7 +72,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
   }, []);
 }
 
-/** Handles a key with Ctrl or ⌘, wherever the focus is. */
+/** Handles a key that is pressed with Ctrl or ⌘, even in inputs, but not while a dialog is open. */
 export function useCommandKey(key: string, handle: () => void): void {
   const latest = useRef(handle);
   useLayoutEffect(() => {
@@ -82,7 +84,8 @@ export function useCommandKey(key: string, handle: () => void): void {
       if (event.key.toLowerCase() !== key.toLowerCase() || isComposing(event)) return;
       // In a dialog, Enter belongs to its form.
       if (isModalOpen() && event.key === 'Enter') return;
-      // Keeps the browser from opening its own search, even if no handler is active.
+      // Keeps the browser from using the key itself, such as for its search, even if the handler
+      // does not run.
       event.preventDefault();
       if (!event.repeat && !isModalOpen()) latest.current();
     };

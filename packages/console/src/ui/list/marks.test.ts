@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { MAX_MARKS, markRange, toggleMark } from './marks.ts';
 
 const idAt = (index: number): string => String(9_999 - index);
-/** Rows, newest first, as in lists. */
 const ROWS = Array.from({ length: 600 }, (_, index) => ({ id: idAt(index) }));
 
 test('a row is selected and deselected without changing the previous set', () => {

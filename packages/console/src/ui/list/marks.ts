@@ -1,6 +1,6 @@
-/** Selects rows that an action applies to. Pure. */
+/** Selects rows that an action applies to. */
 
-/** Maximum number of ids per request. */
+/** Maximum number of selected rows, which is the maximum number of ids per request. */
 export const MAX_MARKS = 500;
 
 type Row = { id: string };
@@ -14,7 +14,7 @@ export function toggleMark(marks: Marks, id: string): Marks {
 
 /** Adds the rows between two rows, inclusive, to the selection, up to the limit. */
 export function markRange(marks: Marks, rows: readonly Row[], from: string, to: string): Marks {
-  // A row may have left the list in the meantime.
+  // The row at either end may have left the list in the meantime.
   const places = [from, to]
     .map((end) => rows.findIndex(({ id }) => id === end))
     .filter((place) => place >= 0);

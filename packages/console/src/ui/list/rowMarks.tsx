@@ -1,4 +1,4 @@
-/* oxlint-disable jsx-a11y/prefer-tag-over-role -- one element that draws its own box, because a list has hundreds of rows */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a single element draws the checkbox, because a list has hundreds of rows */
 import { useCallback, useRef, useState } from 'react';
 import { useShortcuts } from '../keys/keyboard.ts';
 import { markRange, toggleMark } from './marks.ts';
@@ -16,18 +16,18 @@ export function useRowMarks({
 }: {
   /** Rows in the order of the list. */
   rows: readonly { id: string }[];
-  /** The current row, which keys apply to. */
+  /** Returns the id of the current row, to which keys apply. */
   current: () => string | undefined;
-  /** @returns the new current row. */
+  /** @returns the id of the new current row; undefined if the list is empty. */
   move: (step: 1 | -1) => string | undefined;
 }): {
   marks: ReadonlySet<string>;
-  /** @param through also selects the rows between this one and the last selected one. */
+  /** @param through selects all rows from the last selected or deselected one to this one. */
   onMark: (id: string, through: boolean) => void;
   clear: () => void;
 } {
   const [marks, setMarks] = useState(NONE);
-  /** Start of a range: the row that was selected or left last. */
+  /** Id of the row that was last selected or deselected, where a range starts. */
   const last = useRef<string | null>(null);
   const onMark = useCallback(
     (id: string, through: boolean): void => {
@@ -51,7 +51,7 @@ export function useRowMarks({
     K: () => moveMarking(-1),
     ' ': () => {
       const id = current();
-      // Ignores Space on a focused button, because it presses the button.
+      // Space on a focused button presses the button.
       if (id === undefined || document.activeElement?.closest('button') != null) return false;
       onMark(id, false);
       return true;
@@ -60,7 +60,7 @@ export function useRowMarks({
   return { marks, onMark, clear: () => setMarks(NONE) };
 }
 
-/** A checkbox next to the row for pointer users; keyboard users press Space on the row. */
+/** A checkbox in a row for pointer users. Keyboard users press Space on the row. */
 export function RowMark({
   id,
   label,
@@ -68,7 +68,7 @@ export function RowMark({
   onMark,
 }: {
   id: string;
-  /** Accessible name of the row. */
+  /** Name of the row, which is part of the checkbox's accessible name. */
   label: string;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
@@ -82,7 +82,7 @@ export function RowMark({
       title="Select (Space)"
       tabIndex={-1}
       className="mark"
-      // Keeps the focused row as the current one.
+      // Keeps the focus where it is, so that the current row does not change.
       onMouseDown={(event) => event.preventDefault()}
       onClick={(event) => onMark(id, event.shiftKey)}
     />

@@ -2,13 +2,17 @@
 
 export interface RowSlots {
   /**
-   * Returns the slots of the rows on screen, in order. A row keeps its slot while it is visible,
-   * and new rows take free slots in document order, so that no element moves when all rows change.
+   * Returns the slot of each row on screen, in the order of the rows. A row keeps its slot while it
+   * is on screen. New rows take the free slots in document order, so that no element moves when all
+   * rows change.
    */
   place(ids: readonly string[]): ReadonlyMap<string, number>;
 }
 
-/** Updating an element costs a third of creating one, because its styles and boxes remain. */
+/**
+ * Reuses elements for new rows. Updating an element costs a third of creating one, because its
+ * styles and boxes remain.
+ */
 export function createRowSlots(): RowSlots {
   let slots: ReadonlyMap<string, number> = new Map();
   let made = 0;

@@ -5,7 +5,7 @@
 import { useLayoutEffect, useRef, useState, type CSSProperties, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Number of extra rows rendered ahead of the scroll direction, and behind it. */
+/** Extra rows rendered beyond the visible ones: ahead in the scroll direction, and behind. */
 const AHEAD = 4;
 const BEHIND = 1;
 
@@ -15,15 +15,15 @@ export interface RowWindow<Scroller extends HTMLElement, List extends HTMLElemen
   /** The rows to render: from `first` to `end`, exclusive. */
   first: number;
   end: number;
-  /** Style of the list: its full height, with the rendered rows in position. */
+  /** Style of the list: the height of all rows, with padding in place of the rows above `first`. */
   style: CSSProperties;
-  /** Scrolls as little as necessary, or until the row is centered. */
+  /** Scrolls just far enough to show the row, or until the row is centered. */
   scrollToRow(index: number, align?: 'nearest' | 'center'): void;
 }
 
 /**
- * A scroll renders only the rows that come into view. Positions follow from a single row height, so
- * nothing is measured or stored per row.
+ * Returns the rows to render at the current scroll position. All rows have the same height, so no
+ * row is measured.
  */
 export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElement>(
   count: number,
@@ -31,7 +31,7 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
 ): RowWindow<Scroller, List> {
   const scroller = useRef<Scroller>(null);
   const list = useRef<List>(null);
-  // The height of the window is used until the list is measured.
+  // Assumes the height of the browser window until the scroll container is measured.
   const [seen, setSeen] = useState({
     first: 0,
     rows: Math.ceil(innerHeight / rowHeightPx),

@@ -1,4 +1,4 @@
-/** Virtual lists with rows of different heights, on a page that scrolls as one. */
+/** Virtual lists with rows of different heights that scroll with the page, not on their own. */
 import {
   useCallback,
   useLayoutEffect,
@@ -9,26 +9,26 @@ import {
 } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Number of extra rows rendered ahead of the scroll direction, and behind it. */
+/** Extra rows rendered beyond the visible ones: ahead in the scroll direction, and behind. */
 const AHEAD = 4;
 const BEHIND = 1;
 
 export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement> {
-  /** The spacer above the rendered rows, {@link UnevenRows.abovePx} high. */
+  /** Ref of the spacer above the rendered rows, which is {@link UnevenRows.abovePx} high. */
   before: RefObject<Before | null>;
   abovePx: number;
   belowPx: number;
   /** The rows to render: from `first` to `end`, exclusive. */
   first: number;
   end: number;
-  /** The parent of the rendered rows. The `data-row` of a row is its id. */
+  /** Ref of each rendered row. The element's `data-row` is the row's id. */
   row: RefCallback<Row>;
-  /** Scrolls as little as necessary; the row is rendered when this returns. */
+  /** Scrolls just far enough to show the row, which is rendered when this returns. */
   scrollToRow(index: number): void;
 }
 
 /**
- * Measures the height of a row while it is rendered, and keeps it.
+ * Measures each row while it is rendered, and remembers the height afterward.
  * @param guessPx the assumed height of a row that has not been rendered yet.
  */
 export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElement>(
@@ -121,18 +121,18 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   };
 }
 
-/** Returns the scroll container. */
+/** Returns the scroll container around an element. */
 const pageOf = (element: HTMLElement | null): HTMLElement | null =>
   element?.closest('main') ?? null;
 
-/** Returns the start of each row and the end of the last one. */
+/** Returns the offset of each row from the start of the list, then the end of the last row. */
 export function topsOf(heights: readonly number[]): Float64Array {
   const tops = new Float64Array(heights.length + 1);
   heights.forEach((height, index) => (tops[index + 1] = (tops[index] ?? 0) + height));
   return tops;
 }
 
-/** Returns the row at a position, or the nearest one. */
+/** Returns the index of the row at an offset, or of the nearest row. */
 export function rowAt(tops: Float64Array, top: number): number {
   let [low, high] = [0, Math.max(0, tops.length - 2)];
   while (low < high) {

@@ -21,14 +21,17 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Returns the current time, updated every second. */
+/** Returns the current time in Unix milliseconds, updated every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 const MINUTE_MS = 60_000;
 
-/** Returns the start of the current minute. */
+/** Returns the start of the current minute in Unix milliseconds. */
 export const useMinute = (): number =>
   useSyncExternalStore(subscribe, () => Math.floor(now / MINUTE_MS) * MINUTE_MS);
 
-/** Returns the current day in the chosen zone, as `formatDay` does; changes only at midnight. */
+/**
+ * Returns the current day in the chosen zone, as `formatDay` does. A component that calls this
+ * renders again only when the day changes.
+ */
 export const useToday = (): string => useSyncExternalStore(subscribe, () => formatDay(now));

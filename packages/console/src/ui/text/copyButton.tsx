@@ -1,4 +1,4 @@
-import { Check, Code, Copy, Link2, Route } from 'lucide-react';
+import { Check, Code, Copy, Link2, Route, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, Keycap } from '../button.tsx';
 
@@ -20,13 +20,14 @@ export function CopyButton({
   iconOnly?: boolean;
   className?: string;
 }) {
-  const [copied, setCopied] = useState(false);
+  /** Outcome of the last click, which is shown for a moment. */
+  const [outcome, setOutcome] = useState<'Copied' | 'Not copied'>();
   useEffect(() => {
-    if (!copied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 1500);
+    if (outcome === undefined) return undefined;
+    const timer = setTimeout(() => setOutcome(undefined), 1500);
     return () => clearTimeout(timer);
-  }, [copied]);
-  const Icon = copied ? Check : ICONS[icon];
+  }, [outcome]);
+  const Icon = outcome === 'Copied' ? Check : outcome === undefined ? ICONS[icon] : X;
   return (
     <Button
       variant="quiet"
@@ -37,11 +38,13 @@ export function CopyButton({
       onClick={() => {
         void Promise.resolve(typeof text === 'string' ? text : text())
           .then((it) => navigator.clipboard.writeText(it))
-          .then(() => setCopied(true));
+          .then(() => setOutcome('Copied'))
+          // For example, browsers block the clipboard over plain HTTP from another machine.
+          .catch(() => setOutcome('Not copied'));
       }}
     >
       <Icon size={14} strokeWidth={1.5} aria-hidden="true" />
-      {!iconOnly && (copied ? 'Copied' : label)}
+      {!iconOnly && (outcome ?? label)}
       {keycap !== undefined && <Keycap>{keycap}</Keycap>}
     </Button>
   );

@@ -26,7 +26,7 @@ test.each([
   expect(toCsv([[text]])).toBe(`${cell}\r\n`);
 });
 
-/** Parses RFC 4180. */
+/** Parses CSV (RFC 4180). */
 function parse(csv: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -63,7 +63,7 @@ test('every table reads as it was written, and no text starts a formula', () => 
       const read = parse(toCsv(rows));
       for (const cell of read.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r\n]/);
       expect(read.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@\t\r\n])/, '')))).toEqual(
-        // An apostrophe of the text itself is indistinguishable from an added one.
+        // An apostrophe in the original text cannot be distinguished from an added one.
         rows.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@\t\r\n])/, ''))),
       );
     }),

@@ -1,18 +1,21 @@
-/** Writes tables as CSV (RFC 4180) that spreadsheets cannot run. Pure. */
+/** Writes tables as CSV (RFC 4180) without formulas that a spreadsheet would run. */
 
 export type CsvValue = string | number | boolean | null;
 
-/** First characters with which spreadsheets start a formula. */
+/** Matches text that a spreadsheet may interpret as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
-/** A leading apostrophe turns a formula into text; numbers stay numbers. */
+/**
+ * Returns a value as a CSV cell. Text that may be a formula gets an apostrophe as a prefix, so that
+ * spreadsheets do not run it.
+ */
 function toCell(value: CsvValue): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns one line per row, each with a line break at its end. */
+/** Returns one line per row, each terminated by CRLF. */
 export const toCsv = (rows: readonly (readonly CsvValue[])[]): string =>
   rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('');

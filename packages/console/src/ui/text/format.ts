@@ -1,4 +1,7 @@
-/** Formats numbers, times in the chosen zone, and hashes. `now` is always passed in. */
+/**
+ * Formats numbers, times in the chosen time zone, and hashes. The current time is always a
+ * parameter.
+ */
 import { inZone } from './timeZone.ts';
 
 const grouped = new Intl.NumberFormat('en-US');
@@ -7,7 +10,7 @@ export function formatCount(value: number | bigint): string {
   return grouped.format(value);
 }
 
-/** Formats a count: `1 address`, `48,210 addresses`. */
+/** Formats a count with its noun: `1 address`, `48,210 addresses`. */
 export function formatQuantity(value: number, one: string, many = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
@@ -19,7 +22,7 @@ export function formatAbout(value: number): string {
 
 const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
 
-/** Formats the time of day to the millisecond, for lists that are read line by line. */
+/** Formats the time of day with milliseconds: `10:38:04.120`. */
 export function formatClock(timeMs: number): string {
   const time = inZone(timeMs);
   return `${pad(time.getUTCHours())}:${pad(time.getUTCMinutes())}:${pad(time.getUTCSeconds())}.${pad(time.getUTCMilliseconds(), 3)}`;
@@ -31,11 +34,14 @@ export function formatDay(timeMs: number): string {
   return `${time.getUTCFullYear()}-${pad(time.getUTCMonth() + 1)}-${pad(time.getUTCDate())}`;
 }
 
-/** Formats the date and time to the second. */
+/** Formats the date and the time of day to the second: `2026-11-05 10:38:04`. */
 export const formatDateTime = (timeMs: number): string =>
   `${formatDay(timeMs)} ${formatClock(timeMs).slice(0, 8)}`;
 
-/** Formats a time as `10:38` if it is today, with the date this year, otherwise with the year too. */
+/**
+ * Formats a time to the minute: `10:38` today, `11-21 23:38` this year, otherwise
+ * `2025-12-31 09:05`.
+ */
 export function formatMoment(timeMs: number, now: number): string {
   const [day, today] = [formatDay(timeMs), formatDay(now)];
   const short = formatClock(timeMs).slice(0, 5);
@@ -44,8 +50,8 @@ export function formatMoment(timeMs: number, now: number): string {
 }
 
 /**
- * Formats a time for a row of a list: to the millisecond on the given day, otherwise with month and
- * day, to the second.
+ * Formats a time for a row of a list: `10:38:04.120` on the current day, otherwise
+ * `11-21 10:38:04`.
  * @param today as returned by {@link formatDay}.
  */
 export function formatRowTime(timeMs: number, today: string): string {
@@ -59,7 +65,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats a span in its largest unit, rounded down: `41s`, `3m`, `6h`, `2d`. Never negative. */
+/**
+ * Formats a span in its largest unit, rounded down: `41s`, `3m`, `6h`, `2d`. A negative span is
+ * `0s`.
+ */
 export function formatSpan(spanMs: number): string {
   const span = Math.max(0, spanMs);
   if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
@@ -68,7 +77,7 @@ export function formatSpan(spanMs: number): string {
   return `${Math.floor(span / DAY)}d`;
 }
 
-/** Formats a wait of a schedule: `5 s`, `10 min`, `1 h`, `24 h`. */
+/** Formats a wait between attempts: `5 s`, `10 min`, `1 h`, `24 h`. */
 export function formatWait(waitMs: number): string {
   if (waitMs < MINUTE) return `${Number((waitMs / SECOND).toFixed(1))} s`;
   if (waitMs < HOUR) return `${Math.round(waitMs / MINUTE)} min`;
@@ -76,18 +85,19 @@ export function formatWait(waitMs: number): string {
 }
 
 /**
- * Formats an age; `now` below two seconds, because the clocks of browser and service may differ.
+ * Formats an age: `3m ago`, or `now` below two seconds, because the clocks of the browser and the
+ * service may differ.
  */
 export function formatAgo(timeMs: number, now: number): string {
   return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;
 }
 
-/** Formats a future time: `in 58s`, or `due` after it has passed. */
+/** Formats a future time: `in 58s`, or `due` if it is less than a second away or in the past. */
 export function formatDue(timeMs: number, now: number): string {
   return timeMs - now < SECOND ? 'due' : `in ${formatSpan(timeMs - now)}`;
 }
 
-/** Formats a duration to at most three significant figures: `91 ms`, `5.0 s`, `12 s`. */
+/** Formats a duration: `91 ms`, `5.0 s`, `12 s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
   const seconds = durationMs / 1000;
@@ -100,11 +110,14 @@ export function formatBytes(sizeBytes: number): string {
   return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Returns the share of successes in percent; null without attempts. */
+/** Returns the percentage of successes; null if both numbers are zero. */
 export const percentOf = (succeeded: number, failed: number): number | null =>
   succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
 
-/** Formats a share with two decimals, and `–` for null. 100 % and 0 % are shown only if exact. */
+/**
+ * Formats a percentage with up to two decimals; null as `–`. `100 %` and `0 %` are shown only for
+ * exact values.
+ */
 export function formatPercent(percent: number | null): string {
   if (percent === null) return '–';
   const isBetween = percent > 0 && percent < 100;
@@ -115,27 +128,29 @@ export function formatPercent(percent: number | null): string {
 export const formatShare = (succeeded: number, failed: number): string =>
   formatPercent(percentOf(succeeded, failed));
 
-/** Shortens a hash or address in the middle: `0x28C6…1d60`. Short ones stay unchanged. */
+/** Shortens a hash or address in the middle: `0x28C6…1d60`. Short values are unchanged. */
 export function formatHash(hash: string, keep = 4): string {
   const start = hash.startsWith('0x') ? 2 + keep : keep;
   return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
 }
 
-/** Returns the end of a UUID, because ids that were created together start alike. */
+/** Returns the end of a UUID, because UUIDs that were created together have the same start. */
 export function formatId(id: string): string {
   return id.slice(-8);
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** Returns the UTF-8 size of a string. ASCII strings are not copied. */
+/**
+ * Returns the size of a string in UTF-8, in bytes. ASCII strings are not encoded, to avoid a copy.
+ */
 export function sizeOf(text: string): number {
   return BEYOND_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length;
 }
 
 /**
- * Formats a token amount from its smallest unit, with thousands separators and no trailing zeros.
- * Returns null for invalid values, which are possible on a chain.
+ * Formats a token amount given in the smallest unit, with thousands separators and no trailing
+ * zeros. Returns null for invalid values, which a chain may contain.
  */
 export function formatAmount(value: string, decimals: number): string | null {
   if (!/^\d{1,78}$/.test(value) || !Number.isInteger(decimals) || decimals < 0 || decimals > 77) {

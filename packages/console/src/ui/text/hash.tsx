@@ -2,8 +2,8 @@ import { formatHash } from './format.ts';
 import { CopyButton } from './copyButton.tsx';
 
 /**
- * Shows a hash or id, shortened in the middle. It is complete on hover, when copied, and for screen
- * readers.
+ * Shows a hash or id, shortened in the middle. The tooltip, the copy button and screen readers use
+ * the full value.
  */
 export function Hash({ value, name }: { value: string; name: string }) {
   return (

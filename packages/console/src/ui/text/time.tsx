@@ -2,7 +2,10 @@ import { useAgeStyle, useZone } from '../preferences.ts';
 import { useNow } from './clock.ts';
 import { formatAgo, formatDateTime, formatMoment } from './format.ts';
 
-/** An age that updates, with the exact time on hover; or the time, if the user prefers that. */
+/**
+ * Shows an age that updates, or the time if the user prefers absolute times. The tooltip shows the
+ * other one.
+ */
 export function Ago({ timeMs }: { timeMs: number }) {
   const now = useNow();
   useZone();
@@ -17,7 +20,7 @@ export function Ago({ timeMs }: { timeMs: number }) {
   );
 }
 
-/** A date and time to the second. */
+/** Shows a date and time to the second. */
 export function DateTime({ timeMs }: { timeMs: number }) {
   useZone();
   return <time dateTime={new Date(timeMs).toISOString()}>{formatDateTime(timeMs)}</time>;

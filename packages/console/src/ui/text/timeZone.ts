@@ -1,9 +1,11 @@
-/** The time zone of absolute times: that of the browser, or UTC. Set by `preferences.ts`. */
+/**
+ * The time zone in which absolute times are shown: the browser's, or UTC. `preferences.ts` sets it.
+ */
 let isUtc = false;
 
 export const setUtc = (on: boolean): void => void (isUtc = on);
 
-/** Returns a date whose UTC fields are those of the chosen zone. */
+/** Returns a date whose UTC fields contain the date and time in the chosen zone. */
 export const inZone = (timeMs: number): Date => new Date(timeMs - offsetMs(timeMs));
 
 /** Parses a local date and time, such as `2026-11-05T09:04`, in the chosen zone; NaN if invalid. */

@@ -11,7 +11,7 @@ import { Button, Keycap } from '../../../ui/button.tsx';
 
 type FilterName = CountedField | 'q' | 'triedFrom' | 'triedUntil' | 'from' | 'until' | 'replay';
 
-/** Describes the active filters by search param. */
+/** Returns the search param and a description of each active filter. */
 function chosenOf(
   search: DeliveriesSearch,
   streams: readonly StreamSummary[],
@@ -20,7 +20,7 @@ function chosenOf(
   const words: Record<FilterName, string | undefined> = {
     state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
     status: search.status === 'none' ? 'no response' : search.status,
-    // A link may refer to a deleted stream, because its deliveries remain.
+    // The stream may no longer exist: deliveries remain after their stream is deleted.
     stream: search.stream && nameOfStreamId(search.stream, streams),
     chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
     phase: search.phase && PHASE_CONDITIONS[search.phase].word,
@@ -50,7 +50,7 @@ function chosenOf(
   );
 }
 
-/** Shows the active filters, and the actions for all listed deliveries. */
+/** Shows the search field, the active filters, and the actions of the list. */
 export function DeliveryFilters({
   search,
   streams,
@@ -69,7 +69,7 @@ export function DeliveryFilters({
   streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
   onRemove: (name: FilterName) => void;
-  /** Searches for a text; an empty one ends the search. */
+  /** Searches for the text; an empty text ends the search. */
   onSearch: (text: string) => void;
   /** Opens the filters; null if they are next to the list. */
   onFilter: (() => void) | null;
@@ -78,9 +78,12 @@ export function DeliveryFilters({
   onUnmark: () => void;
   held: boolean;
   onHold: (held: boolean) => void;
-  /** Replays the selected rows, or all that match the filter; null without either. */
+  /**
+   * Replays the selected rows or, without any, all deliveries that match the filter. Null if no
+   * rows are selected and the filter is empty or a search.
+   */
   onReplay: (() => void) | null;
-  /** Buttons for a list that does not start with the newest delivery. */
+  /** Additional buttons. */
   children?: React.ReactNode;
 }) {
   const chosen = chosenOf(search, streams, chains);
@@ -119,7 +122,11 @@ export function DeliveryFilters({
         <Button
           variant="quiet"
           disabled={onReplay === null}
-          title={onReplay === null ? 'Filter or select deliveries first' : 'Replay all of these'}
+          title={
+            onReplay === null
+              ? 'Select deliveries, or filter them without a search'
+              : 'Replay deliveries'
+          }
           onClick={() => onReplay?.()}
         >
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -1,11 +1,11 @@
-/** Builds the filters of deliveries with their counts. Pure. */
+/** Builds the delivery filters, and the counts of deliveries for each choice. */
 import type { DeliveryCounts, DeliveryState, ValueCount, StreamSummary } from '@sluice/kit/sluice';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import { ATTEMPT_RANGES, PHASES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
-/** Search params that filter deliveries. */
+/** Search params for which the deliveries are counted by value. */
 export type CountedField = Exclude<
   keyof DeliveriesSearch,
   'sel' | 'view' | 'q' | 'triedFrom' | 'triedUntil' | 'replay' | 'from' | 'until'
@@ -15,7 +15,7 @@ export interface Choice {
   value: string;
   label: string;
   count: number;
-  /** A status code listed under its class. */
+  /** True for a status code, which is listed under its class. */
   within?: boolean;
 }
 
@@ -30,7 +30,7 @@ const sumOf = (counts: readonly ValueCount[], has: (value: string) => boolean): 
 
 const classOf = (status: string): string => (status === 'none' ? status : `${status[0]}xx`);
 
-/** Returns status classes, followed by their codes if there are several: `5xx`, `500`, `503`. */
+/** Returns each status class, followed by its codes if it has several: `5xx`, `500`, `503`. */
 function statusChoices(counts: readonly ValueCount[]): Choice[] {
   const classes = [...new Set(counts.map(({ value }) => classOf(value)))].toSorted();
   return classes.flatMap((name): Choice[] => {
@@ -51,10 +51,13 @@ function statusChoices(counts: readonly ValueCount[]): Choice[] {
   });
 }
 
-/** Shows the filter even if all deliveries have the same value. */
+/** Filters that are shown even if they have a single choice. */
 const ALWAYS_SHOWN: readonly CountedField[] = ['state', 'status'];
 
-/** Returns the filters, without those for which all deliveries have the same value. */
+/**
+ * Returns the filters that have several choices, are set, or are in `ALWAYS_SHOWN` and have a
+ * choice. Without streams, omits the stream filter.
+ */
 export function toFilterGroups(
   counts: DeliveryCounts,
   search: DeliveriesSearch,
@@ -118,7 +121,7 @@ export function toFilterGroups(
         shorter.add(value);
         return { value, label, count: sumOf(counts.age, (age) => shorter.has(age)) };
       }).filter(
-        // Omits a longer period that adds no deliveries.
+        // Omits a longer period that adds no deliveries, unless it is selected.
         ({ value, count }, index, all) =>
           count > (all[index - 1]?.count ?? 0) || value === search.since,
       ),
@@ -133,7 +136,9 @@ export function toFilterGroups(
   );
 }
 
-/** Converts a value to the type that the router writes without quotes. */
+/**
+ * Converts the text of a number or boolean to its value, which the router writes without quotes.
+ */
 export const toParam = (value: string): string | number | boolean =>
   /^\d+$/.test(value)
     ? Number(value)

@@ -13,11 +13,13 @@ import { Button } from '../../../ui/button.tsx';
 import { TimeField } from '../../../ui/form/timeField.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
-/** Maximum number of streams that are listed; there may be thousands. */
+/** Number of values listed at first; there may be thousands of streams. */
 const FIRST_CHOICES = 20;
 const MORE_CHOICES = 100;
 
-/** Lists the values of each filter with their counts. A second click removes the filter. */
+/**
+ * Lists the values of each filter with their counts. A click on a selected value clears the filter.
+ */
 export function FilterCounts({
   filter,
   search,
@@ -28,10 +30,10 @@ export function FilterCounts({
 }: {
   filter: ListFilter;
   search: DeliveriesSearch;
-  /** Streams to choose from; null on the page of one stream. */
+  /** Streams for the stream filter; null on the page of one stream. */
   streams: readonly StreamSummary[] | null;
   chains: readonly WatchedChain[];
-  /** Resets the list. */
+  /** Called before the filter changes. */
   onChoose: () => void;
   onRange: (range: { from: number | undefined; until: number | undefined }) => void;
 }) {
@@ -64,7 +66,7 @@ export function FilterCounts({
           onChange={(from) => onRange({ from, until: search.until })}
         />
         <TimeField
-          label="Created until"
+          label="Created to"
           isEnd
           value={search.until}
           onChange={(until) => onRange({ from: search.from, until })}
@@ -73,14 +75,14 @@ export function FilterCounts({
       {isSearch(filter) && <p className="px-4 text-12 text-faint">Counts ignore the search.</p>}
       {data.isCapped && (
         <p className="px-4 text-12 text-faint">
-          Counts cover the newest 25,000 deliveries of these streams.
+          Counts cover only the newest 25,000 deliveries of the selected streams and time range.
         </p>
       )}
     </nav>
   );
 }
 
-/** Lists values with the most deliveries first; a selected value is always listed. */
+/** Lists the first values of a filter, and the selected value even if it is further down. */
 function Choices({
   group: { name, title, choices },
   search,
@@ -132,7 +134,7 @@ function Choices({
       </ul>
       {choices.length > most && (
         <Button variant="quiet" className="ml-2" onClick={() => setMost(most + MORE_CHOICES)}>
-          Show more of {formatCount(choices.length - most)}
+          Show more ({formatCount(choices.length - most)} left)
         </Button>
       )}
     </section>

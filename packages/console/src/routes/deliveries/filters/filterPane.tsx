@@ -4,7 +4,7 @@ import { useMedia } from '../../../ui/media.ts';
 
 /**
  * Places the filters next to the list if both fit, otherwise in a dialog.
- * @param isInspecting whether the inspector takes some of the space.
+ * @param isInspecting whether the inspector is open, which leaves less space.
  */
 export function useFilterPane(isInspecting: boolean) {
   const isWide = useMedia('(min-width: 1240px)');

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-const LABEL = 'Search transaction, address or label';
+const LABEL = 'Search by transaction, address or label';
 
 /** Searches on Enter, because each search reads many deliveries. */
 export function SearchInput({

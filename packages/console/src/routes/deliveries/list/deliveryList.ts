@@ -8,18 +8,22 @@ import { createDeliveryPairs } from './deliveryPairs.ts';
 
 const NO_ROWS: DeliverySummary[] = [];
 
-/** Returns the deliveries that match a filter, and the pair of each. */
+/**
+ * Returns the deliveries that match a filter. `pairOf` finds the delivery of the same match in the
+ * other phase.
+ */
 export function useDeliveryList(filter: ListFilter) {
   const list = useInfiniteQuery(deliveriesQuery(filter));
   const rows = useMemo(() => (list.data === undefined ? NO_ROWS : rowsOf(list.data)), [list.data]);
   const { hasNextPage, isFetching, isError, fetchNextPage } = list;
-  // A page of a search may contain no rows, because it checks a limited number of deliveries.
+  // A page of a search may contain few rows or none, because the service checks a limited number of
+  // deliveries. Further pages are loaded until the list has `PAGE_ROWS` rows.
   const isSearching = isSearch(filter) && hasNextPage && !isError && rows.length < PAGE_ROWS;
   useEffect(() => {
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);
   const [pairs] = useState(createDeliveryPairs);
-  // Renders the rows before it searches for their pairs.
+  // Renders the rows first, and searches for their pairs afterwards.
   const isDrawn = useDeferredValue(true, false);
   const pairOf = useMemo(() => pairs.follow(isDrawn ? rows : NO_ROWS), [pairs, isDrawn, rows]);
   return { list, rows, pairOf };

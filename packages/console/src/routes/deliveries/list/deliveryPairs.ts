@@ -13,7 +13,8 @@ export type PairOf = (
 ) => DeliverySummary | undefined;
 
 /**
- * Updates its index instead of rebuilding it, because only a few of 100,000 rows change at a time.
+ * Keeps an index that is updated rather than rebuilt, because only a few of up to 100,000 rows
+ * change at a time.
  */
 export function createDeliveryPairs(): DeliveryPairs {
   const unconfirmed = new Map<string, DeliverySummary>();
@@ -43,7 +44,7 @@ export function createDeliveryPairs(): DeliveryPairs {
       while (old < known.length || next < rows.length) {
         const before = known[old];
         const now = rows[next];
-        // Both lists have the same order, so a row in only one of them has left or is new.
+        // Both lists have the same order. A row that is in only one of them was removed or added.
         if (before === now) {
           old++;
           next++;

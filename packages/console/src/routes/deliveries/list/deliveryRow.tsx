@@ -18,12 +18,12 @@ import { Status } from '../../../ui/status.tsx';
 
 /** Columns in the order of the cells below; `.delivery-grid` in styles.css sets their widths. */
 const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
+  { label: 'Summary', numeric: false, className: 'cell-what' },
   { label: 'Time', numeric: false, className: '' },
   { label: 'State', numeric: false, className: '' },
   { label: 'HTTP', numeric: true, className: '' },
   { label: 'Took', numeric: true, className: '' },
-  { label: 'Stream', numeric: false, className: '' },
-  { label: 'Summary', numeric: false, className: 'cell-what' },
+  { label: 'Stream', numeric: false, className: 'cell-stream' },
   { label: 'Chain', numeric: false, className: 'cell-chain' },
   { label: 'Block', numeric: true, className: 'cell-block' },
   { label: 'Phase', numeric: false, className: 'cell-phase' },
@@ -39,19 +39,21 @@ interface Cells {
   /** The delivery of the same match in the other phase. */
   pair: DeliverySummary | undefined;
   chainCode: string;
-  /** URL of the delivery. */
+  /** Link that opens the delivery next to the list. */
   href: string;
   onSelect: (id: string) => void;
   ofOneStream: boolean;
   /** The current day; also changes with the time zone. */
   today: string;
-  /** Not rendered: cells are memoized, and show times in this zone. */
+  /**
+   * Not used directly. A change of the time zone rerenders the memoized cells, which show times.
+   */
   zone: string;
 }
 
 /**
- * New deliveries change the index of each row but rarely its cells, which are memoized. The element
- * is reused for another row after this one leaves the screen.
+ * Renders a row with memoized cells, because new deliveries change the index of each row but rarely
+ * its cells. When a row leaves the screen, another row reuses its element.
  */
 export function DeliveryRow({
   rowIndex,
@@ -65,12 +67,12 @@ export function DeliveryRow({
   selected: boolean;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
-  /** True if its pair is the selected row. */
+  /** Whether the selected delivery is the pair of this row. */
   paired: boolean;
 }) {
   const element = useRef<HTMLDivElement>(null);
   const { id } = cells.row;
-  // Removes the focus with the row, so that it does not move to the row that reuses the element.
+  // When another row reuses the element, removes the focus, so that the new row does not get it.
   useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
@@ -102,7 +104,7 @@ export function DeliveryRow({
   );
 }
 
-/** Highlights a row that just appeared. */
+/** Highlights a row that has just appeared. */
 function Arrival({ id }: { id: string }) {
   const [fresh] = useState(() => isFresh(id));
   return fresh && <span className="absolute inset-0 -z-1 animate-fresh bg-accent/16 opacity-0" />;
@@ -120,11 +122,14 @@ const DeliveryCells = memo(function DeliveryCells({
   const name = nameOfStream({ tag: row.tag, id: row.streamId });
   const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
   const bad = row.error !== null && row.state !== 'succeeded';
-  // Omits the status, which has its own column.
+  // Omits an error such as `HTTP 500`, because the status has its own column.
   const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
   const what = why === null ? row.about : `${why} · ${row.about}`;
   return (
     <>
+      <span role="cell" className="cell-what truncate text-12" title={what}>
+        {what}
+      </span>
       <span role="cell" className="data cell-time">
         <a
           href={href}
@@ -163,9 +168,6 @@ const DeliveryCells = memo(function DeliveryCells({
           {name}
         </span>
       )}
-      <span role="cell" className="cell-what truncate text-12 text-muted" title={what}>
-        {what}
-      </span>
       <span role="cell" className="data cell-chain truncate text-muted" title={row.chainId}>
         {chainCode}
       </span>
@@ -177,7 +179,7 @@ const DeliveryCells = memo(function DeliveryCells({
         {pair !== undefined && (
           <span
             className="data roomy-only truncate text-faint"
-            title={`Same match, ${pair.phase}, ${formatDateTime(pair.createdAt)}`}
+            title={`Delivery of the same match: ${pair.phase}, created ${formatDateTime(pair.createdAt)}`}
           >
             {row.phase === 'confirmed' ? '← ' : '→ '}
             {formatRowTime(pair.createdAt, today).slice(0, -4)}
@@ -194,7 +196,7 @@ const DeliveryCells = memo(function DeliveryCells({
   );
 });
 
-/** Shows when a failed delivery is retried. */
+/** Shows when the next attempt of a delivery is due. */
 function Waiting({ timeMs }: { timeMs: number }) {
   const word = `retry ${formatDue(timeMs, useNow())}`;
   return (
@@ -206,6 +208,9 @@ function Waiting({ timeMs }: { timeMs: number }) {
   );
 }
 
-/** Ignores clicks that download, or open a tab or a window. */
+/**
+ * Returns whether this is a plain click. With a modifier key, a click downloads the link or opens
+ * it in a new tab or window.
+ */
 const isPlainPress = ({ button, metaKey, ctrlKey, shiftKey, altKey }: React.MouseEvent): boolean =>
   button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

@@ -15,9 +15,9 @@ import { createRowSlots } from '../../../ui/list/rowSlots.ts';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
-/** Height of the second and third line of a row on narrow screens. */
+/** Total height of the second and third lines of a row on narrow screens. */
 const LINES_PX = 40;
-/** Scrolling further than this counts as leaving the top. */
+/** Number of scrolled pixels beyond which the list is no longer at the top. */
 const SCROLLED_PX = 8;
 
 export interface DeliveryTableHandle {
@@ -58,14 +58,17 @@ export function DeliveryTable({
   more: {
     load: () => void;
     loading: boolean;
-    /** Time to which a search has advanced. */
+    /**
+     * Creation time of the last delivery that an incomplete search has checked, in Unix
+     * milliseconds.
+     */
     searchedTo: number | undefined;
   } | null;
   /** Reports whether the user has scrolled away from the newest row. */
   onScrolled: (away: boolean) => void;
   /** Reports whether the pointer or the focus is on the rows. */
   onUsed: (isUsed: boolean) => void;
-  /** Content for an empty list. */
+  /** Shown if the list is empty. */
   empty: React.ReactNode;
   ref: React.Ref<DeliveryTableHandle>;
 }) {
@@ -91,7 +94,8 @@ export function DeliveryTable({
     scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
     focusRow: (id) => {
       scrollToRow(placeOf(rows, id));
-      // Focuses the row at once for the next key. A row off screen is rendered after the scroll.
+      // Focuses the row at once, so that the next key applies to it. A row that was off screen is
+      // rendered after the scroll, and focused then.
       if (!focus(id)) requestAnimationFrame(() => focus(id));
     },
   }));
@@ -165,7 +169,7 @@ export function DeliveryTable({
       )}
       {rows.length >= KEPT_ROWS && (
         <p className="px-4 py-2 text-12 text-faint">
-          Only the newest {formatCount(KEPT_ROWS)} are listed. Filter to find older ones.
+          Only the newest {formatCount(KEPT_ROWS)} deliveries are listed. Filter to find older ones.
         </p>
       )}
     </div>
@@ -180,7 +184,7 @@ function useUse(onUsed: (isUsed: boolean) => void) {
     onUsed(use.current.pointer || use.current.focus);
   };
   return {
-    // A touch leaves no pointer over the rows.
+    // Ignores touches, which leave no pointer over the rows.
     onPointerEnter: ({ pointerType }: React.PointerEvent) =>
       set({ pointer: pointerType === 'mouse' }),
     onPointerLeave: () => set({ pointer: false }),

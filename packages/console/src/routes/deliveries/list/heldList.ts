@@ -4,24 +4,27 @@ import { heldRows } from '../../../data/live/liveCache.ts';
 import type { DeliveryTableHandle } from './deliveryTable.tsx';
 
 export interface HeldList {
-  /** The anchor and all older rows, newest first. */
+  /**
+   * Rows to show, newest first. While the list is kept still, they start at the anchor: the row
+   * that was the newest when the list last moved.
+   */
   shown: readonly DeliverySummary[];
-  /** Number of newer rows, above the anchor. */
+  /** Number of rows that are newer than the anchor and hidden. */
   waiting: number;
   /** True if the user paused the list. */
   held: boolean;
   hold(on: boolean): void;
   showNewest(): void;
-  /** Reports on each scroll whether the list has left the top. */
+  /** Called on each scroll. `away` is true if the list is no longer at the top. */
   onScrolled(away: boolean): void;
   /** Reports whether the pointer or the focus is on the rows. */
   onUsed(isUsed: boolean): void;
 }
 
 /**
- * Keeps a live list still while the user reads it: paused, scrolled, with the pointer or the focus
- * on its rows, or with a row open.
- * @param of identifies the list; another one starts at its newest row.
+ * Keeps a live list still, so that the user can read it, while it is paused or scrolled, the
+ * pointer or the focus is on its rows, or a delivery is open.
+ * @param of identifies the list; a different list starts at its newest row.
  */
 export function useHeldList({
   of,
@@ -43,7 +46,8 @@ export function useHeldList({
   const standsStill = held || isAway || isUsed || isInspecting;
   const [top] = rows;
   const newest = top === undefined || !isLoaded ? null : { of, id: top.id };
-  // Derived from the rows of this render: an effect would run after new rows have moved the list.
+  // Sets the anchor during the render, because an effect would run after new rows have moved the
+  // list.
   if (anchor !== null && (!standsStill || anchor.of !== of)) setAnchor(null);
   else if (anchor === null && standsStill && newest !== null) setAnchor(newest);
   const { shown, newer: waiting } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);

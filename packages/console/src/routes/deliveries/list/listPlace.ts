@@ -17,12 +17,13 @@ export function useListPlace({
   rows: readonly DeliverySummary[];
   /** Whether the rows of the filter are loaded. */
   isRead: boolean;
-  /** The delivery that the URL selects. */
+  /** Id of the delivery that the URL selects. */
   selected: string | undefined;
   scrollToRow: (id: string) => void;
   onUntil: (until: number | undefined, how: 'placed' | 'moved') => void;
 }) {
-  // Row to scroll to once it is listed: the one that a link selects, or the previous top row.
+  // Id of the row to scroll to once it is listed: the row that a link selects, or the previous top
+  // row.
   const kept = useRef(selected);
   useEffect(() => {
     const row = findRow(rows, kept.current);
@@ -31,7 +32,7 @@ export function useListPlace({
     scrollToRow(row.id);
   });
 
-  // If a link selects a delivery older than the listed rows, the list starts with it.
+  // If a link selects a delivery older than the listed rows, the list is moved to start with it.
   const isOpened = useRef(false);
   useEffect(() => {
     if (isOpened.current || !isRead) return;

@@ -10,7 +10,7 @@ import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Ago } from '../../../ui/text/time.tsx';
 
-/** Shown for an empty list; offers other values of each active filter. */
+/** Shown for an empty list. Offers other values for the active filters. */
 export function NoDeliveries({
   filter,
   search,
@@ -23,7 +23,7 @@ export function NoDeliveries({
   search: DeliveriesSearch;
   streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
-  /** Resets the list. */
+  /** Called before the filter changes. */
   onChoose: () => void;
   onClear: () => void;
 }) {
@@ -38,9 +38,7 @@ export function NoDeliveries({
     return (
       <div className="px-4 py-6">
         <p className="font-medium">No deliveries yet</p>
-        <p className="mt-1 text-muted">
-          Deliveries appear here within a second after a block matches a stream.
-        </p>
+        <p className="mt-1 text-muted">Deliveries appear here when a block matches a stream.</p>
       </div>
     );
   }
@@ -53,7 +51,7 @@ export function NoDeliveries({
     <div className="px-4 py-6">
       <p className="font-medium">No deliveries match this filter</p>
       {filter.createdTo === undefined && (
-        <p className="mt-1 text-muted">New deliveries appear here as they are created.</p>
+        <p className="mt-1 text-muted">Deliveries that match this filter will appear here.</p>
       )}
       {last != null && (
         <p className="mt-2">

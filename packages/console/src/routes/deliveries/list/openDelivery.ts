@@ -7,7 +7,7 @@ import { deliveryBodyQuery } from '../../../data/queries/delivery.ts';
 /** Placeholder for the id in the link that all rows share. */
 const ANY_ROW = 'row';
 
-/** Opens a delivery next to the list, and builds the links of the rows. */
+/** Returns functions that open a delivery next to the list, and build the links of the rows. */
 export function useOpenDelivery(): { open: (id: string) => void; hrefOf: (id: string) => string } {
   const navigate = useNavigate();
   // Starts the worker early, so that it is ready for the first body.
@@ -15,13 +15,13 @@ export function useOpenDelivery(): { open: (id: string) => void; hrefOf: (id: st
   const queryClient = useQueryClient();
   const open = useCallback(
     (id: string) => {
-      // Loads the delivery while the inspector renders.
+      // Loads the body while the inspector renders.
       void queryClient.prefetchQuery(deliveryBodyQuery(id));
       void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) });
     },
     [navigate, queryClient],
   );
-  // Built once for all rows; a link of the router would build it for each.
+  // Builds the link once for all rows; a router link would build it for each row.
   const { publicHref: href } = useRouter().buildLocation({
     to: '.',
     search: (now) => ({ ...now, sel: ANY_ROW }),

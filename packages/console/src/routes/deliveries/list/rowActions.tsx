@@ -17,7 +17,7 @@ import { toCurl } from '../../delivery/body/curl.ts';
 import { sendVerb } from '../../../words/condition.ts';
 
 /**
- * Binds the actions of the focused row to their keys, and lists them under `.`.
+ * Binds the actions of the focused row to their keys, and lists them when `.` is pressed.
  * @returns the list while it is open, and the errors of its actions.
  */
 export function useRowActions({
@@ -29,12 +29,12 @@ export function useRowActions({
   onReplay,
 }: {
   focused: () => DeliverySummary | undefined;
-  /** Search params that let the delivery's page step through the list. */
+  /** Filter of the list, so that the delivery's page steps through the same list. */
   ofList: DeliveriesSearch;
   marks: ReadonlySet<string>;
   onOpen: (id: string) => void;
   onMark: (id: string, through: boolean) => void;
-  /** Null if nothing is selected or filtered. */
+  /** Null if no rows are selected and the filter is empty or a search. */
   onReplay: (() => void) | null;
 }): { list: React.ReactNode; problems: React.ReactNode } {
   const navigate = useNavigate();
@@ -77,7 +77,7 @@ export function useRowActions({
           run: () => onMark(row.id, false),
         },
         onReplay !== null && {
-          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all listed…',
+          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all matching…',
           keycap: 'r',
           run: onReplay,
         },
@@ -100,7 +100,7 @@ export function useRowActions({
       )}
       {copyCurl.isError && (
         <ErrorPanel
-          what="Couldn't copy the delivery"
+          what="Couldn't copy the curl command"
           error={copyCurl.error}
           onRetry={() => copyCurl.mutate(copyCurl.variables)}
         />

@@ -3,7 +3,9 @@ import { useState, type RefObject } from 'react';
 import { findRow, placeOf } from '../../../data/live/liveCache.ts';
 import type { DeliveryTableHandle } from './deliveryTable.tsx';
 
-/** Tracks the row that keys apply to: the open delivery, or the one last moved to. */
+/**
+ * Tracks the row that keys apply to: the open delivery or, if none is open, the row last moved to.
+ */
 export function useRowCursor({
   shown,
   selected,
@@ -12,7 +14,7 @@ export function useRowCursor({
   onAbove,
 }: {
   shown: readonly DeliverySummary[];
-  /** The delivery that is open. */
+  /** Id of the open delivery. */
   selected: string | undefined;
   table: RefObject<DeliveryTableHandle | null>;
   onSelect: (id: string) => void;
@@ -20,7 +22,7 @@ export function useRowCursor({
   onAbove: () => void;
 }): {
   current: string | undefined;
-  /** @returns the row that keys now apply to. */
+  /** @returns the id of the row that keys now apply to; undefined if there are no rows. */
   move: (step: 1 | -1) => string | undefined;
   clear: () => void;
 } {
@@ -35,7 +37,7 @@ export function useRowCursor({
       const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
       if (next === undefined) return undefined;
       setCursor(next.id);
-      // With the inspector open, moving inspects the next row; otherwise it only focuses the row.
+      // With the inspector open, moving opens the next row; otherwise, it only focuses the row.
       if (selected === undefined) table.current?.focusRow(next.id);
       else {
         table.current?.scrollToRow(next.id);

@@ -3,7 +3,10 @@ import { clsx } from 'clsx';
 import { listParts, wentOverOpenConnection } from './attemptParts.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 
-/** Draws an attempt to the scale of the longest one: outlined before sending, filled afterwards. */
+/**
+ * Draws the duration of an attempt relative to the longest one. The parts before sending are
+ * outlined; the others are filled.
+ */
 export function AttemptBar({
   attempt,
   longestMs,
@@ -39,7 +42,7 @@ export function AttemptBar({
   );
 }
 
-/** Lists the parts as text: `dns 2 · tls 31 · wait 4,966`, in milliseconds. */
+/** Shows the parts as text, such as `dns 2 · tls 31 · wait 4,966 ms`. */
 export function AttemptParts({ attempt }: { attempt: DeliveryAttempt }) {
   const parts = listParts(attempt);
   if (parts.length === 0) return null;

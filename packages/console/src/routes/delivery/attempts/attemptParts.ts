@@ -1,14 +1,17 @@
-/** Splits the duration of an attempt into its parts, in order. Pure. */
+/** Splits the duration of an attempt into its parts, in order. */
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 
 export interface AttemptPart {
   name: 'dns' | 'connect' | 'tls' | 'wait' | 'body';
   ms: number;
-  /** True if the part precedes sending. */
+  /** True if the part ends before the request is sent. */
   isSetUp: boolean;
 }
 
-/** Returns the parts. Omits parts that took no time, except the wait. */
+/**
+ * Returns the parts of an attempt; empty if they were not measured. Omits parts that did not happen
+ * or took no time, except a wait of 0 ms.
+ */
 export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPart[] {
   if (parts === null) return [];
   const all = [
@@ -23,6 +26,6 @@ export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPar
   );
 }
 
-/** Whether the attempt reused a connection, so that no setup was needed. */
+/** Returns whether the attempt reused an open connection, so that it needed no setup. */
 export const wentOverOpenConnection = ({ parts }: Pick<DeliveryAttempt, 'parts'>): boolean =>
   parts !== null && parts.connectMs === null && parts.waitMs !== null;

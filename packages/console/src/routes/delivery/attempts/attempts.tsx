@@ -25,10 +25,13 @@ import { useBackOff } from './backOffBanner.tsx';
 import { toConnectingCurl, toCurl, toReplayCommand } from '../body/curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
-/** Only the last few fit above the tabs; the attempts tab has all. */
+/** Number of attempts shown above the tabs; the attempts tab lists all. */
 const SHOWN_IN_BRIEF = 4;
 
-/** Lists all attempts as bars on one scale, and shows when the next one is due. */
+/**
+ * Lists the attempts as bars on one scale, or only the last few if `brief`. Shows when the next
+ * attempt is due.
+ */
 export function Attempts({
   delivery,
   brief = false,
@@ -68,7 +71,10 @@ export function Attempts({
   );
 }
 
-/** Shows when the next attempt and later retries are due, with a button to stop. */
+/**
+ * Shows when the next attempt is due, and the waits between later retries. After the first attempt,
+ * a button stops the retries.
+ */
 function NextAttempt({
   delivery: { attempts, remainingWaitsMs },
   dueAt,
@@ -153,8 +159,9 @@ function AttemptLine({
 }
 
 /**
- * Describes the result of an attempt in addition to its status: the response body, the error or the
- * URL.
+ * Describes an attempt in addition to its status. For a success, returns the URL. For a failure,
+ * returns the first line of the response, `same response` if it repeats the previous one, or the
+ * error if there is no response text.
  */
 function outcomeOf(
   { status, error, responseBody, webhookUrl }: DeliveryAttempt,

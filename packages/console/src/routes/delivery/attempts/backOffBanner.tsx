@@ -9,7 +9,7 @@ import type { Retry } from './retry.ts';
 
 const CONDITION = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
 
-/** Returns the back-off that delays a delivery, if any. */
+/** Returns the receiver's back-off if it delays the delivery. */
 export function useBackOff({
   streamId,
   state,
@@ -21,7 +21,7 @@ export function useBackOff({
   return waits && backOff && nextAttemptAt <= backOff.until ? backOff : undefined;
 }
 
-/** Explains that a due delivery waits because its receiver is backed off. */
+/** Explains that a pending delivery waits because its receiver is backed off. */
 export function BackOffBanner({ delivery, retry }: { delivery: DeliverySummary; retry: Retry }) {
   const now = useNow();
   const backOff = useBackOff(delivery);
@@ -32,7 +32,7 @@ export function BackOffBanner({ delivery, retry }: { delivery: DeliverySummary; 
       <p className="min-w-0 basis-64 grow break-words">
         {backOff.reason === 'failures'
           ? `The receiver keeps failing: ${backOffWords(backOff, now)}.`
-          : `The receiver limits requests: ${backOffWords(backOff, now)}.`}{' '}
+          : `The receiver is rate limiting requests: ${backOffWords(backOff, now)}.`}{' '}
         Nothing is lost, and no attempt is used up.
       </p>
       {backOff.reason === 'failures' && backOff.until > now && (

@@ -6,11 +6,11 @@ import { DateTime } from '../../../ui/text/time.tsx';
 
 const CONDITION = { shape: 'exclamation', word: 'certificate expires soon', tone: 'warn' } as const;
 
-/** Warns that the receiver's certificate expires soon. */
 export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
   const now = useNow();
   const certificate = delivery.attemptList.findLast((each) => each.certificate)?.certificate;
-  // If the certificate has expired, it was renewed since, or the attempts show it as their error.
+  // An expired certificate needs no warning: either it was renewed since then, or the attempts show
+  // the error.
   if (!certificate?.expiresSoon || certificate.expiresAt <= now) return null;
   const { subject, names, expiresAt } = certificate;
   const [name = subject, ...others] = names;

@@ -12,7 +12,9 @@ const ReplayForm = lazy(async () => ({
   default: (await import('../../replays/new/replayForm.tsx')).ReplayForm,
 }));
 
-/** Counts the deliveries of the stream that failed in the same way, and offers to replay them. */
+/**
+ * Counts the stream's deliveries whose last attempt had this status, and offers to replay them.
+ */
 export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
   const answer = status === null ? 'none' : String(status);
   const filter = { streamId, status: answer };
@@ -20,7 +22,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
   const { data: oldest } = useQuery(oldestQuery(filter));
   const now = useNow();
   const [replaying, setReplaying] = useState(false);
-  // Reserves the space, because a failure is rarely the only one.
+  // Reserves the space while counting, because a failure is rarely the only one.
   if (isPending) return <div className="h-9" />;
   if (counts === undefined || counts.total < 2) return null;
   const count = `${formatCount(counts.total)}${counts.isCapped ? ' or more' : ''}`;
@@ -42,7 +44,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
       >
         Similar failures
       </Link>
-      <Button onClick={() => setReplaying(true)}>Replay all {count} after a fix…</Button>
+      <Button onClick={() => setReplaying(true)}>Replay all {count}…</Button>
       {replaying && (
         <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
           <Suspense fallback={<Loading />}>

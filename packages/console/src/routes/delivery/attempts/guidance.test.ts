@@ -22,13 +22,13 @@ test('each class of responses has its own advice', () => {
   expect(status(504)).toContain('Respond with 2xx first');
   expect(status(413)).toContain('limit');
   expect(status(429)).toContain('limit the rate of the stream');
-  expect(status(503)).toContain('crashed');
+  expect(status(503)).toContain('failed or is restarting');
   expect(status(301)).toContain('Redirects');
   expect(status(410)).toContain('Gone');
 });
 
 test('the advice for a request without a response depends on the cause', () => {
-  expect(transport('connect ECONNREFUSED 127.0.0.1:3000')).toContain('Nothing listens');
+  expect(transport('connect ECONNREFUSED 127.0.0.1:3000')).toContain('Nothing is listening');
   expect(transport('getaddrinfo ENOTFOUND api.example')).toContain('api.example does not resolve');
   expect(transport('getaddrinfo EAI_AGAIN api.example')).toContain('name server');
   expect(transport('the name api.example was not resolved within 3 s')).toContain('name server');
@@ -37,7 +37,9 @@ test('the advice for a request without a response depends on the cause', () => {
   );
   expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('Couldn’t connect');
   expect(transport('port 25 is not allowed for webhooks: use 80')).toContain('port 25');
-  expect(transport('The attempt timed out after 15 s')).toContain('No response after 15 s');
+  expect(transport('The attempt timed out after 15 s')).toContain(
+    'No complete response after 15 s',
+  );
   expect(transport('certificate has expired')).toContain('certificate');
   expect(transport('socket hang up')).toContain('closed the connection');
 });
@@ -50,14 +52,12 @@ test('the advice includes the certificate error, or the address that was tried',
     offers: ['connect'],
   });
   expect(transport('connect ECONNREFUSED 10.1.2.3:443', '10.1.2.3:443')).toContain(
-    'Nothing listens at this address and port. Tried 10.1.2.3:443.',
+    'Nothing is listening on this host and port. Tried 10.1.2.3:443.',
   );
   expect(transport('wrong version number (SSL routines)', '10.1.2.3:443')).toContain(
     'does not speak TLS on this port. Tried 10.1.2.3:443.',
   );
-  expect(transport('SSL alert number 70: tlsv1 alert protocol version')).toContain(
-    'versions of TLS',
-  );
+  expect(transport('SSL alert number 70: tlsv1 alert protocol version')).toContain('TLS versions');
 });
 
 test('the advice for a blocked address names it, and the flag that allows only it', () => {
@@ -69,7 +69,7 @@ test('the advice for a blocked address names it, and the flag that allows only i
       webhookUrl,
     )!;
   const flag = (network: string) => ({
-    label: 'Copy the flag that allows it',
+    label: 'Copy the --allow-cidr flag',
     copy: `--allow-cidr ${network}`,
   });
   const literal = refusal('10.1.2.3', 'http://10.1.2.3/hooks');
@@ -130,5 +130,7 @@ test('advice includes the figures of the delivery', () => {
     address: null,
     webhookUrl: '',
   };
-  expect(attemptGuidance(attempt, unknown)?.advice).toContain('No response after 5.0 s. Respond');
+  expect(attemptGuidance(attempt, unknown)?.advice).toContain(
+    'No complete response after 5.0 s. Respond',
+  );
 });

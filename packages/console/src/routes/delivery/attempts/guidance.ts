@@ -3,15 +3,14 @@ import type { DeliveryAttempt } from '@sluice/kit/sluice';
 import { formatBytes, formatClock, formatDuration } from '../../../ui/text/format.ts';
 
 export interface Guidance {
-  /** One or two sentences. */
   advice: string;
   /** Next steps, the most helpful first. */
   offers: readonly Offer[];
 }
 
 /**
- * A next step: a link, a command that repeats the request, tests the connection or replays to
- * localhost, or text to copy.
+ * A next step: a link (`verify`, `edit`, `limit`), a command to copy (`curl`, `connect`, `local`),
+ * or another text to copy.
  */
 export type Offer =
   | 'verify'
@@ -22,16 +21,19 @@ export type Offer =
   | 'local'
   | { label: string; copy: string };
 
-/** Figures in addition to the attempt itself. */
+/** Facts that the advice depends on, in addition to the attempt itself. */
 export interface AttemptFigures {
   bodyBytes: number;
-  /** The p95 of the stream's recent successful attempts, or null without any. */
+  /**
+   * 95th percentile of the duration of the stream's recent successful attempts; null if there were
+   * none.
+   */
   p95Ms: number | null;
-  /** Time of the next attempt; null if none follows. */
+  /** Time of the next attempt, in Unix milliseconds; null if none follows. */
   nextAttemptAt: number | null;
 }
 
-/** @returns the advice; null if there is none. */
+/** @returns null if there is no advice for this attempt. */
 export function attemptGuidance(
   {
     status,
@@ -51,7 +53,7 @@ export function attemptGuidance(
       transportGuidance(error, { address, webhookUrl }) ??
       (/time|abort|deadline|no complete response/i.test(error)
         ? guide(
-            `No response after ${formatDuration(durationMs)}.${answerFirst}`,
+            `No complete response after ${formatDuration(durationMs)}.${answerFirst}`,
             ANSWER_FIRST,
             'curl',
           )
@@ -60,7 +62,7 @@ export function attemptGuidance(
   }
   if (status === 401 || status === 403) {
     return guide(
-      'The handler rejected the request, usually because the signature did not verify. Check that it uses this service’s secret and the raw body.',
+      'The handler rejected the request, usually because the signature did not verify. Check that the handler verifies the raw body with the correct secret.',
       'verify',
     );
   }
@@ -77,7 +79,10 @@ export function attemptGuidance(
     );
   }
   if (status === 410) {
-    return guide('Gone: the receiver no longer accepts webhooks.', 'edit');
+    return guide(
+      'Gone: the receiver no longer accepts webhooks at this URL. Correct the webhook URL.',
+      'edit',
+    );
   }
   if (status === 413) {
     return guide(
@@ -88,17 +93,17 @@ export function attemptGuidance(
   if (status === 429) {
     return guide(
       nextAttemptAt === null
-        ? 'The receiver limits its request rate. Limit the rate of the stream.'
-        : `The receiver limits its request rate: the next attempt waits until ${formatClock(nextAttemptAt).slice(0, 8)}. You can also limit the rate of the stream.`,
+        ? 'The receiver is rate limiting requests. Limit the rate of the stream.'
+        : `The receiver is rate limiting requests. The next attempt waits until ${formatClock(nextAttemptAt).slice(0, 8)}. You can also limit the rate of the stream.`,
       'limit',
     );
   }
   if (status >= 500) {
-    return guide('The handler crashed or is restarting. See its response.', 'local');
+    return guide('The handler failed or is restarting. See its response.', 'local');
   }
   if (status >= 300 && status < 400) {
     return guide(
-      'Redirects are not followed. Set the stream’s webhook URL to the final address.',
+      'Redirects are not followed. Set the stream’s webhook URL to the final URL.',
       'edit',
     );
   }
@@ -120,7 +125,7 @@ const EXPRESS_LIMIT: Offer = {
   copy: `app.use('/webhooks', express.raw({ type: '*/*', limit: '10mb' }));`,
 };
 
-/** Returns advice for a failed connection, or null for other causes, such as a slow receiver. */
+/** Returns advice if the connection failed; null for other causes, such as a slow receiver. */
 function transportGuidance(
   error: string,
   { address, webhookUrl }: Pick<DeliveryAttempt, 'address' | 'webhookUrl'>,
@@ -128,10 +133,10 @@ function transportGuidance(
   const cause = error.toLowerCase();
   const host = URL.parse(webhookUrl)?.hostname ?? webhookUrl;
   const tried = address === null ? '' : ` Tried ${address}.`;
-  // Checked first, because certificate errors can contain any word.
+  // Certificate errors are checked first, because they can contain any word.
   if (cause.startsWith('the certificate ')) {
     return guide(
-      `The secure connection failed: ${error}. Renew or fix it at the receiver. Queued deliveries are then sent automatically.`,
+      `The secure connection failed: ${error}. Renew or fix the certificate at the receiver. Queued deliveries are then sent automatically.`,
       'connect',
     );
   }
@@ -140,7 +145,7 @@ function transportGuidance(
     return guide(`The service does not send to this port: ${error}.`, 'edit');
   if (/eai_again|not resolved|etimeout|servfail/.test(cause)) {
     return guide(
-      `The name ${host} was not resolved in time. The name server of the service or of the domain does not respond.`,
+      `The name ${host} could not be resolved: a name server of the service or of the domain failed or did not respond.`,
       'connect',
     );
   }
@@ -160,7 +165,7 @@ function transportGuidance(
   }
   if (/refused/.test(cause)) {
     return guide(
-      `Nothing listens at this address and port.${tried} Start the receiver, or correct the webhook URL.`,
+      `Nothing is listening on this host and port.${tried} Start the receiver, or correct the webhook URL.`,
       'connect',
       'edit',
     );
@@ -174,7 +179,7 @@ function transportGuidance(
   }
   if (/cert|tls|ssl/.test(cause)) {
     return guide(
-      `The secure connection failed.${tried} Check the receiver’s versions of TLS, and the name, chain and expiry of its certificate.`,
+      `The secure connection failed.${tried} Check the receiver’s TLS versions, and the name, chain and expiry of its certificate.`,
       'connect',
     );
   }
@@ -184,27 +189,30 @@ function transportGuidance(
   return null;
 }
 
-/** Advice for a request that the service did not send, because its address is not public. */
+/** Returns advice for a request that was not sent because its address is not public. */
 function guardGuidance(error: string, host: string): Guidance {
   const refused = error.split(' ', 3)[2] ?? host;
   const network = networkOf(refused);
   const allow: Offer[] =
     network === null
       ? []
-      : [{ label: 'Copy the flag that allows it', copy: `--allow-cidr ${network}` }];
+      : [{ label: 'Copy the --allow-cidr flag', copy: `--allow-cidr ${network}` }];
   return guide(
     `${
       host === refused || host === `[${refused}]`
         ? `${refused} is not public.`
         : `${host} resolves to ${refused}, which is not public.`
-    } The service keeps webhooks out of its own network (SSRF). If the receiver is yours, start the service with --allow-cidr.`,
+    } To prevent SSRF, the service does not send webhooks to private addresses. If the receiver is yours, restart the service with --allow-cidr.`,
     ...allow,
     'edit',
     'connect',
   );
 }
 
-/** Returns the network of a single IP address; null for names, which can resolve to any. */
+/**
+ * Returns a network that contains only this IP address, or the loopback network for `localhost`.
+ * Returns null for other names, which can resolve to any address.
+ */
 function networkOf(address: string): string | null {
   if (address === 'localhost') return '127.0.0.0/8';
   if (address.includes(':')) return `${address}/128`;

@@ -4,7 +4,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 
 interface Header {
   name: string;
-  /** The value, or null if it differs between attempts or is not shown. */
+  /** Null if the value is different for each attempt or is not shown. */
   value: string | null;
   meaning: string;
 }
@@ -19,7 +19,7 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'x-signature',
     value: null,
-    meaning: 'Keccak-256 of the body followed by the secret. Verify it over the raw body.',
+    meaning: 'Keccak-256 of the body followed by the account secret. Verify it over the raw body.',
   },
   {
     name: 'webhook-id',
@@ -38,7 +38,9 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   },
 ];
 
-/** Lists the request headers. Signatures are created for each attempt and not stored. */
+/**
+ * Lists the most important request headers. Signatures are created for each attempt and not stored.
+ */
 export function HeaderList({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <dl className="min-h-0 flex-1 overflow-y-auto">

@@ -5,12 +5,15 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
 
-/** Shows the receiver's response to one attempt; initially the last one. */
+/**
+ * Shows the receiver's response to one attempt, which the user can select. Default: the last
+ * attempt.
+ */
 export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[] }) {
   const [number, setNumber] = useState<number | null>(null);
   const attempt = attempts.find((each) => each.number === number) ?? attempts.at(-1);
   if (attempt === undefined) {
-    return <p className="p-4 text-muted">No response yet. The delivery was not sent.</p>;
+    return <p className="p-4 text-muted">No response yet. The delivery has not been sent.</p>;
   }
   return (
     <>

@@ -1,4 +1,4 @@
-/** Provides the actions for a delivery that waits for its next attempt. */
+/** Actions for a delivery that waits for its next attempt. */
 export interface Retry {
   now: () => void;
   stop: () => void;

@@ -14,7 +14,7 @@ handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
 
 createServer(toNodeListener(handler)).listen(3000);`;
 
-/** Maximum size of an inlined body. Longer bodies are read from a file. */
+/** Maximum length of a body in the code of a test. A longer body is read from a file. */
 const MAX_BODY_LENGTH = 20_000;
 
 const toTest = (delivery: DeliveryDetail, body: SentBody): string => {

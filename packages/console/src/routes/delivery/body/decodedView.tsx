@@ -13,10 +13,10 @@ import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
-/** Number of records that each further page adds. */
+/** Number of records on the first page. Each further page has twice as many. */
 const PAGE_RECORDS = 50;
 
-/** A public list of signatures. The page links to it but never contacts it. */
+/** A public directory of event signatures. The console links to it but never contacts it. */
 const SIGNATURES_URL = 'https://www.4byte.directory/event-signatures/?bytes_signature=';
 
 const HASHES_CHECKED = /^0x[0-9a-fA-F]{40,}$/;
@@ -27,14 +27,14 @@ export function DecodedView({
   delivery,
 }: {
   body: Body | null;
-  /** Provides labels and reasons; undefined before the stream has loaded. */
+  /** Provides labels and reasons; undefined for the sample of a dry run. */
   delivery?: DeliveryDetail;
 }) {
   return body === null ? <NoWebhook /> : <Records body={body} delivery={delivery} />;
 }
 
 const NoWebhook = () => (
-  <p className="p-4 text-muted">The body is not a webhook. See the payload.</p>
+  <p className="p-4 text-muted">The body is not a webhook. See the Payload tab.</p>
 );
 
 function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | undefined }) {
@@ -66,20 +66,23 @@ function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | un
       </ol>
       {left > 0 && (
         <div className="px-4 py-2">
-          <Button onClick={() => setPages(pages + 1)}>Show more of {formatCount(left)}</Button>
+          <Button onClick={() => setPages(pages + 1)}>Show more ({formatCount(left)} left)</Button>
         </div>
       )}
     </div>
   );
 }
 
-/** Placeholder without reasons. */
+/** Argument of the query for reasons, which is disabled if there is no delivery. */
 const NOBODY = { id: '', createdAt: 0 };
 
-/** The first page is shorter, because most users read no further. */
+/**
+ * Returns the index of a page's first record. Most users read only the first page, so it is
+ * shorter.
+ */
 const firstOf = (page: number): number => Math.max(0, PAGE_RECORDS * (2 * page - 1));
 
-/** Memoized, so that adding pages does not render it again. */
+/** Memoized, so that adding a page does not render the others again. */
 const RecordPage = memo(function RecordPage({
   body,
   first,
@@ -94,7 +97,7 @@ const RecordPage = memo(function RecordPage({
   return records.map((record, index) => <Record key={index} record={record} {...context} />);
 });
 
-/** Facts about a record in addition to its fields. */
+/** Props that all records of a body share. */
 interface Context {
   delivery: DeliveryDetail | undefined;
   /** Reasons why each record matched: undefined while loading, null if unknown. */
@@ -173,12 +176,12 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
 /** Links a field to the block explorer, if its value is an address or the transaction. */
 function FieldLink({ chainId, name, value }: { chainId: string; name: string; value: string }) {
   if (name === 'tx') return <ExplorerLink chainId={chainId} page="transaction" value={value} />;
-  // On EVM, 32 bytes are a topic or another hash; on Aptos, an address.
+  // On EVM chains, a value of 32 bytes is a topic or another hash; on Aptos, it is an address.
   const isAddress = value.length === 42 || chainId.startsWith('aptos:');
   return isAddress && <ExplorerLink chainId={chainId} page="address" value={value} />;
 }
 
-/** Shows the stream's label of a watched address, next to the address. */
+/** Shows the stream's label for a watched address, next to the address. */
 function Label({ of: address, labels }: { of: string; labels: Labels | undefined }) {
   const label = labels?.[address.toLowerCase()];
   return label === undefined ? null : (
@@ -226,7 +229,7 @@ function MatchReason({
   );
 }
 
-/** Replaces addresses with labels, shortens other hashes, and groups digits. */
+/** Replaces addresses with their labels, shortens other addresses and hashes, and groups digits. */
 const shorten = (reason: string, labels: Labels): string =>
   formatMessage(reason).replaceAll(
     /0x[0-9a-f]{40,64}/gi,

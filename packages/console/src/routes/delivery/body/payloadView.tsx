@@ -2,18 +2,13 @@ import { cutText, toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice'
 import { Code, Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Body } from '../../../body/body.ts';
+import { PLAIN_TEXT_LIMIT } from '../../../body/bodyView.tsx';
 import { readText, type SentBody } from '../../../body/bodyWorker.ts';
 import { download } from '../../../ui/text/download.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { JsonTree } from '../../../body/jsonTree.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
-
-/**
- * Maximum length of the text, because layout of longer text is slow. The tree shows such bodies in
- * full.
- */
-const PLAIN_TEXT_LIMIT = 500_000;
 
 /** Shows the body as a tree, or as the exact text that was sent. */
 export function PayloadView({
@@ -34,7 +29,7 @@ export function PayloadView({
         square
         aria-pressed={asText}
         aria-label="Show the body as text"
-        title={asText ? 'Show as tree' : 'Show text as sent'}
+        title={asText ? 'Show as tree' : 'Show as text'}
         className="aria-pressed:text-accent"
         onClick={() => setAsText(!asText)}
       >
@@ -43,7 +38,7 @@ export function PayloadView({
       <CopyButton text={() => readText(sent)} label="Copy body" iconOnly />
       <Button
         variant="quiet"
-        title="Save the body as a file for tests and sluice fixture run"
+        title="Save the body as a fixture, for tests or the command “sluice fixture run”"
         onClick={() =>
           void readText(sent).then((text) =>
             download(toFixtureName(delivery), text, 'application/json'),

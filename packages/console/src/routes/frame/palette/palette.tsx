@@ -1,7 +1,7 @@
 import { lazy, Suspense, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { PaletteKey } from './paletteCommands.tsx';
 
-/** Loads the list; also called to prefetch it. */
+/** Loads the code of the list. The frame calls this function to prefetch the code. */
 export const loadPaletteCommands = async () => ({
   default: (await import('./paletteCommands.tsx')).PaletteCommands,
 });
@@ -9,23 +9,29 @@ const PaletteCommands = lazy(loadPaletteCommands);
 
 const isPaletteKey = (key: string): key is PaletteKey => /^(ArrowDown|ArrowUp|Enter)$/.test(key);
 
-/** The command palette. Its field appears at once and takes every key; its list may load later. */
+/**
+ * The command palette. Its field appears at once and accepts keys; the code of its list may load
+ * later.
+ */
 export function Palette({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [text, setText] = useState('');
-  /** Keys for the list, in order, until it has loaded. */
+  /** Keys that the list has not handled yet, in order. */
   const waiting = useRef<PaletteKey[]>([]);
   const take = useRef<(key: PaletteKey) => boolean>(() => false);
   const [active, setActive] = useState<string>();
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  /** Handles a single key, because it may change the list. */
+  /**
+   * Passes only one key to the list, because the key may change the list. The next key follows once
+   * the list has rendered.
+   */
   const takeNext = (): void => {
     const [key] = waiting.current;
     if (key !== undefined && take.current(key)) waiting.current.shift();
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    // Enter also confirms the text of an input method.
+    // While an input method is composing, Enter confirms its text.
     if (!isPaletteKey(event.key) || event.nativeEvent.isComposing) return;
     event.preventDefault();
     waiting.current.push(event.key);
@@ -37,7 +43,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ref={dialog}
       aria-label="Search and commands"
       onClose={onClose}
-      // A click outside closes it in browsers that support this.
+      // In browsers that support `closedby`, a click outside closes the palette.
       {...{ closedby: 'any' }}
       className="mx-auto mt-[12dvh] mb-auto w-140 max-w-[calc(100vw-24px)] animate-overlay overflow-hidden rounded-overlay border border-line bg-surface p-0 text-text shadow-overlay backdrop:bg-bg/60"
     >

@@ -12,21 +12,22 @@ import { PASTED_WORDS, recognise, type Pasted } from '../../../words/paste.ts';
 import { useRested } from '../../../ui/form/rested.ts';
 import { setDensity, setTheme, THEMES } from '../../../ui/preferences.ts';
 import { nameOfStream } from '../../../words/names.ts';
-
-interface Command {
-  id: string;
-  label: string;
-  /** Secondary text, in a faint color. */
-  detail: string;
-  run: () => void;
-}
+import type { Command } from './command.ts';
+import { useDocsCommands } from './docsCommands.ts';
+import { useFoundCommands } from './foundCommands.ts';
+import { useStreamActions } from './streamActions.ts';
 
 /** Keys that the palette's field passes to its list. */
 export type PaletteKey = 'ArrowDown' | 'ArrowUp' | 'Enter';
 
 const MAX_SHOWN = 12;
+/** Minimum length of the text for a search of the deliveries. */
+const MIN_SEARCH = 3;
 
-/** Lists commands that match the text, and actions for a recognized address, hash, id and so on. */
+/**
+ * Lists commands that match the text, and actions for recognized text such as an address, a hash or
+ * an id.
+ */
 export function PaletteCommands({
   id,
   text,
@@ -39,12 +40,12 @@ export function PaletteCommands({
   text: string;
   onKeyDown: (event: React.KeyboardEvent) => void;
   /**
-   * Called whenever the list changes.
+   * Called after each render of the list.
    * @param take handles a key; returns false while the list is loading.
-   * @param active the id of the command that Enter runs.
+   * @param active the element id of the command that Enter runs.
    */
   onDrawn: (take: (key: PaletteKey) => boolean, active: string | undefined) => void;
-  /** Closes the palette; the command runs after that. */
+  /** Closes the palette before a command runs. */
   onRun: () => void;
 }) {
   const list = useRef<HTMLDivElement>(null);
@@ -58,13 +59,16 @@ export function PaletteCommands({
   const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
   const isLookedUp = pasted?.kind === 'ens-name' && pasted.name === name;
   const forPasted = usePastedCommands(pasted, isLookedUp ? resolved.data : undefined);
-  const all = useCommands();
+  const found = useFoundCommands(text, pasted);
+  const commands = useCommands();
+  const all = [...commands, ...useStreamActions(), ...useDocsCommands()];
   const words = text.toLowerCase().split(/\s+/);
   const matching = all.filter(({ label, detail }) => {
     const where = `${label} ${detail}`.toLowerCase();
     return words.every((word) => where.includes(word));
   });
-  const shown = [...forPasted, ...matching].slice(0, MAX_SHOWN);
+  const search = useSearchCommand(pasted === undefined ? text.trim() : '');
+  const shown = [...found.commands, ...forPasted, ...matching, ...search].slice(0, MAX_SHOWN);
   const active = shown[Math.min(at, shown.length - 1)];
   const activeId = active && `${id}-${active.id}`;
 
@@ -73,7 +77,8 @@ export function PaletteCommands({
     command.run();
   };
   const take = (key: PaletteKey): boolean => {
-    // A stream that is still loading may match.
+    if (found.isPending) return false;
+    // Keeps the key while the streams load, because one of them may match.
     if (active === undefined) return !streams.isPending;
     if (key === 'Enter') run(active);
     else {
@@ -143,6 +148,23 @@ export function PaletteCommands({
   );
 }
 
+/**
+ * Returns a command that searches the deliveries for the text, which may be a label or part of a
+ * summary.
+ */
+function useSearchCommand(text: string): Command[] {
+  const navigate = useNavigate();
+  if (text.length < MIN_SEARCH) return [];
+  return [
+    {
+      id: 'search',
+      label: `Search deliveries for “${text}”`,
+      detail: 'label or summary',
+      run: () => void navigate({ to: '/deliveries', search: { q: text } }),
+    },
+  ];
+}
+
 function useCommands(): Command[] {
   const navigate = useNavigate();
   const { data: streams } = useQuery(streamsQuery);
@@ -180,7 +202,7 @@ function useCommands(): Command[] {
   ];
 }
 
-/** Drops functions, which would only make the link longer. */
+/** Returns only the events of an ABI, because the other items would make the link longer. */
 function eventsOf(abi: string): string {
   type Item = { type: string } | string;
   const value = JSON.parse(abi) as Item[] | { abi: Item[] };
@@ -192,7 +214,7 @@ function eventsOf(abi: string): string {
   );
 }
 
-/** @param resolved the address of the pasted name, once known. */
+/** @param resolved the pasted ENS name with its address; undefined until it is known. */
 function usePastedCommands(
   pasted: Pasted | undefined,
   resolved: ResolvedName | undefined,
@@ -228,7 +250,7 @@ function usePastedCommands(
       return [
         command(
           'watch',
-          'Create a stream for these',
+          'Create a stream for these addresses',
           formatQuantity(pasted.count, 'address', 'addresses'),
           () => void navigate({ to: '/streams/new', search: { address: pasted.text } }),
         ),
@@ -270,7 +292,7 @@ function usePastedCommands(
       return [
         command(
           'event',
-          'Create a stream for its events',
+          'Create a stream for the events of this ABI',
           'ABI',
           () => void navigate({ to: '/streams/new', search: { event: eventsOf(pasted.json) } }),
         ),
@@ -280,7 +302,7 @@ function usePastedCommands(
         ? []
         : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
-            explain(resolved.name, 'Find streams that watch this name', resolved.name),
+            explain(resolved.name, 'Find streams that watch this address', resolved.name),
           ];
     case 'aptos-name':
       return [];

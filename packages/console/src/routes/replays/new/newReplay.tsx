@@ -22,7 +22,10 @@ const ANSWERS = [
   { value: 'none', label: 'no response' },
 ] as const;
 
-/** Selects deliveries by four fields; the list of deliveries has finer filters. */
+/**
+ * Starts a replay of deliveries that are selected by four fields. The delivery list has finer
+ * filters.
+ */
 export function NewReplay() {
   const { data: streams } = useQuery(streamsQuery);
   const names = useNames();
@@ -32,7 +35,8 @@ export function NewReplay() {
   const [since, setSince] = useState('24h');
   const filter = useMemo(
     (): DeliveryFilter => ({
-      // The period is fixed when it is selected.
+      // The start of the period is computed only when a field changes, so that the count and the
+      // replay use the same period.
       ...toDeliveryFilter(present({ sinceMs: SINCES.find(({ value }) => value === since)?.ms })),
       ...present({
         state: STATES.find(({ value }) => value === state)?.states,

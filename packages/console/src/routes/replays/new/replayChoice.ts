@@ -1,9 +1,9 @@
-/** Decides which deliveries of a selection are replayed. Pure. */
+/** Decides which of the selected deliveries are replayed. */
 import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { listOf } from '../../../words/filterWords.ts';
 
-/** Narrows a selection to undelivered deliveries; null if it selects only delivered ones. */
+/** Narrows a filter to undelivered deliveries; null if it selects no undelivered state. */
 export function withoutDelivered(filter: DeliveryFilter): DeliveryFilter | null {
   const states = listOf(filter.state);
   const left = UNDELIVERED.filter((state) => states.length === 0 || states.includes(state));

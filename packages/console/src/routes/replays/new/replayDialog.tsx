@@ -7,7 +7,7 @@ const ReplayForm = lazy(async () => ({
   default: (await import('./replayForm.tsx')).ReplayForm,
 }));
 
-/** Starts a replay from another page; loads its form when it opens. */
+/** Shows the replay form in a dialog. The code of the form loads when the dialog opens. */
 export function ReplayDialog({
   title,
   filter,

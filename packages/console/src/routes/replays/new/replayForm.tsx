@@ -28,8 +28,9 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
   });
 
 /**
- * Shows how many deliveries the filter selects, and lets the user set the rate. Delivered ones are
- * excluded unless the user includes them and types the count to confirm.
+ * Shows how many deliveries the filter selects, and lets the user set the rate. Excludes delivered
+ * ones unless the user includes them or the filter selects no others. To include them, the user
+ * must type the count.
  */
 export function ReplayForm({
   filter,
@@ -37,7 +38,7 @@ export function ReplayForm({
   children,
 }: {
   filter: DeliveryFilter;
-  /** The default name. */
+  /** Default name of the replay. */
   name: string;
   /** Fields that edit the filter. */
   children?: React.ReactNode;
@@ -131,7 +132,7 @@ export function ReplayForm({
         onChange={(event) => setName(event.target.value)}
       />
       <TextField
-        label="Per second"
+        label="Deliveries per second"
         inputMode="decimal"
         mono
         help="Start low if the receiver has just recovered."

@@ -3,10 +3,13 @@ import type { ReplayProgress } from '@sluice/kit/sluice';
 import { formatCount, formatDuration, formatSpan } from '../../../ui/text/format.ts';
 
 const HEIGHT = 32;
-/** Minimum number of steps. With fewer, the figures above are enough. */
+/** Minimum number of steps for a chart. With fewer, the counts above the chart are enough. */
 const MIN_STEPS = 5;
 
-/** Charts the rate over time with a bar per step; the delivered part is above the failed part. */
+/**
+ * Charts how many deliveries ended in each step. The delivered part of a bar is above the failed
+ * part.
+ */
 export function ReplayPace({ progress }: { progress: ReplayProgress }) {
   const { stepMs, succeeded, failed } = progress;
   const steps = succeeded.map((count, index) => ({ succeeded: count, failed: failed[index] ?? 0 }));

@@ -13,8 +13,11 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { Ago } from '../../../ui/text/time.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
+import type { Row } from './addressChange.ts';
+import { LabelCell } from './labelCell.tsx';
 
 const HEADS = [
+  { label: 'Selected', className: 'address-mark', isSaid: false },
   { label: 'Number', className: 'address-number', isSaid: false },
   { label: 'Address', className: 'address-hash', isSaid: true },
   { label: 'Label', className: 'address-label', isSaid: true },
@@ -22,33 +25,42 @@ const HEADS = [
   { label: 'Added by', className: 'address-key', isSaid: true },
   { label: 'Actions', className: 'address-actions', isSaid: false },
 ];
-/** Number of characters at each end of a shortened address. */
+/** Number of hex digits kept at each end of a shortened address. */
 const CUT_TO = 6;
 
-/** Renders only the visible rows of a list of any length. */
+/** Lists addresses. Renders only the visible rows, because the list may be long. */
 export function AddressTable({
   rows,
   isNumbered,
-  removing,
+  isBusy,
+  selected,
+  onSelect,
   hasMore,
   onMore,
   onRemove,
+  onLabel,
   chainId,
 }: {
   rows: readonly WatchedAddress[];
-  /** True if rows are numbered. Only an unfiltered list has meaningful numbers. */
+  /** Whether to number the rows. The numbers are meaningful only if the list is not filtered. */
   isNumbered: boolean;
-  /** The address that is being removed. */
-  removing: string | undefined;
+  /** True while addresses are being changed. */
+  isBusy: boolean;
+  selected: ReadonlyMap<string, Row>;
+  /** @param through also selects the rows between this one and the last selected one. */
+  onSelect: (row: WatchedAddress, through: boolean) => void;
   hasMore: boolean;
   onMore: () => void;
-  onRemove: (address: string) => void;
-  /** The stream's first chain, whose explorer addresses link to. */
+  onRemove: (row: WatchedAddress) => void;
+  /** Saves a label; an empty one removes it. */
+  onLabel: (row: WatchedAddress, label: string) => Promise<void>;
+  /** Id of the stream's first chain. The addresses link to its block explorer. */
   chainId: string | undefined;
 }) {
   const isNarrow = useMedia('(max-width: 639.98px)');
   const { address = '' } = rows[0] ?? {};
-  // Aptos addresses are 1.5 times as long as EVM addresses.
+  // Aptos addresses are about 1.5 times as long as EVM addresses, so they are shortened on wider
+  // screens too.
   const isCut = useMedia(address.length > 42 ? '(max-width: 1119.98px)' : '(max-width: 767.98px)');
   const digits = isCut ? formatHash(address, CUT_TO).length : address.length;
   const rowPx = useRowPx();
@@ -58,7 +70,7 @@ export function AddressTable({
     isNarrow ? narrowRowPx : rowPx,
   );
 
-  // Loads the next page shortly before the end of the current one.
+  // Loads the next page as soon as one of the last 20 rows is rendered.
   const wantsMore = hasMore && end >= rows.length - 20;
   useEffect(() => {
     if (wantsMore) onMore();
@@ -84,13 +96,16 @@ export function AddressTable({
       <div ref={scroller} role="presentation" className="min-h-0 flex-1 overflow-y-auto">
         <div ref={list} role="rowgroup" style={style}>
           {rows.slice(first, end).map((row, index) => (
-            <Row
+            <AddressRow
               key={row.address}
               row={row}
               number={isNumbered ? first + index + 1 : null}
               isCut={isCut}
-              isLeaving={row.address === removing}
+              isBusy={isBusy}
+              isSelected={selected.has(row.address)}
+              onSelect={onSelect}
               onRemove={onRemove}
+              onLabel={onLabel}
               chainId={chainId}
             />
           ))}
@@ -100,34 +115,53 @@ export function AddressTable({
   );
 }
 
-function Row({
-  row: { address, label, addedAt, addedBy },
+function AddressRow({
+  row,
   number,
   isCut,
-  isLeaving,
+  isBusy,
+  isSelected,
+  onSelect,
   onRemove,
+  onLabel,
   chainId,
 }: {
   row: WatchedAddress;
   number: number | null;
   isCut: boolean;
-  isLeaving: boolean;
-  onRemove: (address: string) => void;
+  isBusy: boolean;
+  isSelected: boolean;
+  onSelect: (row: WatchedAddress, through: boolean) => void;
+  onRemove: (row: WatchedAddress) => void;
+  onLabel: (row: WatchedAddress, label: string) => Promise<void>;
   chainId: string | undefined;
 }) {
+  const { address, label, addedAt, addedBy } = row;
   return (
     <div
       role="row"
       className="address-grid h-row border-b border-line px-4 hover:bg-raised max-sm:h-row-of-two"
     >
+      <span role="cell" className="address-mark grid place-items-center">
+        <input
+          type="checkbox"
+          aria-label={`Select ${label ?? address}`}
+          title="Select; Shift selects a range"
+          checked={isSelected}
+          // A click event reports whether Shift is pressed; a change event does not.
+          onClick={({ shiftKey }) => onSelect(row, shiftKey)}
+          onChange={() => {}}
+          className="tick relative size-4 after:absolute after:-inset-1"
+        />
+      </span>
       <span role="cell" className="data address-number text-right text-faint">
         {number !== null && formatCount(number)}
       </span>
       <span role="cell" className="data address-hash truncate" title={address}>
         {isCut ? formatHash(address, CUT_TO) : address}
       </span>
-      <span role="cell" className="address-label truncate font-medium" title={label}>
-        {label}
+      <span role="cell" className="address-label min-w-0 font-medium">
+        <LabelCell address={address} label={label ?? ''} onSave={(next) => onLabel(row, next)} />
       </span>
       <span role="cell" className="data address-added truncate text-muted">
         <Ago timeMs={addedAt} />
@@ -143,8 +177,8 @@ function Row({
           square
           aria-label={`Remove ${label ?? address}`}
           title="Remove"
-          disabled={isLeaving}
-          onClick={() => onRemove(address)}
+          disabled={isBusy}
+          onClick={() => onRemove(row)}
         >
           <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
         </Button>

@@ -1,24 +1,36 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Upload } from 'lucide-react';
+import { Download, Trash2, Upload, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { addressesQuery } from '../../../data/queries/streams.ts';
-import { client } from '../../../data/client.ts';
 import { queryKeys } from '../../../data/queries/service.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { useShortcuts } from '../../../ui/keys/keyboard.ts';
 import { Button, Keycap } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { nameOfStream } from '../../../words/names.ts';
 import { Loading } from '../../../ui/loading.tsx';
 import { SearchField } from '../../../ui/form/searchField.tsx';
 import { useRested } from '../../../ui/form/rested.ts';
+import { TaskStrip, useTask } from '../../../ui/task.tsx';
+import { download } from '../../../ui/text/download.ts';
+import { showToast } from '../../../ui/toasts.tsx';
+import {
+  exportTask,
+  importedTask,
+  readMatching,
+  removalTask,
+  setLabel,
+  type Row,
+} from './addressChange.ts';
 import { AddressTable } from './addressTable.tsx';
 import { ImportAddresses } from './importAddresses.tsx';
+import { useSelection } from './selection.ts';
 import { isTyping } from '../../../data/search.ts';
 
-/** Lists, imports and removes the addresses of a stream. */
+/** Lists, imports, exports, labels and removes the addresses of a stream. */
 export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const queryClient = useQueryClient();
   const { find = '' } = useSearch({ from: '/frame/streams/$streamId' });
@@ -28,20 +40,33 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       search: { tab: 'addresses', ...(text !== '' && { find: text }) },
       replace: isTyping(find, text),
     });
-  const list = useInfiniteQuery(addressesQuery(stream.id, useRested(find.trim())));
+  const sought = useRested(find.trim());
+  const list = useInfiniteQuery(addressesQuery(stream.id, sought));
   const [importing, setImporting] = useState(false);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const total = formatQuantity(stream.amountOfAddresses, 'address', 'addresses');
   const field = useRef<HTMLInputElement>(null);
-  const refresh = (): void => {
-    void queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
+  const refresh = async (): Promise<void> => {
     void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+    await queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
   };
-  const remove = useMutation({
-    mutationFn: (address: string) =>
-      client.streams.removeAddress(stream.id, address, { networkType: stream.family }),
-    onSettled: refresh,
-  });
+  const { selected, select, selectAll, clear } = useSelection(sought, rows);
+  const tasks = useTask();
+  const isBusy = tasks.shown?.state === 'running';
+  const remove = (removed: readonly Row[]): void => {
+    clear();
+    tasks.start(removalTask(stream, removed, refresh));
+  };
+  const findAll = (): void =>
+    tasks.start({
+      doing: 'Selecting addresses',
+      total: sought === '' ? stream.amountOfAddresses : undefined,
+      async work(step) {
+        const all: Row[] = [];
+        await readMatching(stream, sought, (page) => all.push(...page), step);
+        selectAll(all);
+      },
+    });
   useShortcuts({ i: () => setImporting(true), '/': () => field.current?.focus() });
 
   return (
@@ -58,12 +83,45 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
               : `${formatCount(rows.length)} of ${total}`}
         </p>
         {stream.allAddresses && <p className="text-warn">! also watches all other addresses</p>}
-        <Button className="ml-auto" onClick={() => setImporting(true)}>
-          <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
-          Import
-          <Keycap>i</Keycap>
-        </Button>
+        <span className="ml-auto flex flex-wrap justify-end gap-2">
+          {selected.size > 0 && (
+            <SelectedActions
+              count={selected.size}
+              isBusy={isBusy}
+              onClear={clear}
+              onRemove={() => remove([...selected.values()])}
+            />
+          )}
+          {rows.length > 0 && (
+            <>
+              <Button variant="quiet" disabled={isBusy} onClick={findAll}>
+                {sought === '' ? 'Select all' : 'Select all results'}
+              </Button>
+              <Button
+                variant="quiet"
+                disabled={isBusy}
+                title={sought === '' ? 'Export all as CSV' : 'Export results as CSV'}
+                onClick={() =>
+                  tasks.start(
+                    exportTask(stream, sought, (file) =>
+                      download(`${nameOfStream(stream)}-addresses.csv`, file, 'text/csv'),
+                    ),
+                  )
+                }
+              >
+                <Download size={14} strokeWidth={1.5} aria-hidden="true" />
+                Export
+              </Button>
+            </>
+          )}
+          <Button onClick={() => setImporting(true)}>
+            <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
+            Import
+            <Keycap>i</Keycap>
+          </Button>
+        </span>
       </div>
+      <TaskStrip tasks={tasks} />
       {list.isError && (
         <ErrorPanel
           what="Couldn't load addresses"
@@ -72,56 +130,129 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           stale={rows.length > 0}
         />
       )}
-      {remove.isError && (
-        <ErrorPanel
-          what="Couldn't remove the address"
-          error={remove.error}
-          onRetry={() => remove.mutate(remove.variables)}
-        />
-      )}
       {list.isPending && <Loading className="p-4" />}
-      {list.isSuccess && rows.length === 0 && find !== '' && (
-        <div className="px-4 py-6">
-          <p className="font-medium">No results</p>
-          <p className="mt-1 wrap-anywhere text-muted">
-            No address or label contains “{find}”. You can also search by both ends, as in
-            0x28C6…1d60.
-          </p>
-          <Button className="mt-3" onClick={() => setFind('')}>
-            Show all addresses
-          </Button>
-        </div>
-      )}
-      {list.isSuccess && rows.length === 0 && find === '' && (
-        <div className="px-4 py-6">
-          <p className="font-medium">No addresses yet</p>
-          <p className="mt-1 text-muted">
-            {stream.allAddresses
-              ? 'The stream takes events from every contract and needs no addresses.'
-              : 'The stream matches nothing until you add one.'}{' '}
-            Paste addresses or drop a CSV file, one per line, with an optional label.
-          </p>
-          <Button variant="primary" className="mt-3" onClick={() => setImporting(true)}>
-            Import addresses
-          </Button>
-        </div>
+      {list.isSuccess && rows.length === 0 && (
+        <NoAddresses
+          find={find}
+          watchesAll={stream.allAddresses}
+          onShowAll={() => setFind('')}
+          onImport={() => setImporting(true)}
+        />
       )}
       {rows.length > 0 && (
         <AddressTable
           rows={rows}
           isNumbered={find === ''}
-          removing={remove.isPending ? remove.variables : undefined}
+          isBusy={isBusy}
+          selected={selected}
+          onSelect={select}
           hasMore={list.hasNextPage && !list.isFetchingNextPage && !list.isError}
           onMore={() => void list.fetchNextPage()}
-          onRemove={remove.mutate}
+          onRemove={(row) => remove([row])}
+          onLabel={(row, next) => saveLabel(stream, row, next, refresh)}
           chainId={stream.chainIds[0]}
         />
       )}
       {importing && (
         <Dialog title="Import addresses" wide onClose={() => setImporting(false)}>
-          <ImportAddresses stream={stream} onDone={refresh} />
+          <ImportAddresses
+            stream={stream}
+            onDone={(imported) => {
+              tasks.show(importedTask(stream, imported, refresh), imported.done);
+              void refresh();
+            }}
+          />
         </Dialog>
       )}
     </section>
+  );
+}
+
+/** Saves a label, and shows a toast that can undo the change or that reports the error. */
+async function saveLabel(
+  stream: StreamSummary,
+  { address, label: before = '' }: Row,
+  next: string,
+  onChange: () => Promise<unknown>,
+): Promise<void> {
+  const save = async (label: string): Promise<void> => {
+    await setLabel(stream, { address, label });
+    await onChange();
+  };
+  try {
+    await save(next);
+    showToast({
+      text: next === '' ? 'Label removed.' : 'Label saved.',
+      undo: () => save(before).then(() => 'Label restored.'),
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    showToast({ text: `Couldn't save the label: ${why}`, tone: 'bad' });
+  }
+}
+
+function SelectedActions({
+  count,
+  isBusy,
+  onClear,
+  onRemove,
+}: {
+  count: number;
+  isBusy: boolean;
+  onClear: () => void;
+  onRemove: () => void;
+}) {
+  return (
+    <>
+      <Button aria-label={`${formatCount(count)} selected, clear`} onClick={onClear}>
+        <span className="data">{formatCount(count)}</span> selected
+        <X size={12} strokeWidth={1.5} aria-hidden="true" />
+      </Button>
+      <Button disabled={isBusy} onClick={onRemove}>
+        <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
+        Remove {formatQuantity(count, 'address', 'addresses')}
+      </Button>
+    </>
+  );
+}
+
+function NoAddresses({
+  find,
+  watchesAll,
+  onShowAll,
+  onImport,
+}: {
+  find: string;
+  watchesAll: boolean;
+  onShowAll: () => void;
+  onImport: () => void;
+}) {
+  if (find !== '') {
+    return (
+      <div className="px-4 py-6">
+        <p className="font-medium">No results</p>
+        <p className="mt-1 wrap-anywhere text-muted">
+          No address or label contains “{find}”. You can also search by the start and end of an
+          address, such as 0x28C6…1d60.
+        </p>
+        <Button className="mt-3" onClick={onShowAll}>
+          Show all addresses
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <div className="px-4 py-6">
+      <p className="font-medium">No addresses yet</p>
+      <p className="mt-1 text-muted">
+        {watchesAll
+          ? 'The stream takes events from every contract and needs no addresses.'
+          : 'The stream matches nothing until you add an address.'}{' '}
+        Import pasted text or a CSV file: one address per line, with an optional label.
+      </p>
+      <Button variant="primary" className="mt-3" onClick={onImport}>
+        Import addresses
+      </Button>
+    </div>
   );
 }

@@ -2,6 +2,7 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
+import { readPresent, type Imported } from './addressChange.ts';
 import {
   LIST_FILES,
   SAMPLE_LISTS,
@@ -22,7 +23,10 @@ const SHOWN_REJECTS = 20;
 /** Pause in typing after which the list is parsed. */
 const REST_MS = 150;
 
-/** Parses the list in a worker. */
+/**
+ * Parses the text in a worker: typed text after a pause, a file at once. Returns null for empty
+ * text and before the first result.
+ */
 function useAddressList(
   text: string,
   family: StreamSummary['family'],
@@ -48,19 +52,37 @@ function useAddressList(
   return isEmpty ? null : list;
 }
 
-/** Checks a pasted or dropped list, then uploads it in parts, so that it can be resumed. */
-export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onDone: () => void }) {
+/**
+ * Checks a list that was typed, pasted or read from a file, then uploads it in parts, so that a
+ * stopped import can be resumed.
+ */
+export function ImportAddresses({
+  stream,
+  onDone,
+}: {
+  stream: StreamSummary;
+  onDone: (imported: Imported) => void;
+}) {
   const [text, setText] = useState('');
-  /** The field does not show files: 100,000 lines would block the page for seconds. */
+  /**
+   * Name of the file; null for typed text. The field does not show the text of files, because
+   * 100,000 lines would block the page for seconds.
+   */
   const [fileName, setFileName] = useState<string | null>(null);
   const list = useAddressList(text, stream.family, fileName === null);
   const [done, setDone] = useState(0);
   const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
   const [error, setError] = useState<unknown>(null);
   const leaving = useRef<AbortController>(null);
+  /**
+   * The list's addresses that the stream already had, kept so that the import can be undone. Null
+   * until they have been read.
+   */
+  const before = useRef<Imported['before']>(null);
   useEffect(() => () => leaving.current?.abort(), []);
 
   const change = (next: string, from: string | null): void => {
+    before.current = null;
     setText(next);
     setFileName(from);
     setDone(0);
@@ -74,16 +96,20 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
     const { signal } = leaving.current;
     setState('sending');
     setError(null);
+    const { rows } = list;
+    let sent = done;
+    const onProgress = (count: number): void => setDone((sent = count));
     try {
+      before.current ??= await readPresent(stream, rows, { signal, onProgress: () => {} });
       const { id: streamId, family } = stream;
-      const wanted = { streamId, family, addresses: list.rows, from: done, onProgress: setDone };
+      const wanted = { streamId, family, addresses: rows, from: done, onProgress };
       await sluice.importAddresses(wanted, { signal });
       setState('sent');
     } catch (problem) {
       setState('idle');
       if (!signal.aborted) setError(problem);
     }
-    onDone();
+    if (before.current !== null) onDone({ before: before.current, rows, done: sent });
   };
 
   const total = list?.rows.length ?? 0;
@@ -108,19 +134,23 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
           help={
             fileName === null
               ? 'Or drop a CSV file here.'
-              : `Read from ${fileName}. Typing here replaces them.`
+              : `Read from ${fileName}. Typing here discards these addresses.`
           }
           value={fileName === null ? text : ''}
           onChange={(event) => change(event.target.value, null)}
         />
         <div className="flex flex-wrap gap-2">
-          <FileField label="CSV file" accept={LIST_FILES} onFile={(file) => void readFile(file)} />
+          <FileField
+            label="Choose CSV file"
+            accept={LIST_FILES}
+            onFile={(file) => void readFile(file)}
+          />
           <Button
             variant="quiet"
             onClick={() => download('addresses.csv', SAMPLE_LISTS[stream.family], 'text/csv')}
           >
             <Download size={14} strokeWidth={1.5} aria-hidden="true" />
-            Sample CSV
+            Download sample
           </Button>
         </div>
       </DropZone>
@@ -140,7 +170,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
       )}
       {error !== null && (
         <ErrorPanel
-          what={`Stopped after ${formatCount(done)} of ${formatCount(total)}`}
+          what={`Import stopped after ${formatCount(done)} of ${formatCount(total)} addresses`}
           error={error}
           onRetry={() => void send()}
         />
@@ -157,7 +187,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
             {total === 0
               ? 'Import addresses'
               : done > 0 && state === 'idle'
-                ? `Import remaining ${formatQuantity(total - done, 'address', 'addresses')}`
+                ? `Import the remaining ${formatQuantity(total - done, 'address', 'addresses')}`
                 : `Import ${formatQuantity(total - done, 'address', 'addresses')}`}
           </Button>
           {state === 'sending' && <Button onClick={() => leaving.current?.abort()}>Stop</Button>}

@@ -34,7 +34,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
               from="/streams/$streamId"
               to="/streams/$streamId"
               search={{ status: String(status ?? 'none') }}
-              title="Deliveries whose last response had this status"
+              title="Deliveries with this last response"
               className={clsx('block truncate underline-offset-2 hover:underline', toneOf(status))}
             >
               <span className="data">{status ?? 'no response'}</span>
@@ -94,7 +94,10 @@ const WORDS: Readonly<Record<string, string>> = {
   other: 'Others, not counted separately',
 };
 
-/** Shows an event by its signature, or by its hash if the signature is unknown. */
+/**
+ * Shows a record type: a phrase, or the signature of an event. Without a signature, shows the hash
+ * of the event, or its type on Aptos.
+ */
 function What({ what, signature }: { what: string; signature: string | null }) {
   if (WORDS[what] !== undefined) return WORDS[what];
   if (signature !== null) {
@@ -120,7 +123,7 @@ interface Row {
   key: string;
   label: React.ReactNode;
   figures: readonly string[];
-  /** Returns the share of all rows, from 0 to 1. */
+  /** The row's share of the total, from 0 to 1. */
   share: number;
 }
 

@@ -6,7 +6,9 @@ import { describeChange } from './streamChanges.ts';
 /** Number of changes that are initially shown. */
 const SHOWN = 8;
 
-/** Lists the changes of the stream that are marked in the charts, newest first. */
+/**
+ * Lists the changes of the stream, newest first. The list ends with the creation of the stream.
+ */
 export function ChangeList({
   changes,
   stream,
@@ -41,6 +43,7 @@ export function ChangeList({
                 words={describeChange(change)}
               />
             ))}
+            <Change at={stream.createdAt} words="created" />
           </ul>
         </details>
       )}

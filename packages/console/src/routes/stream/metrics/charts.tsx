@@ -35,7 +35,7 @@ const STEP_WORDS: Readonly<Record<ActivityStep, string>> = {
 
 const NOTHING: ComparedActivity = { stepMinutes: 5, result: [], earlier: null, isPartial: false };
 
-/** Draws the charts over one time axis. */
+/** Draws the charts on a shared time axis. */
 export function Charts({
   activity,
   step,
@@ -45,16 +45,19 @@ export function Charts({
   onZoom,
   onZoomOut,
 }: {
-  /** Undefined while it loads; empty frames reserve the space. */
+  /** Undefined while the data loads; empty charts reserve the space. */
   activity: ComparedActivity | undefined;
   step: ActivityStep;
   changes: readonly PlacedChange[];
-  /** Text shown in the frames without data. */
+  /** Text shown in the charts if the period has no attempts. */
   noData: string;
-  /** Opens the deliveries of a period, both ends included. */
+  /**
+   * Opens the deliveries that were attempted in a period. Both ends are included, in Unix
+   * milliseconds.
+   */
   onOpen: (from: number, until: number) => void;
   onZoom: (from: number, until: number) => void;
-  /** Null if no period is chosen. */
+  /** Null unless the user has chosen the start or the end of the period. */
   onZoomOut: (() => void) | null;
 }) {
   const [chosen, setCursor] = useState<number | null>(null);
@@ -62,7 +65,7 @@ export function Charts({
   const isWide = useMedia('(min-width: 900px)');
   useZone();
   const { result, isPartial } = activity ?? NOTHING;
-  // Another period may have fewer steps.
+  // The cursor may be beyond the end after a change to a period with fewer steps.
   const cursor = chosen === null || chosen >= result.length ? null : chosen;
   const stepMs = step * MINUTE_MS;
   const isEmpty = activity !== undefined && !wasTried(result);
@@ -123,10 +126,10 @@ export function Charts({
         )}
       </div>
       <p id={hint} className="mt-1 text-12 text-faint">
-        Drag to zoom, click to list the deliveries of a step.
+        Drag to zoom. Click to list the deliveries of a step.
         <span className="pointer-coarse:hidden">
           {' '}
-          By keyboard: arrows, with Shift for a range, Enter, and Escape to zoom out.
+          Keyboard: arrow keys move, Shift selects a range, Enter opens or zooms, Escape zooms out.
         </span>
       </p>
       {!isEmpty && (
@@ -143,7 +146,7 @@ export function Charts({
   );
 }
 
-/** Draws one chart per measure. */
+/** Draws one chart per metric. */
 function ChartList({
   activity: { result, earlier },
   step,
@@ -236,13 +239,13 @@ function ChartList({
   );
 }
 
-/** Shows the totals of the period, compared with the previous one. */
+/** Shows the totals of the period, and the previous period's totals if it had attempts. */
 function Summary({
   activity,
   at,
 }: {
   activity: ComparedActivity | undefined;
-  /** Period of the values next to the lines. */
+  /** Time and changes of the step whose values are shown next to the lines. */
   at: string;
 }) {
   if (activity === undefined) {
@@ -274,7 +277,7 @@ function Figure({
 }: {
   value: string;
   of: string;
-  /** Value of the previous period. */
+  /** Value of the previous period; undefined if there is nothing to compare with. */
   before: string | undefined;
 }) {
   return (
@@ -289,11 +292,11 @@ function Figure({
   );
 }
 
-/** Labels the lines of changes, above the charts. */
+/** Labels the vertical lines that mark changes of the stream. The labels are above the charts. */
 function ChangeLabels({ changes, count }: { changes: readonly PlacedChange[]; count: number }) {
   if (changes.length === 0) return <div className="h-3" />;
   return (
-    <ul aria-label="Changes of the stream" className="relative mt-2 mr-chart h-5">
+    <ul aria-label="Changes to the stream" className="relative mt-2 mr-chart h-5">
       {labelChanges(changes, count).map(({ place, room, text, title }) => (
         <li
           key={place}

@@ -1,4 +1,4 @@
-/** Chooses the steps of the charts for a period. Pure. */
+/** Chooses the length and the number of the steps that the charts show for a period. */
 import type { ActivityStep } from '@sluice/kit/sluice';
 import { METRICS_SPANS, type StreamSearch } from '../../../data/search.ts';
 
@@ -6,32 +6,34 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The retention of counts by step, which the service documents. */
+/** Retention of the metrics by step, as documented in `docs/contract.md`. */
 const KEPT_MS: Readonly<Record<ActivityStep, number>> = {
   1: 2 * DAY_MS,
   5: 2 * DAY_MS,
   60: 15 * DAY_MS,
 };
 const STEPS: readonly ActivityStep[] = [1, 5, 60];
-/** More steps than this are hard to distinguish. */
+/** Maximum number of points. More steps are hard to distinguish. */
 const MAX_POINTS = 288;
-/** Fewer would be no chart. */
 const MIN_POINTS = 4;
 
-/** A period that ends now, or between two times. */
+/** A period: a span that ends now, or a range whose start or end may be missing. */
 export type Period = { [Name in 'span' | 'from' | 'until']?: StreamSearch[Name] | undefined };
 
 export interface MetricsRange {
   /** Minutes per point. */
   step: ActivityStep;
   points: number;
-  /** Time within the last step; undefined for now. */
+  /** Unix milliseconds within the last step; undefined if the period ends now. */
   until?: number;
-  /** Whether the counts of the previous period of the same length are kept. */
+  /** Whether the metrics of the preceding period of the same length are still stored. */
   hasEarlier: boolean;
 }
 
-/** Returns the finest steps whose counts are kept for the period. */
+/**
+ * Returns the steps of the charts. A span has fixed steps. A range gets the finest steps that are
+ * few enough for a chart and still stored, or hours if there are none.
+ */
 export function toMetricsRange({ span = 'day', from, until }: Period, now: number): MetricsRange {
   if (from === undefined && until === undefined) {
     const { step, points } = METRICS_SPANS.find(({ value }) => value === span)!;

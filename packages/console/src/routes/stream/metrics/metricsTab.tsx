@@ -29,7 +29,7 @@ import { toMetricsRange, type MetricsRange, type Period } from './metricsRange.t
 import { pointsToCsv, wasTried, type ComparedActivity } from './points.ts';
 import { placeChanges } from './streamChanges.ts';
 
-/** Charts a stream's deliveries over time. All charts share one axis and one cursor. */
+/** Shows charts of a stream's deliveries over time, a breakdown, and the changes of the stream. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const period: Period = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
@@ -179,7 +179,7 @@ function toFile(
   return [`metrics-${name}-${from}.csv`, pointsToCsv(result), 'text/csv'];
 }
 
-/** Shows when to expect the first point, or why there is none. */
+/** Explains why the charts are empty, and which blocks could add a point. */
 function NoData({ stream }: { stream: StreamSummary }) {
   const followed = useFollowed(stream);
   const standstill = idleReasonOf(stream);
@@ -189,7 +189,7 @@ function NoData({ stream }: { stream: StreamSummary }) {
       <p className="text-muted">
         {stream.lastDeliveryAt === null
           ? 'The charts start at the next block that matches.'
-          : 'Nothing was sent in this period. The next block that matches adds a point.'}
+          : 'No webhooks were sent in this period.'}
       </p>
       {followed.map((chain) => (
         <ChainWaits key={chain.id} chain={chain} />

@@ -7,7 +7,10 @@ import {
 } from '../../../ui/text/format.ts';
 import { succeededAttempts } from './points.ts';
 
-/** Lists the numbers as text for screen readers, without steps that have no attempts. */
+/**
+ * Shows the numbers of the charts as a table, newest step first. Steps without attempts are
+ * omitted.
+ */
 export function PointTable({ points }: { points: readonly ActivityPoint[] }) {
   const busy = points.filter((point) => succeededAttempts(point) + point.failedAttempts > 0);
   return (

@@ -1,9 +1,9 @@
-/** Sums and tables of the points of a chart. Pure. */
+/** Computes totals of the points of a chart, and exports the points as CSV. */
 import type { Activity, ActivityPoint } from '@sluice/kit/sluice';
 import { formatCount, formatShare } from '../../../ui/text/format.ts';
 import { toCsv } from '../../../ui/text/csv.ts';
 
-/** The steps of the period, and those of the previous one if they are kept. */
+/** The points of a period and, if still stored, the points of the preceding period. */
 export interface ComparedActivity extends Activity {
   earlier: Activity['result'] | null;
 }
@@ -28,7 +28,7 @@ export function toTotals(points: readonly ActivityPoint[]) {
   };
 }
 
-/** Writes one line per step, with UTC times. */
+/** Returns the points as CSV: one line per step, with times in UTC. */
 export const pointsToCsv = (points: readonly ActivityPoint[]): string =>
   toCsv([
     [

@@ -1,4 +1,4 @@
-/** Describes the changes of a stream, and places them in a chart. Pure. */
+/** Describes the changes of a stream, and computes the positions of their labels in a chart. */
 import type { Activity, StreamChange, StreamChangeKind } from '@sluice/kit/sluice';
 import { formatKey } from '../../../words/names.ts';
 
@@ -9,12 +9,16 @@ const WORDS: Readonly<Record<StreamChangeKind, string>> = {
   paused: 'paused',
   resumed: 'resumed',
   'secret-rotated': 'secret rotated',
+  'secret-overlap-ended': 'previous secret ended',
   failed: 'set to error: the receiver kept failing',
   recovered: 'active again: the receiver recovered',
   terminated: 'terminated: it was in error for too long',
 };
 
-/** Describes a change: `edited topic0, abi by maya`. Changes by the service itself name no key. */
+/**
+ * Describes a change, such as `edited topic0, abi by maya`. A change by the service itself has no
+ * key.
+ */
 export const describeChange = ({ kind, fields, by }: Omit<StreamChange, 'at'>): string =>
   [
     WORDS[kind],
@@ -23,12 +27,15 @@ export const describeChange = ({ kind, fields, by }: Omit<StreamChange, 'at'>): 
   ].join(' ');
 
 export interface PlacedChange {
-  /** Step of the chart. */
+  /** Index of the step in which the change was made. */
   index: number;
   words: string;
 }
 
-/** Returns the changes within the period of a chart, and their steps, oldest first. */
+/**
+ * Returns the changes within the period of a chart, with the steps in which they were made, oldest
+ * first.
+ */
 export function placeChanges(
   changes: readonly StreamChange[],
   { stepMinutes, result }: Pick<Activity, 'stepMinutes' | 'result'>,
@@ -43,15 +50,16 @@ export function placeChanges(
     .toReversed();
 }
 
-/** Share of the width that a label needs. */
+/** Share of the chart's width that a label needs. */
 const LABEL_ROOM = 0.14;
 
 export interface ChangeLabel {
-  /** Shares of the width, from 0 to 1. */
+  /** Left edge of the label as a share of the chart's width, from 0 to 1. */
   place: number;
+  /** Width available to the label, as a share of the chart's width. */
   room: number;
   text: string;
-  /** The words of each change. */
+  /** Descriptions of all changes that the label combines, one per line. */
   title: string;
 }
 

@@ -3,7 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys } from '../../../data/queries/service.ts';
 import { streamQuery, updateStream } from '../../../data/queries/streams.ts';
-import { changesOf, toChanges, toDraft, type FieldChange } from '../../streamForm/draft/fields.ts';
+import { describeChanges, type WordedChange } from '../../streamForm/draft/changeWords.ts';
+import { toChanges, toDraft } from '../../streamForm/draft/fields.ts';
+import { useKnownTokens } from '../../streamForm/dryRun/readTokens.ts';
 import { draftProblems } from '../../streamForm/draft/problems.ts';
 import type { StreamDraft } from '../../streamForm/draft/draft.ts';
 import { formatQuantity } from '../../../ui/text/format.ts';
@@ -18,9 +20,12 @@ import { useKeepDraft } from '../../../ui/form/keepDraft.tsx';
 /** Edits a part of the stream's form, shows the changes, and saves them. */
 export function EditStream({
   stream,
+  addresses = null,
   children,
 }: {
   stream: StreamSummary;
+  /** Some of the stream's addresses. Amounts are shown in the units of the tokens among them. */
+  addresses?: readonly string[] | null;
   children: (part: PartProps) => React.ReactNode;
 }) {
   const loaded = useQuery(streamQuery(stream));
@@ -35,7 +40,12 @@ export function EditStream({
   }
   if (loaded.data === undefined) return <Loading className="p-4" />;
   return (
-    <EditForm key={JSON.stringify(loaded.data)} stream={stream} before={toDraft(loaded.data)}>
+    <EditForm
+      key={JSON.stringify(loaded.data)}
+      stream={stream}
+      addresses={addresses}
+      before={toDraft(loaded.data)}
+    >
       {children}
     </EditForm>
   );
@@ -43,17 +53,20 @@ export function EditStream({
 
 function EditForm({
   stream,
+  addresses,
   before,
   children,
 }: {
   stream: StreamSummary;
+  addresses: readonly string[] | null;
   before: StreamDraft;
   children: (part: PartProps) => React.ReactNode;
 }) {
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState(before);
   const problems = draftProblems(draft, stream.amountOfAddresses || 1);
-  const changes = changesOf(before, draft);
+  const known = useKnownTokens(draft, addresses);
+  const changes = describeChanges(before, draft, known);
   const save = useMutation({
     mutationFn: (sent: StreamDraft) => updateStream(stream, toChanges(before, sent)),
     onSuccess: async () => {
@@ -102,17 +115,15 @@ function EditForm({
   );
 }
 
-function Changes({ changes }: { changes: readonly FieldChange[] }) {
+function Changes({ changes }: { changes: readonly WordedChange[] }) {
   return (
     <dl aria-label="Changes" className="max-h-40 overflow-y-auto">
-      {changes.map(({ field, before, after }) => (
-        <div key={field} className="data flex flex-wrap gap-x-3">
-          <dt className="text-muted">{field}</dt>
-          <dd className="max-w-full truncate text-bad line-through" title={before}>
-            {before}
-          </dd>
-          <dd className="max-w-full truncate text-ok" title={after}>
-            {after}
+      {changes.map(({ label, before, after }, index) => (
+        <div key={index} className="flex flex-wrap gap-x-2">
+          <dt className="text-muted">{label}</dt>
+          <dd className="max-w-full min-w-0 wrap-anywhere">
+            <del className="text-bad">{before}</del> <span aria-hidden="true">→</span>{' '}
+            <ins className="text-ok no-underline">{after}</ins>
           </dd>
         </div>
       ))}

@@ -23,7 +23,7 @@ export function RulesTab({ stream }: { stream: StreamSummary }) {
     },
   });
   return (
-    <EditStream stream={stream}>
+    <EditStream stream={stream} addresses={addresses ?? null}>
       {(part) => {
         const [first] = part.draft.chains;
         const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === first);

@@ -20,7 +20,10 @@ import { DeliverPart } from '../../streamForm/deliverPart.tsx';
 import { EditStream } from './editStream.tsx';
 import { StreamSecretSection } from './streamSecret.tsx';
 
-/** Edits delivery settings, shows the stream as code, and duplicates or deletes it. */
+/**
+ * Edits delivery settings, manages the secret, shows the stream as code, and duplicates or deletes
+ * the stream.
+ */
 export function SettingsTab({ stream }: { stream: StreamSummary }) {
   const { data } = useQuery(streamQuery(stream));
   return (
@@ -50,7 +53,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
   );
 }
 
-/** Shows the settings of the service that apply to every stream. */
+/** Shows the retry schedule and the retention, which the service applies to every stream. */
 function Promises() {
   const { data: about } = useQuery(aboutQuery);
   if (about === undefined) return null;
@@ -60,19 +63,19 @@ function Promises() {
       <h3 className="caps mb-2">Retries and retention</h3>
       <p className="text-muted">
         {quickRetryMs !== null &&
-          `The first attempt is retried after ${formatWait(quickRetryMs)} if it cannot connect or gets a 5xx. `}
+          `The first attempt is retried after ${formatWait(quickRetryMs)} if it gets a 5xx or no response. `}
         Failed attempts are retried after{' '}
         <span className="data text-text">
           {retryWaitsMs.map((waitMs) => formatWait(waitMs)).join(', ')}
         </span>
-        . Then the delivery fails and can be replayed.
+        . After the last attempt, the delivery fails and can be replayed.
       </p>
       <p className="mt-1 text-muted">
-        Successful deliveries are kept for{' '}
+        Delivered and canceled webhooks are kept for{' '}
         <span className="data text-text">{formatSpan(deliveredMs)}</span>, others for{' '}
         <span className="data text-text">{formatSpan(undeliveredMs)}</span>.{' '}
         <Link to="/settings" className="inline-block py-1 text-accent underline underline-offset-2">
-          Applies to all streams
+          These values apply to all streams
         </Link>
       </p>
     </section>
@@ -99,7 +102,8 @@ function Ending({ stream }: { stream: StreamSummary }) {
   const remove = useMutation({
     mutationFn: () => client.streams.delete(stream.id, { networkType: stream.family }),
     onSuccess: async () => {
-      // Otherwise, the list would request the timeline of the deleted stream.
+      // Removes the stream from the cache before the list is shown. Otherwise, the list would
+      // request the timeline of the deleted stream.
       queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
         streams?.filter(({ id }) => id !== stream.id),
       );

@@ -1,11 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
-import { streamSecretQuery } from '../../../data/queries/streams.ts';
+import { streamSecretQuery, streamSecretTimesQuery } from '../../../data/queries/streams.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CallForm } from '../../../words/callForm.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { useNow } from '../../../ui/text/clock.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { DateTime } from '../../../ui/text/time.tsx';
@@ -18,7 +19,10 @@ const OVERLAPS = [
   { seconds: 7 * 24 * HOUR_SECONDS, label: '1 week' },
 ];
 
-/** Reveals and rotates the secret that signs this stream's webhooks. */
+/**
+ * Reveals and rotates the secret that signs this stream's webhooks, and lists previous secrets that
+ * still sign.
+ */
 export function StreamSecretSection({ streamId }: { streamId: string }) {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState(false);
@@ -29,6 +33,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
     mutationFn: () => sluice.rotateStreamSecret(streamId, { overlapSeconds }),
     onSuccess: (rotated) => {
       queryClient.setQueryData(streamSecretQuery(streamId).queryKey, rotated);
+      void queryClient.invalidateQueries(streamSecretTimesQuery(streamId));
       setShown(true);
       setRotating(false);
     },
@@ -36,7 +41,11 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
   return (
     <section aria-label="Secret" className="border-t border-line px-4 py-4">
       <h3 className="caps mb-2">Secret</h3>
-      <p className="text-muted">Signs the webhook-signature header of this stream’s webhooks.</p>
+      <p className="text-muted">
+        This secret signs the webhook-signature header of this stream’s webhooks, as in Standard
+        Webhooks. The account secret in Settings also signs this header for every stream, and signs
+        x-signature. To verify webhook-signature, a receiver needs only this secret.
+      </p>
       {secret.isError && (
         <ErrorPanel
           what="Couldn't load the secret"
@@ -60,17 +69,12 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
         )}
         <Button onClick={() => setRotating(true)}>Rotate…</Button>
       </div>
-      {shown &&
-        secret.data?.previous.map(({ endsAt }) => (
-          <p key={endsAt} className="mt-1 text-12 text-muted">
-            The previous secret also signs until <DateTime timeMs={endsAt} />.
-          </p>
-        ))}
+      <PreviousSecrets streamId={streamId} />
       {rotating && (
         <Dialog title="Rotate the secret" onClose={() => setRotating(false)}>
           <CallForm call={rotate} ready action="Rotate secret" failed="Couldn't rotate the secret">
             <label className="grid gap-1">
-              Keep signing with the old secret for
+              Overlap, during which the old secret also signs
               <Select
                 value={overlapSeconds}
                 onChange={(event) => setOverlapSeconds(Number(event.target.value))}
@@ -86,5 +90,66 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
         </Dialog>
       )}
     </section>
+  );
+}
+
+/**
+ * Shows how long previous secrets keep signing, and can end this overlap early. Renders nothing if
+ * no previous secret still signs.
+ */
+function PreviousSecrets({ streamId }: { streamId: string }) {
+  const queryClient = useQueryClient();
+  const [ending, setEnding] = useState(false);
+  const now = useNow();
+  const times = useQuery(streamSecretTimesQuery(streamId));
+  const end = useMutation({
+    mutationFn: () => sluice.endStreamSecretOverlap(streamId),
+    onSuccess: (ended) => {
+      queryClient.setQueryData(streamSecretTimesQuery(streamId).queryKey, ended);
+      void queryClient.invalidateQueries(streamSecretQuery(streamId));
+      setEnding(false);
+    },
+  });
+  if (times.isError) {
+    return (
+      <ErrorPanel
+        what="Couldn't load the previous secrets"
+        error={times.error}
+        onRetry={() => void times.refetch()}
+      />
+    );
+  }
+  const previous = (times.data?.previous ?? []).filter(({ endsAt }) => endsAt > now);
+  if (previous.length === 0) return null;
+  return (
+    <>
+      <ul className="mt-3 text-muted">
+        {previous.map(({ createdAt, endsAt }) => (
+          <li key={`${createdAt} ${endsAt}`}>
+            The secret created at <DateTime timeMs={createdAt} /> also signs until{' '}
+            <DateTime timeMs={endsAt} />.
+          </li>
+        ))}
+      </ul>
+      <Button className="mt-2" onClick={() => setEnding(true)}>
+        End overlap…
+      </Button>
+      {ending && (
+        <Dialog title="End the overlap" onClose={() => setEnding(false)}>
+          <CallForm
+            call={end}
+            ready
+            destructive
+            action="End overlap now"
+            failed="Couldn't end the overlap"
+          >
+            <p>
+              Receivers that still verify with a previous secret will reject webhooks. You can’t
+              undo this.
+            </p>
+          </CallForm>
+        </Dialog>
+      )}
+    </>
   );
 }

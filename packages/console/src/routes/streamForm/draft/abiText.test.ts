@@ -71,7 +71,7 @@ test.each([
   ['Transfer', 'Add the parameter types in parentheses, such as Transfer(address,uint256).'],
   ['Transfer(address', 'A closing parenthesis is missing at the end.'],
   ['Transfer(address from to)', 'A comma or a closing parenthesis is missing before “to”.'],
-  ['Transfer(address))', 'There is one closing parenthesis too many.'],
+  ['Transfer(address))', 'There is an extra closing parenthesis.'],
   ['Ping() Pong()', '“Pong” follows the event. Put each event on its own line.'],
   ['9a()', '“9a” is not a valid event name.'],
   [
@@ -79,7 +79,7 @@ test.each([
     'Expected an event instead of “function”. Enter an event that the contract emits.',
   ],
   ['0xabc', 'An event hash has 64 digits; this one has 3.'],
-  [`0x${'12'.repeat(20)}`, 'Enter the address alone to read the events of its contract.'],
+  [`0x${'12'.repeat(20)}`, 'To add the events of a contract, enter only its address.'],
   ['[', 'Expected a ].'],
   ['[]', 'This JSON contains no events.'],
   [`A(${'a'.repeat(5_000)})`, 'The event is longer than 4,096 characters.'],

@@ -1,21 +1,22 @@
-/** Parses events from a JSON ABI or from Solidity signatures. Pure. */
+/** Parses events from a JSON ABI, or from lines of Solidity signatures and event hashes. */
 import type { AbiItem } from '@sluice/kit';
-import { findSignatureProblem, parseEventSignature } from '@sluice/kit/contract';
+import { findSignatureProblem, nearest, parseEventSignature } from '@sluice/kit/contract';
 import { parseAbiItem } from 'abitype';
 import { isEvent } from './draft.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
 import { problemAt, type LineProblem } from '../../../ui/form/lineProblem.ts';
-import { nearest } from '../../../words/nearest.ts';
 
 export interface ParsedEvents {
-  /** Events with names and indexed inputs, which can be decoded. */
+  /** Events that can be decoded: ABI items, and signatures that mark indexed parameters. */
   items: AbiItem[];
-  /** Events that can only be matched: canonical signatures and hashes. */
+  /** Canonical signatures and hashes of events that can be matched, but not decoded. */
   signatures: string[];
-  /** Problems of invalid events by position; for invalid JSON, only the first problem. */
+  /**
+   * Problems of invalid events, at their positions. A JSON ABI with a syntax error has only one.
+   */
   problems: LineProblem[];
-  /** The invalid lines, or the invalid JSON. */
+  /** Text to fix: the invalid events, or the entire JSON ABI if it contains an invalid event. */
   rest: string;
 }
 
@@ -46,17 +47,18 @@ function parseLines(text: string): ParsedEvents {
   return { ...found, rest: rest.join('\n') };
 }
 
-/** Maximum number of lines for one event with one parameter per line. */
+/** Maximum number of lines of one event, such as one with a parameter per line. */
 const MAX_LINES = 64;
 
 /**
- * Returns the number of lines until the parentheses of the first line close; 1 if they never do.
+ * Returns the number of lines of the event that starts at `first`, until its parentheses are
+ * closed; 1 if they never are.
  */
 function linesOfEvent(lines: readonly string[], first: number): number {
   let depth = 0;
   for (let index = first; index < Math.min(lines.length, first + MAX_LINES); index++) {
     const line = (lines[index] ?? '').replace(/\/\/.*/, '');
-    // The next event starts, so this one was not closed.
+    // The next event starts here, so the parentheses of this one were not closed.
     if (index > first && /^\s*event\s/.test(line)) return 1;
     depth += line.split('(').length - line.split(')').length;
     if (depth <= 0) return index - first + 1;
@@ -64,7 +66,7 @@ function linesOfEvent(lines: readonly string[], first: number): number {
   return 1;
 }
 
-/** @returns the event, or the problem if the text is not an event. */
+/** Adds the event, or returns the problem if the text is not a valid event. */
 function addEvent(
   { items, signatures }: ParsedEvents,
   text: string,
@@ -87,7 +89,7 @@ function parseHumanReadable(text: string): AbiItem | undefined {
   }
 }
 
-/** Types to suggest, most common first. */
+/** Types to suggest for a misspelled type, most common first. */
 const TYPES = [
   ...['address', 'uint256', 'bytes32', 'bool', 'string', 'bytes', 'int256'],
   ...['uint8', 'uint32', 'uint64', 'uint128', 'uint160', 'int24', 'tuple'],
@@ -104,7 +106,7 @@ function wordsFor(text: string): { at: number; message: string } {
   }
   const [hex] = /^0x[0-9a-f]*/i.exec(text) ?? [];
   if (hex?.length === 42) {
-    return { at: 0, message: 'Enter the address alone to read the events of its contract.' };
+    return { at: 0, message: 'To add the events of a contract, enter only its address.' };
   }
   if (hex !== undefined) {
     return { at: 0, message: `An event hash has 64 digits; this one has ${hex.length - 2}.` };
@@ -130,7 +132,7 @@ function wordsFor(text: string): { at: number; message: string } {
     case 'end':
       return say(
         found === ')'
-          ? 'There is one closing parenthesis too many.'
+          ? 'There is an extra closing parenthesis.'
           : `${it} follows the event. Put each event on its own line.`,
       );
     case 'less':
@@ -166,7 +168,7 @@ function parseJsonAbi(text: string): ParsedEvents {
     items: items.filter((item): item is AbiItem => isRecord(item) && isEvent(item as AbiItem)),
     ...{ signatures: [], problems: [], rest: '' },
   };
-  // ethers and viem write ABIs as signatures, which include functions.
+  // ABIs for ethers and viem can be lists of signatures. Signatures of functions are skipped.
   for (const item of items) {
     if (typeof item !== 'string' || !/^\s*event\s/.test(item)) continue;
     const line = item.trim();

@@ -1,26 +1,31 @@
-/** Parses a list of addresses: CSV, or one per line, with or without labels. Pure. */
+/**
+ * Parses lists of addresses: CSV, TSV or plain text, one address per line, with optional labels.
+ */
 import type { NetworkType } from '@sluice/kit';
 import { cutText } from '@sluice/kit/sluice';
 import { checksumAddress } from '@sluice/kit/contract';
 import { addressOfUrl, recognise } from '../../../words/paste.ts';
 
 export interface AddressRow {
-  /** Address in lowercase, with all digits. */
+  /** Address in lowercase; on Aptos, padded to 64 digits. */
   address: string;
-  /** Label; empty if there is none. */
+  /** Empty if the address has no label. */
   label: string;
 }
 
 export interface RejectedLine {
   /** Line number, starting at 1. */
   line: number;
-  /** The part that was read as the address; the full line if no part looks like one. */
+  /**
+   * The cell that was read as the address, or the full line if no cell looks like one. Long text is
+   * cut off.
+   */
   text: string;
   label: string;
   reason: string;
 }
 
-/** A line that was accepted and may be a mistake. */
+/** A line that was accepted but may be a mistake. */
 export interface DoubtfulLine {
   line: number;
   address: string;
@@ -40,9 +45,9 @@ const PATTERNS: Record<NetworkType, RegExp> = {
   aptos: /^0x[0-9a-f]{1,64}$/,
 };
 
-/** Maximum length of a label, as in the service. */
+/** Maximum length of a label, the same as in the service. */
 const MAX_LABEL_LENGTH = 64;
-/** Maximum length of a line in the list of rejects. */
+/** Maximum length of the text and of the label of a rejected line. */
 const MAX_TEXT_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
 
@@ -50,10 +55,10 @@ const CONTROL = /\p{Cc}/u;
 const HEAD = /address|account|wallet|contract/i;
 const LABEL_HEAD = /^(label|name|tag)$/i;
 
-/** File types that may contain a list, for the `accept` attribute of a file field. */
+/** File types that may contain a list, for the `accept` attribute of a file input. */
 export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
 
-/** Sample lists to start from. */
+/** Sample lists that users can download and edit. */
 export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
   evm: `address,label
 0x28C6c06298d514Db089934071355E5743bf21d60,binance-14
@@ -70,8 +75,8 @@ export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
 };
 
 /**
- * Takes the first address of each line. Its label is in the column that the header names, or in the
- * first other non-empty cell.
+ * Reads the first address of each line. Its label is in the column that the header names `label`,
+ * `name` or `tag`; without such a column, it is the first other cell that is not empty.
  */
 export function parseAddressList(text: string, family: NetworkType): AddressList {
   const rows: AddressRow[] = [];
@@ -98,7 +103,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
           index,
           line,
           '',
-          nameOf(line) === undefined ? 'No address found' : 'A name instead of an address',
+          nameOf(line) === undefined ? 'No address found' : 'Enter the address instead of the name',
         );
       }
       continue;
@@ -135,18 +140,18 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   return { rows, rejects, doubts, duplicates };
 }
 
-/** Caches valid checksums, because the form parses its text on each keystroke. */
+/** Caches addresses with valid checksums, because the form parses its list on each keystroke. */
 const right = new Set<string>();
 const MAX_RIGHT = 5_000;
 
-/** Returns why an accepted address may be a mistake. */
+/** Returns why an accepted address may be a mistake; undefined if it looks correct. */
 function doubtOf(given: string, address: string, family: NetworkType): string | undefined {
   if (/^0x0+$/.test(address)) {
     return family === 'evm'
-      ? 'The zero address: every mint and burn concerns it'
+      ? 'The zero address, which is part of every mint and burn'
       : 'The zero address, which has no owner';
   }
-  // Addresses in one case have no checksum.
+  // Addresses with only lowercase or only uppercase letters have no checksum.
   const isMixed = family === 'evm' && /[a-f]/.test(given.slice(2)) && /[A-F]/.test(given);
   if (!isMixed || right.has(given)) return undefined;
   if (checksumAddress(address) !== `0x${given.slice(2)}`) {
@@ -167,7 +172,10 @@ function nameOf(line: string): string | undefined {
   return found?.kind === 'ens-name' ? found.name : undefined;
 }
 
-/** Replaces a name with its address; the name becomes the label if there is no other. */
+/**
+ * Replaces an ENS name at the start of a line with its address. The name becomes the label if the
+ * line has none.
+ */
 export const withAddressOf = (text: string, name: string, address: string): string =>
   text
     .split('\n')
@@ -202,7 +210,8 @@ function cellsOf(line: string): string[] {
 }
 
 /**
- * Returns the rejected lines as CSV to fix and import again. Cells cannot be spreadsheet formulas.
+ * Returns the rejected lines as CSV, so that they can be fixed and imported again. Escapes cells
+ * that a spreadsheet would evaluate as formulas.
  */
 export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
   const cell = (text: string): string =>

@@ -2,7 +2,7 @@
 import type { NetworkType } from '@sluice/kit';
 import { parseAddressList } from './addressList.ts';
 
-// Declared here, because the type libraries of workers and pages conflict.
+// The type is declared here, because the type libraries of workers and pages conflict.
 const worker = globalThis as unknown as {
   addEventListener: (
     type: 'message',

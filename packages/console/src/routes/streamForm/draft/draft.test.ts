@@ -70,6 +70,7 @@ test('an unedited stream keeps its fields', () => {
     onlyConfirmed: true,
     maxInFlight: '8',
     maxPerSecond: '0.5',
+    maxWebhookBytes: '100000',
     strictOrder: true,
     headers: 'a: b\nc: d',
   };
@@ -110,6 +111,7 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ headers: 'nonsense' }, 'headers'],
   [{ maxInFlight: '0.5' }, 'maxInFlight'],
   [{ maxPerSecond: 'fast' }, 'maxPerSecond'],
+  [{ maxWebhookBytes: '1000' }, 'maxWebhookBytes'],
   [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '{' }] }, 'rules'],
   [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '[1]' }] }, 'rules'],
   [{ family: 'aptos', functions: 'coin::transfer' }, 'functions'],
@@ -152,7 +154,7 @@ test('a filter is an object; problems have a position', () => {
   expect(filterProblem('[]')).toEqual({
     line: 1,
     column: 1,
-    message: 'A filter is an object such as {"gt": ["value", "1000"]}.',
+    message: 'The filter must be a JSON object, such as {"gt": ["value", "1000"]}.',
   });
   expect(filterProblem('{\n"gt" 1}')).toEqual({
     line: 2,
@@ -191,6 +193,6 @@ test('the value of a condition fits the type of its parameter', () => {
     filterJson: null,
   };
   const draft = { ...withEvents(NEW_DRAFT, [transfer]), rules: [rule] };
-  expect(draftProblems(draft, 1).rules).toContain('The value of value is not valid');
+  expect(draftProblems(draft, 1).rules).toContain('The condition on value has an invalid value');
   expect(rightConditions(rule, draft)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The form's model of a stream. Pure. */
+/** Defines the draft of a stream: the contents of the stream's form. */
 import type { AbiItem } from '@sluice/kit';
 import { eventSignature } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
@@ -8,17 +8,21 @@ export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 
 export type Operator = (typeof OPERATORS)[number];
 
-/** Operators, as shown in the form. */
-export const OPERATOR_SIGNS: Record<Operator, string> = {
-  eq: '=',
-  ne: '≠',
-  gt: '>',
-  gte: '≥',
-  lt: '<',
-  lte: '≤',
+export const OPERATOR_WORDS: Record<Operator, string> = {
+  eq: 'is',
+  ne: 'is not',
+  gt: 'more than',
+  gte: 'at least',
+  lt: 'less than',
+  lte: 'at most',
 };
 
-/** A condition on one parameter of an event: `value gte 1000000`. */
+/** Name by which filters refer to the contract that emits an event, as if it were a parameter. */
+export const EMITTER = 'moralis_streams_contract_address';
+
+/**
+ * A condition on a parameter of an event or on the emitting contract, such as `value gte 1000000`.
+ */
 export interface Condition {
   name: string;
   operator: Operator;
@@ -29,17 +33,22 @@ export interface EventRule {
   /** Canonical signature, or the hash if the signature is unknown. */
   signature: string;
   conditions: Condition[];
-  /** JSON of a filter that is more than conditions joined by `and`; null otherwise. */
+  /**
+   * JSON of a filter that cannot be shown as conditions joined by `and`; null for other filters.
+   */
   filterJson: string | null;
 }
 
-/** A read-only call for each record of a kind, in the form in which it was typed. */
+/** A trigger as typed in the form: a read-only contract call for each record of a kind. */
 export interface TriggerDraft {
   type: StreamTrigger['type'];
   contractAddress: string;
-  /** In Solidity syntax: `function balanceOf(address owner) view returns (uint256)`. */
+  /**
+   * Function in Solidity syntax, such as
+   * `function balanceOf(address owner) view returns (uint256)`, or as JSON.
+   */
   function: string;
-  /** Arguments, one for each parameter; arrays and structs as JSON. */
+  /** Arguments or selectors, one for each parameter. Arrays and structs are JSON arrays. */
   inputs: string[];
   /** Event of a log trigger; empty for all events. */
   topic0: string;
@@ -47,7 +56,10 @@ export interface TriggerDraft {
   callFrom: string;
 }
 
-/** Addresses in each record of a kind; their native balances are added to the body. */
+/**
+ * Selectors of addresses in records of a kind. The native balances of these addresses are added to
+ * the body.
+ */
 export interface BalanceDraft {
   type: RecordKind;
   selectors: string[];
@@ -55,7 +67,7 @@ export interface BalanceDraft {
 
 export interface StreamDraft {
   family: NetworkType;
-  /** Ids of EVM chains, or Aptos networks. */
+  /** Ids of EVM chains, or names of Aptos networks. */
   chains: string[];
   /** Text of the address field; only used for new streams. */
   addresses: string;
@@ -69,9 +81,9 @@ export interface StreamDraft {
   filterPossibleSpamAddresses: boolean;
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
-  /** Move paths, one per line. */
+  /** Move paths of functions, one per line. */
   functions: string;
-  /** Move paths, one per line. */
+  /** Move paths of event types, one per line. */
   moveEvents: string;
   includePayload: boolean;
   includeEvents: boolean;
@@ -83,6 +95,8 @@ export interface StreamDraft {
   maxInFlight: string;
   /** A number, or empty for no limit. */
   maxPerSecond: string;
+  /** An integer, or empty for the service's limit. */
+  maxWebhookBytes: string;
   strictOrder: boolean;
   onlyConfirmed: boolean;
   notifyRemoved: boolean;
@@ -114,17 +128,24 @@ export const NEW_DRAFT: StreamDraft = {
   description: '',
   maxInFlight: '',
   maxPerSecond: '',
+  maxWebhookBytes: '',
   strictOrder: false,
   onlyConfirmed: false,
   notifyRemoved: false,
   headers: '',
 };
 
+/**
+ * Transfer event of an ERC-20 token. Without an ABI, its signature also matches ERC-721 transfers.
+ */
+export const ERC20_TRANSFER =
+  'event Transfer(address indexed from, address indexed to, uint256 value)';
+
 /** Common events, with the ABI that decodes them. */
 export const TEMPLATES: readonly { name: string; abi: string }[] = [
   {
     name: 'ERC-20 transfer',
-    abi: 'event Transfer(address indexed from, address indexed to, uint256 value)',
+    abi: ERC20_TRANSFER,
   },
   {
     name: 'ERC-20 approval',
@@ -140,7 +161,9 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
 ];
 
-/** Returns the ABI item of a signature. It names the parameters. */
+/**
+ * Returns the ABI item of an event. Unlike the signature, it contains the names of the parameters.
+ */
 export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
   abi.find((item) => item.type === 'event' && eventSignature(item) === signature);
 
@@ -150,7 +173,7 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Adds events with their ABI, and selects all of them. */
+/** Adds events to the ABI of a draft, and selects all of them. */
 export function withEvents(draft: StreamDraft, items: readonly AbiItem[]): StreamDraft {
   const known = new Set(draft.abi.filter(isEvent).map(eventSignature));
   const fresh = items.filter((item) => isEvent(item) && !known.has(eventSignature(item)));

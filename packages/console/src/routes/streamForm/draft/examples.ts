@@ -1,16 +1,19 @@
-/** Examples of what a new stream can watch, for chains with a known address. Pure. */
+/** Examples of what a new stream can watch. EVM chains without a known address have none. */
 import { withRule, type StreamDraft } from './draft.ts';
 
 export interface Example {
   /** Name, such as `USDC`. */
   name: string;
-  /** The contract; null on Aptos, where the example is a function. */
+  /** The contract or account; null on Aptos, where the example is a function. */
   address: string | null;
   /** Returns the draft with the example added. */
   add(draft: StreamDraft): StreamDraft;
 }
 
-/** Contracts of Circle: https://developers.circle.com/stablecoins/usdc-contract-addresses */
+/**
+ * USDC contracts by chain. Source:
+ * https://developers.circle.com/stablecoins/usdc-contract-addresses
+ */
 const USDC: Readonly<Record<string, string>> = {
   '0x1': '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
   '0xaa36a7': '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
@@ -24,12 +27,15 @@ const USDC: Readonly<Record<string, string>> = {
   '0xa86a': '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E',
 };
 
-/** The first account of each local chain. */
+/** The first account of a local development chain, such as Anvil. */
 export const LOCAL_ACCOUNT = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const LOCAL_CHAIN = '0x7a69';
 const APTOS_TRANSFER = '0x1::aptos_account::transfer';
 
-/** @param chain chain as in the fields of a stream; every Aptos network has the framework. */
+/**
+ * @param chain the chain's id; ignored on Aptos, where the example is a function that every network
+ * has.
+ */
 export function exampleOf(family: StreamDraft['family'], chain: string): Example | null {
   if (family === 'aptos') {
     return {
@@ -53,7 +59,7 @@ export function exampleOf(family: StreamDraft['family'], chain: string): Example
   return {
     name: 'USDC',
     address,
-    // Most users need only the transfers of a token. Selected events are kept.
+    // Selects transfers, which most users want, unless events are already selected.
     add: (draft) => {
       const filled = withAddress(draft, address, 'USDC');
       return draft.rules.length > 0
@@ -63,7 +69,7 @@ export function exampleOf(family: StreamDraft['family'], chain: string): Example
   };
 }
 
-/** Adds the address as a new line. */
+/** Adds a labeled address as the last line of the address field. */
 function withAddress(draft: StreamDraft, address: string, label: string): StreamDraft {
   const before = draft.addresses.trim();
   return { ...draft, addresses: `${before === '' ? '' : `${before}\n`}${address}, ${label}` };

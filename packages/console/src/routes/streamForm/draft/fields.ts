@@ -1,4 +1,4 @@
-/** Converts between the form's model of a stream and the fields of the API. Pure. */
+/** Converts between drafts of streams and the fields of the API. */
 import type { AdvancedOption, AptosNetwork, AptosStream, Stream } from '@sluice/kit';
 import type { AptosStreamFields, StreamFields } from '@sluice/kit';
 import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
@@ -14,7 +14,10 @@ import {
 } from './draft.ts';
 import { filterProblem } from './problems.ts';
 
-/** Integers are sent as strings, which are exact at any length; the service accepts both. */
+/**
+ * Returns a rule's filter; undefined if the rule has none or the JSON is not a valid filter.
+ * Integers stay strings, which the service accepts and which are exact at any length.
+ */
 const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
   if (filterJson !== null) {
     return filterProblem(filterJson) === undefined
@@ -35,9 +38,12 @@ const toHeaders = (text: string): Record<string, string> =>
     }),
   );
 
-const toLimits = ({ maxInFlight, maxPerSecond, strictOrder }: StreamDraft) => ({
-  maxInFlight: maxInFlight.trim() === '' ? null : Number(maxInFlight),
-  maxPerSecond: maxPerSecond.trim() === '' ? null : Number(maxPerSecond),
+const toNumberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+const toLimits = ({ maxInFlight, maxPerSecond, maxWebhookBytes, strictOrder }: StreamDraft) => ({
+  maxInFlight: toNumberOrNull(maxInFlight),
+  maxPerSecond: toNumberOrNull(maxPerSecond),
+  maxWebhookBytes: toNumberOrNull(maxWebhookBytes),
   strictOrder,
 });
 
@@ -86,11 +92,11 @@ export function toAptosFields(draft: StreamDraft): AptosStreamFields {
   };
 }
 
-/** Returns the fields of the stream's family. */
+/** Returns the API fields of a draft, which depend on its chain family. */
 export const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =>
   draft.family === 'evm' ? toEvmFields(draft) : toAptosFields(draft);
 
-/** Converts an existing stream to the form's model. */
+/** Converts an existing stream to a draft. */
 export function toDraft(stream: Stream | AptosStream): StreamDraft {
   const common = {
     ...NEW_DRAFT,
@@ -100,6 +106,7 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     description: stream.description,
     maxInFlight: String(stream.maxInFlight ?? ''),
     maxPerSecond: String(stream.maxPerSecond ?? ''),
+    maxWebhookBytes: String(stream.maxWebhookBytes ?? ''),
     strictOrder: stream.strictOrder,
     headers: Object.entries(stream.headers)
       .map(([name, value]) => `${name}: ${value}`)
@@ -178,7 +185,7 @@ function fromPart(part: unknown): Condition | undefined {
 const isScalar = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
-/** A changed field, as JSON before and after. */
+/** A changed API field. Values are JSON, or empty if the field is absent. */
 export interface FieldChange {
   field: string;
   before: string;
@@ -194,7 +201,7 @@ export function changesOf(before: StreamDraft, after: StreamDraft): FieldChange[
   });
 }
 
-/** Returns the changed fields. The service does not change absent fields. */
+/** Returns the new values of the changed fields. The service keeps the values of absent fields. */
 export function toChanges(before: StreamDraft, after: StreamDraft): Record<string, unknown> {
   const to = toFields(after) as unknown as Record<string, unknown>;
   return Object.fromEntries(changesOf(before, after).map(({ field }) => [field, to[field]]));

@@ -1,11 +1,11 @@
-/** Validates the form's model of a stream. Pure. */
+/** Validates drafts of streams. */
 import { readInboxName } from '@sluice/kit/sluice';
 import { formatQuantity } from '../../../ui/text/format.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
 import { problemAt, type LineProblem } from '../../../ui/form/lineProblem.ts';
 import { balanceProblem, triggerProblems } from './triggers.ts';
-import { itemOf, type Condition, type EventRule, type StreamDraft } from './draft.ts';
+import { EMITTER, itemOf, type Condition, type EventRule, type StreamDraft } from './draft.ts';
 
 export type DraftField =
   | 'chains'
@@ -19,11 +19,15 @@ export type DraftField =
   | 'tag'
   | 'maxInFlight'
   | 'maxPerSecond'
+  | 'maxWebhookBytes'
   | 'headers';
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
 
-/** Returns the invalid lines; `wordsFor` describes the problem of a trimmed line. */
+/**
+ * Returns a problem for each invalid line; `wordsFor` describes the problem of a trimmed line, or
+ * returns undefined if the line is valid.
+ */
 function problemsOfLines(
   text: string,
   wordsFor: (line: string) => string | undefined,
@@ -41,7 +45,6 @@ function problemsOfLines(
 export const movePathProblems = (text: string): LineProblem[] =>
   problemsOfLines(text, (path) => (MOVE_PATH.test(path) ? undefined : wordsForPath(path)));
 
-/** Valid names of HTTP headers. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 export function headerProblems(text: string): LineProblem[] {
@@ -69,21 +72,21 @@ function wordsForPath(path: string): string {
   return `“${path}” is not a Move path such as 0x1::coin::WithdrawEvent.`;
 }
 
-/** Checks the form of a filter. The service checks that its parameters exist in the event. */
+/** Checks only that a filter is a JSON object. The service checks its operators and parameters. */
 export function filterProblem(text: string): LineProblem | undefined {
   const value = parseJson(text)?.value;
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? undefined
     : (jsonProblem(text) ??
-        problemAt(text, 0, 'A filter is an object such as {"gt": ["value", "1000"]}.'));
+        problemAt(text, 0, 'The filter must be a JSON object, such as {"gt": ["value", "1000"]}.'));
 }
 
-/** Forms of values by the start of their Solidity type; others are free text. */
+/** Syntax of values by Solidity type. Values of other types can be any text. */
 const VALUES: readonly { type: RegExp; form: RegExp; words: string }[] = [
   {
     type: /^u?int\d*$/,
     form: /^(-?\d+|0x[0-9a-f]+)$/i,
-    words: 'Enter a whole number, in the smallest unit.',
+    words: 'Enter a whole number. Amounts are in the smallest unit.',
   },
   {
     type: /^address$/,
@@ -91,21 +94,28 @@ const VALUES: readonly { type: RegExp; form: RegExp; words: string }[] = [
     words: 'Enter an address: 0x and 40 hex digits.',
   },
   { type: /^bool$/, form: /^(true|false)$/, words: 'Enter true or false.' },
-  { type: /^bytes\d*$/, form: /^0x([0-9a-f]{2})*$/i, words: 'Enter hex digits after 0x.' },
+  {
+    type: /^bytes\d*$/,
+    form: /^0x([0-9a-f]{2})*$/i,
+    words: 'Enter 0x and an even number of hex digits.',
+  },
 ];
 
-/** Returns what is wrong with the value of a condition; undefined while it is empty. */
+/** Returns the problem of a condition's value; undefined if the value is valid or empty. */
 export function conditionProblem(
   { name, value }: Condition,
   inputs: readonly { name: string; type: string }[],
 ): string | undefined {
   const text = value.trim();
-  const type = inputs.find((input) => input.name === name)?.type ?? '';
+  const type =
+    name === EMITTER ? 'address' : (inputs.find((input) => input.name === name)?.type ?? '');
   const kind = VALUES.find((each) => each.type.test(type));
   return text === '' || kind === undefined || kind.form.test(text) ? undefined : kind.words;
 }
 
-/** Returns the valid conditions of a rule, which the service accepts. */
+/**
+ * Returns the conditions of a rule that are complete and valid, so that the service accepts them.
+ */
 export const rightConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
   rule.conditions.filter(
     (condition) =>
@@ -115,7 +125,7 @@ export const rightConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi
   );
 
 /**
- * Returns problems by field; empty if the draft can be sent.
+ * Returns one problem per invalid field; empty if the draft can be sent.
  * @param addressCount number of addresses that the stream has or will have.
  */
 export function draftProblems(
@@ -129,8 +139,7 @@ export function draftProblems(
   }
   if (draft.family === 'evm') {
     if (draft.allAddresses && draft.rules.length === 0) {
-      problems.rules =
-        'Choose an event. All addresses without an event would match the entire chain.';
+      problems.rules = 'Choose an event. Otherwise, the stream would match the entire chain.';
     }
     const broken = draft.rules.find(
       ({ filterJson }) => filterJson !== null && filterProblem(filterJson) !== undefined,
@@ -139,12 +148,12 @@ export function draftProblems(
     const empty = draft.rules.find(({ conditions }) =>
       conditions.some(({ name, value }) => name === '' || value.trim() === ''),
     );
-    if (empty !== undefined) problems.rules = `A condition of ${empty.signature} has no value.`;
+    if (empty !== undefined) problems.rules = `A condition of ${empty.signature} is incomplete.`;
     for (const { signature, conditions } of draft.rules) {
       const inputs = itemOf(draft.abi, signature)?.inputs ?? [];
       const wrong = conditions.find((each) => conditionProblem(each, inputs) !== undefined);
       if (wrong !== undefined) {
-        problems.rules = `The value of ${wrong.name} is not valid. ${conditionProblem(wrong, inputs)}`;
+        problems.rules = `The condition on ${wrong.name} has an invalid value.`;
       }
     }
     const trigger = draft.triggers.map(
@@ -161,17 +170,21 @@ export function draftProblems(
     }
     if (draft.allAddresses && draft.functions.trim() === '' && draft.moveEvents.trim() === '') {
       problems.functions =
-        'Add a function or an event. All addresses alone would match the entire chain.';
+        'Add a function or an event. Otherwise, the stream would match the entire chain.';
     }
   }
   const urlProblem = problemOfUrl(draft.webhookUrl);
   if (urlProblem !== undefined) problems.webhookUrl = urlProblem;
   if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Enter at least one letter or digit.';
   if (!isWithin(draft.maxInFlight, 1, 64, true)) {
-    problems.maxInFlight = 'Enter a whole number from 1 to 64, or leave it empty.';
+    problems.maxInFlight = 'Enter a whole number from 1 to 64, or leave the field empty.';
   }
   if (!isWithin(draft.maxPerSecond, 0.01, 10_000, false)) {
-    problems.maxPerSecond = 'Enter a number from 0.01 to 10,000, or leave it empty.';
+    problems.maxPerSecond = 'Enter a number from 0.01 to 10,000, or leave the field empty.';
+  }
+  if (!isWithin(draft.maxWebhookBytes, 65_536, 2 ** 30, true)) {
+    problems.maxWebhookBytes =
+      'Enter a whole number from 65,536 to 1,073,741,824, or leave the field empty.';
   }
   const [header] = headerProblems(draft.headers);
   if (header !== undefined) problems.headers = header.message;
@@ -188,10 +201,10 @@ function problemOfUrl(url: string): string | undefined {
   if (url === '') return 'Enter a webhook URL.';
   if (url.startsWith('sluice:')) {
     return readInboxName(url) === undefined
-      ? 'Inbox names have 1 to 63 lowercase letters, digits and dashes.'
+      ? 'Enter sluice://inbox/ and a name: 1 to 63 lowercase letters, digits and dashes, not starting with a dash.'
       : undefined;
   }
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? undefined
-    : 'The URL must start with http:// or https://.';
+    : 'Enter a valid URL that starts with http:// or https://.';
 }

@@ -4,10 +4,13 @@ import type { StreamDraft, TriggerDraft } from './draft.ts';
 /** Validation errors of the service by field path, such as `triggers.0.inputs`. */
 export type Refusals = Readonly<Record<string, string>>;
 
-/** Fields with different names in the request body and the form. */
+/** Form fields with a different name in the request body, by that name. */
 const DRAFT_FIELDS: Readonly<Record<string, keyof TriggerDraft>> = { functionAbi: 'function' };
 
-/** Returns the value of a draft at a path, which may be a field of a trigger. */
+/**
+ * Returns the value of a field of the draft, or of a field of one of its triggers.
+ * @param path as in {@link Refusals}.
+ */
 function fieldOf(draft: StreamDraft, path: string): unknown {
   const [field = '', index, part = ''] = path.split('.');
   if (field !== 'triggers' || index === undefined) return draft[field as keyof StreamDraft];
@@ -15,8 +18,8 @@ function fieldOf(draft: StreamDraft, path: string): unknown {
 }
 
 /**
- * Returns the errors of a 422 response for fields that have not changed since then.
- * @param sent undefined before the first request.
+ * Returns the errors of a 422 response for fields that have not changed since the request.
+ * @param sent the draft in the request; undefined before the first request.
  */
 export function refusalsOf(
   error: unknown,
@@ -38,6 +41,6 @@ export function refusalsOf(
   );
 }
 
-/** Returns the error of a field or of anything within it. */
+/** Returns the first error of a field or of a part of it. */
 export const refusalOf = (refusals: Refusals, path: string): string | undefined =>
   Object.entries(refusals).find(([key]) => key === path || key.startsWith(`${path}.`))?.[1];

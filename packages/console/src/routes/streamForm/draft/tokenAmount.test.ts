@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromAmount, isAmount, toAmount, unitOf } from './tokenAmount.ts';
+import { hasUnit, isAmount, readAmount, toAmount, unitOf } from './tokenAmount.ts';
 
 const USDT = { symbol: 'USDT', decimals: 6 };
 
@@ -11,21 +11,30 @@ test.each([
   ['0 USDT', '0'],
   ['1.0000001 USDT', null],
   ['1 USDC', null],
-  ['1000000', null],
+  ['1000000', '1000000000000'],
+  ['1,000.5', '1000500000'],
+  ['1,5', null],
+  ['1,0000', null],
+  ['', null],
   ['USDT', null],
   ['-1 USDT', null],
   ['1.2.3 USDT', null],
 ])('%s', (text, value) => {
-  expect(fromAmount(text, USDT)).toBe(value);
+  expect(readAmount(text, USDT)).toBe(value);
 });
 
 test('property: parsing a formatted amount returns its value', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat(77), (value, decimals) => {
       const unit = { symbol: 'X', decimals };
-      expect(fromAmount(toAmount(String(value), unit)!, unit)).toBe(String(value));
+      expect(readAmount(toAmount(String(value), unit)!, unit)).toBe(String(value));
     }),
   );
+});
+
+test('a unit is recognized, and hex digits are not one', () => {
+  for (const text of ['1 USDT', '1.5usdt', '2 1INCH']) expect(hasUnit(text)).toBe(true);
+  for (const text of ['', '1,000.5', 'abc', '-1', '0xff']) expect(hasUnit(text)).toBe(false);
 });
 
 test('a value that is not an integer has no amount', () => {

@@ -1,4 +1,4 @@
-/** Converts token amounts between decimal text and the integers of events. Pure. */
+/** Converts between token amounts in decimal text and the integers in events. */
 import type { Contract } from '@sluice/kit/sluice';
 import { formatAmount } from '../../../ui/text/format.ts';
 
@@ -7,10 +7,19 @@ export interface TokenUnit {
   decimals: number;
 }
 
+/** A token whose amounts can be entered in its unit. */
+export interface Token extends TokenUnit {
+  /** Address of the contract, in lowercase. */
+  address: string;
+}
+
 /** Maximum length of a symbol that is used as a unit. Contracts can choose any symbol. */
 const MAX_SYMBOL_LENGTH = 20;
 
-/** Returns the unit of a token; null if it has no amounts or reports no unit. */
+/**
+ * Returns the unit of a token; null for NFTs, for other contracts, and for tokens without decimals
+ * or a usable symbol.
+ */
 export function unitOf(contract: Contract | undefined): TokenUnit | null {
   const token = contract?.token;
   if (token == null || token.standard !== '' || token.decimals === null) return null;
@@ -21,24 +30,46 @@ export function unitOf(contract: Contract | undefined): TokenUnit | null {
 /** Parameter names of amounts in token events. */
 const AMOUNT = /^_?(value|amount|wad)$/;
 
-/** Returns whether the parameter is an amount of the token that emits the event. */
+/**
+ * Returns whether a parameter's name and type suggest an amount of the token that emits the event.
+ */
 export const isAmount = ({ name, type }: { name: string; type: string }): boolean =>
   type === 'uint256' && AMOUNT.test(name);
 
-/** Formats an amount: `1,000,000 USDT`. Returns null if the value is not an integer. */
-export function toAmount(value: string, { symbol, decimals }: TokenUnit): string | null {
-  const amount = formatAmount(value.trim(), decimals);
-  return amount === null ? null : `${amount} ${symbol}`;
+/**
+ * Formats an amount without the symbol, such as `1,000,000`. Returns null if the value is not an
+ * integer.
+ */
+export const toNumber = (value: string, { decimals }: TokenUnit): string | null =>
+  formatAmount(value.trim(), decimals);
+
+/**
+ * Formats an amount with the symbol, such as `1,000,000 USDT`. Returns null if the value is not an
+ * integer.
+ */
+export function toAmount(value: string, unit: TokenUnit): string | null {
+  const amount = toNumber(value, unit);
+  return amount === null ? null : `${amount} ${unit.symbol}`;
 }
 
-/** A number and its unit, with or without a space. */
-const AMOUNT_OF = /^((?:\d[\d,]*)?(?:\.\d+)?)(?:\s+(\S+)|([^\d\s.,]\S*))$/;
+/** Matches a number with optional thousands separators and an optional unit. */
+const AMOUNT_OF = /^((?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)(?:\s+(\S+)|([^\d\s.,]\S*))?$/;
 
-/** Parses an amount such as `1,000,000 USDT`, ignoring case; null for other text. */
-export function fromAmount(text: string, { symbol, decimals }: TokenUnit): string | null {
-  const [, number = '', apart = '', unit = apart] = AMOUNT_OF.exec(text.trim()) ?? [];
-  if (number === '' || unit.toLowerCase() !== symbol.toLowerCase()) return null;
+/**
+ * Converts an amount such as `1,000,000.5` or `1,000,000.5 USDT` to the smallest unit, ignoring the
+ * case of the symbol. Returns null for other text, and for more decimals than the token has.
+ */
+export function readAmount(text: string, { symbol, decimals }: TokenUnit): string | null {
+  const [, number = '', apart, unit = apart] = AMOUNT_OF.exec(text.trim()) ?? [];
+  if (number === '') return null;
+  if (unit !== undefined && unit.toLowerCase() !== symbol.toLowerCase()) return null;
   const [integer = '', fraction = ''] = number.replaceAll(',', '').split('.');
   if (fraction.length > decimals) return null;
   return String(BigInt(integer + fraction.padEnd(decimals, '0') || '0'));
 }
+
+/**
+ * Returns whether the text contains a unit. Its number must then not be read in the smallest unit.
+ */
+export const hasUnit = (text: string): boolean =>
+  /[\d.]\s{0,9}[^\d\s.,]/.test(text) && !/^\s*0x/i.test(text);

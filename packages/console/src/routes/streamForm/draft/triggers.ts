@@ -1,4 +1,4 @@
-/** The form's model of triggers and native balances, and its validation. Pure. */
+/** Validates and converts the triggers and native balances of a draft. */
 import type { AbiItem, RecordKind, StreamTrigger } from '@sluice/kit';
 import { eventSignature, parseEventSignature, selectableOf, toAddress } from '@sluice/kit/contract';
 import type { Selectable } from '@sluice/kit/contract';
@@ -18,7 +18,10 @@ export const BALANCE_KINDS: readonly { value: RecordKind; label: string }[] = [
   { value: 'internalTx', label: 'internal transaction' },
 ];
 
-/** The most common trigger: the balance of the sender of a transfer. */
+/**
+ * The initial trigger, which is the most common one: it reads the sender's token balance for each
+ * ERC-20 transfer.
+ */
 export const NEW_TRIGGER: TriggerDraft = {
   type: 'erc20transfer',
   contractAddress: '$contract',
@@ -30,7 +33,7 @@ export const NEW_TRIGGER: TriggerDraft = {
 
 export const NEW_BALANCE: BalanceDraft = { type: 'erc20transfer', selectors: ['$from'] };
 
-/** Parses a function from Solidity syntax or JSON; undefined if it is not one. */
+/** Parses a function from Solidity syntax or JSON; undefined if the text is not a function. */
 export function parseFunction(text: string): AbiItem | undefined {
   const trimmed = text.trim().replace(/;$/, '');
   try {
@@ -43,7 +46,10 @@ export function parseFunction(text: string): AbiItem | undefined {
   }
 }
 
-/** Returns the fields that selectors of the trigger can use, including its event's parameters. */
+/**
+ * Returns the record fields that selectors of the trigger can name. For a log trigger, they include
+ * the parameters of its event.
+ */
 export function selectorsOf({ type, topic0 }: TriggerDraft, abi: readonly AbiItem[]): Selectable {
   const wanted = type === 'log' ? parseEventSignature(topic0)?.topic0 : undefined;
   const event = abi.filter(
@@ -69,7 +75,9 @@ function addressProblem(text: string, { addresses }: Selectable): string | undef
   return toAddress(value) === undefined ? 'should be an address, or a selector of one' : undefined;
 }
 
-/** Selectors can be anywhere in an input, including in arrays and structs. */
+/**
+ * Returns the problem of an argument that contains an unknown selector, even within nested arrays.
+ */
 function inputProblem(value: unknown, { all }: Selectable): string | undefined {
   if (Array.isArray(value)) {
     return (value as unknown[])
@@ -128,10 +136,10 @@ export function balanceProblem({ type, selectors }: BalanceDraft): string | unde
     text.startsWith('$') && addresses.includes(text.slice(1));
   return selectors.length > 0 && selectors.every(isRight)
     ? undefined
-    : `Select one or more of ${oneOf(addresses)}.`;
+    : `Select at least one of ${oneOf(addresses)}.`;
 }
 
-/** Parses arrays and structs as JSON; all other values are strings. */
+/** Parses JSON arrays, which are used for arrays and structs; all other values stay strings. */
 function toInput(text: string): unknown {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return trimmed;
@@ -142,7 +150,7 @@ function toInput(text: string): unknown {
   }
 }
 
-/** Empty while the function is invalid. */
+/** Returns a list with the trigger in the format of the API; empty if the function is not valid. */
 export function toTrigger(trigger: TriggerDraft): StreamTrigger[] {
   const functionAbi = parseFunction(trigger.function);
   if (functionAbi === undefined) return [];
@@ -170,7 +178,10 @@ export const fromTrigger = (trigger: StreamTrigger): TriggerDraft => ({
   callFrom: trigger.callFrom ?? '',
 });
 
-/** Returns Solidity syntax if it is lossless, otherwise JSON, so that saving changes nothing. */
+/**
+ * Returns Solidity syntax if nothing is lost, otherwise JSON, so that saving does not change the
+ * function.
+ */
 function toFunctionText(item: AbiItem): string {
   const json = JSON.stringify(item);
   try {

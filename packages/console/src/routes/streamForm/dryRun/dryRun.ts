@@ -1,4 +1,4 @@
-/** Runs a draft against the newest blocks, one block at a time. */
+/** Runs a draft against recent blocks, newest first, with one request per block. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { isSluiceError, mergeCloseMatches, type CloseMatch } from '@sluice/kit/sluice';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -18,35 +18,43 @@ import {
 import { pathsCountedApart } from './observedPaths.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
-/** Delay after the last change, so that typing does not send requests. */
+/**
+ * Delay after the last change of the draft, so that typing does not send a request per keystroke.
+ */
 const SETTLE_MS = 600;
-/** Maximum number of sample bodies. */
+/** Maximum number of webhooks that are kept as samples. */
 const KEPT_SAMPLES = 20;
 
 export interface DryRun {
-  /** Key of the draft in the last run; null before the first run. */
+  /** Key of the inputs of the last run; null before the first run. */
   question: string | null;
-  /** Blocks, newest first. */
+  /** Blocks of the run, newest first, including those that have not run yet. */
   blocks: DryRunBlock[];
   samples: { blockNumber: number; webhook: Partial<EvmWebhook> | Partial<AptosWebhook> }[];
   /** Close matches by rule, most frequent first. */
   closeMatches: CloseMatch[];
-  /** Number of records in all blocks so far. */
+  /** Number of matched records in all blocks so far. */
   records: number;
   asked: number;
   state: 'idle' | 'running' | 'done';
-  /** True if the nodes have no earlier blocks, because the chain starts here or they are pruned. */
+  /**
+   * Whether the nodes have no blocks before the oldest one of the run, because it is the first of
+   * the chain or earlier blocks were pruned.
+   */
   isAtBeginning: boolean;
   error: unknown;
 }
 
-/** Actions for a run. */
+/** Actions on a run, and how far it can be extended. */
 export interface DryRunSteps {
   /** Restarts with the newest blocks. */
   again: () => void;
-  /** Number of earlier blocks that can be added; 0 during a run, or if there are none. */
+  /**
+   * Number of earlier blocks that can be added; 0 during a run, after an error or a change of the
+   * draft, or if there are none.
+   */
   further: number;
-  /** Continues with earlier blocks, or where the run stopped. */
+  /** Runs the remaining blocks after an error, or adds earlier blocks if none remain. */
   goOn: () => void;
   /** Stops the run and keeps its results. */
   stop: () => void;
@@ -81,7 +89,7 @@ interface BlockAnswer {
   webhook: Partial<EvmWebhook> | Partial<AptosWebhook>;
   closeMatches: CloseMatch[];
   observed: ObservedEntry[];
-  /** Time of the block in milliseconds; null without a webhook. */
+  /** Timestamp of the block in Unix milliseconds; null if nothing matched. */
   timestamp: number | null;
 }
 
@@ -107,7 +115,8 @@ async function queryBlock(
 }
 
 /**
- * Runs again, from the newest block, whenever the draft changes.
+ * Dry-runs a draft. Restarts with the newest block whenever an input that affects the results
+ * changes.
  * @param chain undefined while none is selected.
  * @param addresses null while the input is incomplete.
  */
@@ -119,11 +128,11 @@ export function useDryRun(
   const [run, setRun] = useState(NOTHING);
   const [observed, setSeen] = useState(NOTHING_OBSERVED);
   const [round, setRound] = useState(0);
-  /** Aborts the current request. */
+  /** Aborts the run in progress. */
   const leaving = useRef<AbortController>(undefined);
   const chainId = chain?.id;
-  // The key prevents a second run of the same draft. It is memoized, because there may be many
-  // addresses.
+  // The keys `where` and `question` prevent a second run with the same inputs. They are memoized,
+  // because there may be many addresses.
   const mayAsk = canRun(draft, addresses);
   const where = useMemo(
     () =>
@@ -198,7 +207,8 @@ export function useDryRun(
     // oxlint-disable-next-line react/exhaustive-deps -- the question covers all inputs; new blocks start no run
   }, [question]);
 
-  // The results of an earlier draft are shown only until the next run starts.
+  // The results of an earlier draft are shown until the next run starts, but their run cannot be
+  // continued.
   const mayGoOn = run.state === 'done' && run.question === question;
   return {
     ...run,

@@ -1,4 +1,4 @@
-/** Selects the blocks of a dry run, newest first. Pure. */
+/** Selects the blocks of a dry run, newest first. */
 import type { ChainBlock } from '@sluice/kit/sluice';
 
 /** Number of blocks in the first run; more would take too long. */
@@ -10,16 +10,17 @@ export interface DryRunBlock {
   number: number;
   /** Time in Unix milliseconds; null while unknown. */
   timestamp: number | null;
-  /** Result; null before the block was run. */
+  /** Number of records that matched; null before the block was run. */
   records: number | null;
-  /** Size of the webhook; 0 if nothing matched. */
+  /** Size of the webhook body; 0 if nothing matched or the block has not run yet. */
   bodyBytes: number;
 }
 
 type Known = readonly Pick<ChainBlock, 'number' | 'timestamp'>[];
 
 /**
- * Returns the newest blocks, even if few are known after a start or on chains without streams.
+ * Returns the newest blocks, even if they are not in `known`: a service knows few blocks after its
+ * start, and on chains without streams.
  * @param known newest first.
  */
 export function firstBlocks(known: Known): DryRunBlock[] {
@@ -33,7 +34,7 @@ export function withOlderBlocks(blocks: readonly DryRunBlock[], known: Known): D
   return [...blocks, ...blocksDown(oldest - 1, olderBlocks(blocks), known)];
 }
 
-/** Number of blocks that {@link withOlderBlocks} adds. */
+/** Returns the number of blocks that {@link withOlderBlocks} adds. */
 export const olderBlocks = (blocks: readonly DryRunBlock[]): number =>
   Math.max(0, Math.min(MAX_BLOCKS - blocks.length, blocks.at(-1)?.number ?? 0));
 

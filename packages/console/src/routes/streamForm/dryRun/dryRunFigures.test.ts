@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { DryRunBlock } from './dryRunBlocks.ts';
 import { dryRunFigures, spanOf } from './dryRunFigures.ts';
 
-/** Blocks twelve seconds apart, newest first. */
+/** Returns blocks with these numbers of records, twelve seconds apart, newest first. */
 const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
   records.map((count, index) => ({
     number: 100 - index,

@@ -1,4 +1,4 @@
-/** Estimates a stream's daily volume from the blocks of a dry run. Pure. */
+/** Estimates a stream's daily volume from the blocks of a dry run. */
 import { meanBlockMs } from '../../../chains/blockPace.ts';
 import type { DryRunBlock } from './dryRunBlocks.ts';
 
@@ -9,18 +9,20 @@ export interface DryRunFigures {
   matched: number;
   averageBytes: number;
   largestBytes: number;
-  /** The block with the most records. */
+  /** Number of records in the block with the most records. */
   busiestRecords: number;
-  /** Time covered by the blocks, by their timestamps. */
+  /**
+   * Time covered by the blocks that have run, based on the mean block time; 0 if that is unknown.
+   */
   spanMs: number;
-  /** Projected volume; null if the timestamps give no block time. */
+  /** Estimated volume per day; null if the block time is unknown. */
   perDay: { records: number; webhooks: number } | null;
 }
 
 /**
  * @param blocks newest first; blocks that have not run yet are used only for the block time.
  * @param timesSent webhooks per matching block.
- * @returns null without a match.
+ * @returns null if no block has a match.
  */
 export function dryRunFigures(
   blocks: readonly DryRunBlock[],
@@ -57,7 +59,9 @@ export function spanOf(blocks: readonly DryRunBlock[]): number | null {
   return blockMs === null ? null : blocks.length * blockMs;
 }
 
-/** Returns the mean block time of blocks with a known timestamp. */
+/**
+ * Returns the mean block time of the blocks with a known timestamp; null if it cannot be computed.
+ */
 const paceOf = (blocks: readonly DryRunBlock[]): number | null =>
   meanBlockMs(blocks.filter(isTimed));
 

@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../../body/body.ts';
-import { OPERATOR_SIGNS, type StreamDraft } from '../draft/draft.ts';
+import { OPERATOR_WORDS, type StreamDraft } from '../draft/draft.ts';
 import { ruleOfCloseMatch, type CloseMatch } from '@sluice/kit/sluice';
 import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
 import { dryRunFigures, spanOf, type DryRunFigures } from './dryRunFigures.ts';
@@ -44,7 +44,7 @@ export function DryRunPanel({
   const sample = run.samples[Math.min(at, run.samples.length - 1)];
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
-  // Aptos blocks are always final.
+  // Aptos blocks are always final, so each match is sent once.
   const timesSent = draft.family === 'evm' && !draft.onlyConfirmed ? 2 : 1;
   const figures = dryRunFigures(run.blocks, timesSent);
   const spanMs = spanOf(run.blocks);
@@ -105,7 +105,7 @@ export function DryRunPanel({
             <span className="text-muted">
               {chain === undefined
                 ? 'Choose a chain.'
-                : 'Starts when you add an address, or an event for all addresses.'}
+                : 'Starts when you add an address, or select all addresses and an event.'}
             </span>
           ) : (
             <>
@@ -120,7 +120,7 @@ export function DryRunPanel({
         </output>
         {figures !== null && <Days figures={figures} isSentTwice={timesSent === 2} />}
         {run.closeMatches.length > 0 && (
-          <CloseMatches closeMatches={run.closeMatches} unit={run.unit} />
+          <CloseMatches closeMatches={run.closeMatches} unit={run.known.only} />
         )}
       </header>
       {run.error !== null && (
@@ -175,7 +175,7 @@ export function DryRunPanel({
   );
 }
 
-/** Shows the estimated daily volume of the stream, and its largest body. */
+/** Shows the estimated daily volume of the stream, the largest body and the busiest block. */
 function Days({
   figures: { perDay, spanMs, largestBytes, busiestRecords },
   isSentTwice,
@@ -199,15 +199,15 @@ function Days({
       <p className="text-12 text-muted">
         Largest body {formatBytes(largestBytes)}, busiest block{' '}
         {formatQuantity(busiestRecords, 'record')}
-        {perDay !== null && `; estimated from ${formatSpan(spanMs)} of the chain`}
+        {perDay !== null && `; daily estimates from ${formatSpan(spanMs)} of blocks`}
       </p>
     </>
   );
 }
 
 /**
- * Shows close matches, because a stream with a filter that is slightly too strict looks like a
- * quiet one.
+ * Shows close matches. Without them, a filter that is slightly too strict would look like a lack of
+ * events.
  */
 function CloseMatches({
   closeMatches,
@@ -229,7 +229,7 @@ function CloseMatches({
               {each.name} {formatRange(each, unit)}
             </span>
             <span className="data min-w-0 break-all text-muted">
-              not {OPERATOR_SIGNS[each.operator]} {formatValue(each, each.filterValue, unit)}
+              not {OPERATOR_WORDS[each.operator]} {formatValue(each, each.filterValue, unit)}
             </span>
           </li>
         ))}

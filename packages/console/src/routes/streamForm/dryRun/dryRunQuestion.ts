@@ -1,11 +1,11 @@
-/** Builds the request of a dry run, and decides whether a draft can run. Pure. */
+/** Builds the request of a dry run, and decides whether a draft can run. */
 import { toAptosFields, toEvmFields } from '../draft/fields.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { rightConditions } from '../draft/problems.ts';
 
 /**
- * The service rejects all addresses without an event or function, which would match the entire
- * chain.
+ * Returns whether a draft can run: it needs an address or, to watch all addresses, an event or a
+ * function. The service rejects drafts that would match the entire chain.
  * @param addresses null while the input is incomplete.
  */
 export function canRun(draft: StreamDraft, addresses: readonly string[] | null): boolean {
@@ -15,7 +15,10 @@ export function canRun(draft: StreamDraft, addresses: readonly string[] | null):
     : `${draft.functions}${draft.moveEvents}`.trim() !== '';
 }
 
-/** Returns the fields that affect a body, without the destination, the limits and the tag. */
+/**
+ * Returns the fields that affect which records are sent and what they contain, without incomplete
+ * or invalid conditions.
+ */
 export function toDryRunFields(draft: StreamDraft) {
   if (draft.family === 'evm') {
     const {
@@ -28,6 +31,7 @@ export function toDryRunFields(draft: StreamDraft) {
       headers: _headers,
       maxInFlight: _inFlight,
       maxPerSecond: _perSecond,
+      maxWebhookBytes: _bytes,
       strictOrder: _order,
       ...fields
     } = toEvmFields({

@@ -15,7 +15,7 @@ const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
 const path = (kind: ObservedMovePath['kind'], count: number): ObservedMovePath => ({
   ...{ kind, path: '0x1::coin::transfer', count },
 });
-/** Adds a list of entries per block, starting at block 1. */
+/** Returns the observations of blocks with these entries, starting at block 1. */
 const observedOf = (...blocks: ObservedEntry[][]): Observed =>
   blocks.reduce(
     (observed, found, n) => withObserved(observed, 'here', n + 1, found),

@@ -1,14 +1,12 @@
-/**
- * Collects the observed events and paths of the watched addresses in the blocks of a dry run. Pure.
- */
+/** Collects the events and Move paths that a dry run observes at the watched addresses. */
 import { mergeObserved, type ObservedEvent, type ObservedMovePath } from '@sluice/kit/sluice';
 
 /** An EVM event, or an Aptos function or event type. */
 export type ObservedEntry = ObservedEvent | ObservedMovePath;
 
 /**
- * The observed entries. They are kept while the addresses stay the same, and do not depend on the
- * selected events.
+ * The entries that dry runs have observed. They do not depend on the selected events, so they are
+ * kept until the inputs in `of` change.
  */
 export interface Observed {
   /** Key of the chain, the addresses and other inputs that affect the results. */
@@ -20,13 +18,13 @@ export interface Observed {
    * pointer.
    */
   order: readonly string[];
-  /** True if {@link settleObserved} has sorted the order by frequency. */
+  /** True if {@link settleObserved} has sorted the rows by frequency. */
   isSettled: boolean;
 }
 
 /**
- * Returns the row of an entry. Events with the same topic share a row, even if different inputs are
- * indexed.
+ * Returns the key of the row of an entry. Events with the same topic share a row, even if different
+ * inputs are indexed.
  */
 const rowOf = (entry: ObservedEntry): string =>
   'path' in entry ? `${entry.kind} ${entry.path}` : entry.topic0;
@@ -35,7 +33,10 @@ export const noneObserved = (of: string): Observed => ({
   ...{ of, blocks: new Map(), order: [], isSettled: false },
 });
 
-/** Adds the entries of a block; new rows go to the end. */
+/**
+ * Adds the entries of a block, or replaces them if the block has run before. New rows go to the
+ * end. Starts over if `of` has changed.
+ */
 export function withObserved(
   before: Observed,
   of: string,
@@ -51,8 +52,9 @@ export function withObserved(
 }
 
 /**
- * Sorts the rows by frequency at the end of a run.
- * @param again sorts again, because the user requested more blocks.
+ * Sorts the rows by frequency at the end of the first run.
+ * @param again whether to sort even if the rows were sorted before, because the user continued or
+ * stopped the run.
  */
 export function settleObserved(observed: Observed, { again }: { again: boolean }): Observed {
   if (observed.isSettled && !again) return observed;

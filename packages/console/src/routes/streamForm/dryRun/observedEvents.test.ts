@@ -18,7 +18,7 @@ const UNKNOWN = `0x${'17'.repeat(32)}`;
 const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
   ...{ topic0, signature: KNOWN_EVENTS[topic0] ?? null, indexed, count },
 });
-/** Adds a list of entries per block, starting at block 1. */
+/** Returns the observations of blocks with these events, starting at block 1. */
 const observedOf = (...blocks: ObservedEvent[][]): Observed =>
   blocks.reduce(
     (observed, found, n) => withObserved(observed, 'here', n + 1, found),

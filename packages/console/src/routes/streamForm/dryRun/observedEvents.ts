@@ -1,4 +1,4 @@
-/** Compares the observed events with the events of the form. Pure. */
+/** Compares the observed events with the events of the form. */
 import type { ObservedEvent } from '@sluice/kit/sluice';
 import type { AbiItem } from '@sluice/kit';
 import { eventTopic, parseEventSignature } from '@sluice/kit/contract';
@@ -11,7 +11,10 @@ export interface ObservedTotal {
   topic0: string;
   signature: string | null;
   count: number;
-  /** Counts by number of indexed inputs, because ERC-20 and ERC-721 share the topic of Transfer. */
+  /**
+   * Counts by number of indexed inputs, because events of ERC-20 and ERC-721 can have the same
+   * topic.
+   */
   kinds: readonly ObservedEvent[];
 }
 
@@ -46,7 +49,7 @@ export function countEach(
   );
 }
 
-/** Returns the observed events that are not in the form, by signature or hash. */
+/** Returns the observed events that the form lists neither by signature nor by hash. */
 export function offeredOf(
   totals: readonly ObservedTotal[],
   listed: readonly string[],
@@ -56,8 +59,8 @@ export function offeredOf(
 }
 
 /**
- * Adds an observed event to a draft. It uses an ABI if a known one covers all occurrences,
- * otherwise the signature or hash.
+ * Adds an observed event to a draft: by its ABI if a known ABI covers all occurrences, otherwise by
+ * its signature or hash.
  */
 export function withObservedEvent(
   draft: StreamDraft,
@@ -73,7 +76,7 @@ const topicOf = (signature: string): string => parseEventSignature(signature)?.t
 const countIndexed = ({ inputs = [] }: AbiItem): number =>
   inputs.filter(({ indexed }) => indexed === true).length;
 
-/** Common events and the rest of the token standards, in Solidity syntax. */
+/** Common events, and the other events of the token standards, in Solidity syntax. */
 const KNOWN = [
   ...TEMPLATES.map(({ abi }) => abi),
   'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
@@ -87,7 +90,7 @@ interface KnownEvent {
   signature: string | undefined;
 }
 
-/** Events by topic and number of indexed inputs; hashed on first use. */
+/** Known events by topic and number of indexed inputs. The topics are computed on first use. */
 let knownEvents: Map<string, KnownEvent> | undefined;
 
 function knownEvent({ topic0, indexed }: ObservedEvent): KnownEvent | undefined {

@@ -6,7 +6,10 @@ import { Check } from '../../../ui/form/field.tsx';
 /** Number of observed rows that are initially shown. */
 export const SHOWN_OBSERVED = 8;
 
-/** Lists rows that can be selected. Selected rows move up in the same list and keep the focus. */
+/**
+ * Lists the selected rows, then the others. All are in one list, so that a row keeps the focus when
+ * it is selected and moves up.
+ */
 export function ObservedList({
   chosen,
   offered,
@@ -20,14 +23,14 @@ export function ObservedList({
       <ul>{[...chosen, ...(isOpen ? offered : offered.slice(0, SHOWN_OBSERVED))]}</ul>
       {offered.length > SHOWN_OBSERVED && (
         <Button variant="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-          {isOpen ? 'Show fewer' : `${formatCount(offered.length - SHOWN_OBSERVED)} more`}
+          {isOpen ? 'Show fewer' : `Show ${formatCount(offered.length - SHOWN_OBSERVED)} more`}
         </Button>
       )}
     </>
   );
 }
 
-/** A selectable row with its count. */
+/** A row that can be selected, with the number of its observations. */
 export function ObservedRow({
   name,
   count,
@@ -37,7 +40,7 @@ export function ObservedRow({
   children,
 }: {
   name: React.ReactNode;
-  /** Number of times it was observed; null hides the count. */
+  /** Number of observations; null hides the count. */
   count: number | null;
   /** Number of blocks that were run. */
   asked: number;

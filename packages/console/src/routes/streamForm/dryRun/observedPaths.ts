@@ -1,4 +1,4 @@
-/** Compares the observed Aptos functions and events with the lines of the form. Pure. */
+/** Compares the observed Aptos functions and events with the lines of the form. */
 import type { ObservedMovePath } from '@sluice/kit/sluice';
 import { shortenMovePath, toMovePath } from '@sluice/kit/contract';
 import { linesOf } from '../draft/draft.ts';
@@ -6,12 +6,18 @@ import { movePathProblems } from '../draft/problems.ts';
 import { rowsOf, type Observed } from './observed.ts';
 
 export interface PathCount {
-  /** Path with short special addresses; other addresses have 64 digits. */
+  /**
+   * Path in the spelling of the service: addresses from `0x0` to `0xf` are short, others have 64
+   * digits.
+   */
   path: string;
   count: number;
 }
 
-/** Returns the unique paths of the field in order, and the other observed paths. */
+/**
+ * Returns the unique valid paths of the field in order, and the observed paths that the field
+ * lacks.
+ */
 export function countPaths(
   observed: Observed,
   kind: ObservedMovePath['kind'],
@@ -31,7 +37,10 @@ export function countPaths(
   };
 }
 
-/** Returns the types with generic arguments, which the service counts only if they are listed. */
+/**
+ * Returns the paths with generic arguments, which the service counts separately only if they are
+ * listed.
+ */
 export const pathsCountedApart = (text: string): string[] =>
   validPaths(text).filter((path) => path.endsWith('>'));
 
@@ -39,7 +48,7 @@ export const pathsCountedApart = (text: string): string[] =>
 export const withPath = (text: string, path: string): string =>
   text === '' || text.endsWith('\n') ? text + path : `${text}\n${path}`;
 
-/** Removes the lines that contain the path, in any spelling. Other lines stay unchanged. */
+/** Removes the lines with the path, in any spelling. Other lines stay unchanged. */
 export const withoutPath = (text: string, path: string): string =>
   text
     .split('\n')

@@ -1,19 +1,18 @@
-import { useQuery } from '@tanstack/react-query';
 import { createContext, use } from 'react';
-import { contractQuery } from '../../../data/queries/chains.ts';
 import { useDryRun } from './dryRun.ts';
+import { useKnownTokens } from './readTokens.ts';
 import type { StreamDraft } from '../draft/draft.ts';
+import type { KnownTokens } from '../draft/knownTokens.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
-import { unitOf, type TokenUnit } from '../draft/tokenAmount.ts';
 
-/** The run, and the unit of the watched contract if there is only one. */
-type SharedRun = ReturnType<typeof useDryRun> & { unit: TokenUnit | null };
+/** A dry run, with the tokens that are known for its draft. */
+type SharedRun = ReturnType<typeof useDryRun> & { known: KnownTokens };
 
 const Shared = createContext<SharedRun | null>(null);
 
 /**
- * Shares one dry run between a form and the panel next to it. Each block rerenders only components
- * that use the run, not the entire form.
+ * Shares one dry run between a form and the panel next to it. The result of a block rerenders only
+ * the components that use the run, not the entire form.
  */
 export function SharedDryRun({
   draft,
@@ -27,11 +26,8 @@ export function SharedDryRun({
   children: React.ReactNode;
 }) {
   const run = useDryRun(draft, chain, addresses);
-  const { data: contract } = useQuery({
-    ...contractQuery(chain?.id ?? '', addresses?.[0] ?? ''),
-    enabled: chain !== undefined && draft.family === 'evm' && addresses?.length === 1,
-  });
-  return <Shared value={{ ...run, unit: unitOf(contract) }}>{children}</Shared>;
+  const known = useKnownTokens(draft, addresses);
+  return <Shared value={{ ...run, known }}>{children}</Shared>;
 }
 
 /** Returns the run of the enclosing {@link SharedDryRun}. */

@@ -1,0 +1,192 @@
+import type {
+  DeliverySummary,
+  ExplainedTransaction,
+  ExplainReason,
+  StreamVerdict,
+} from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { Button } from '../../ui/button.tsx';
+import { Status } from '../../ui/status.tsx';
+import { formatClock, formatCount } from '../../ui/text/format.ts';
+import { Hash } from '../../ui/text/hash.tsx';
+import { deliveryCondition, VERDICT_CONDITIONS } from '../../words/condition.ts';
+import { formatMessage } from '../../words/messages.ts';
+import { ExplorerLink } from '../chains/explorerLink.tsx';
+import { Reasons } from './reasons.tsx';
+
+/**
+ * Shows the verdict of one stream. When expanded, also shows its stages, records and deliveries.
+ */
+export function Verdict({
+  verdict,
+  ...context
+}: {
+  verdict: StreamVerdict;
+  chainId: string | null;
+  transaction: ExplainedTransaction | null;
+}) {
+  const { data: chains = [] } = useQuery(chainsQuery);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <li className="border-b border-line">
+      <details className="group" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary className="grid min-h-9 cursor-pointer grid-cols-[120px_minmax(0,1fr)] items-center gap-x-4 gap-y-1 px-4 py-1.5 hover:bg-raised sm:grid-cols-[120px_200px_minmax(0,1fr)]">
+          <Status condition={VERDICT_CONDITIONS[verdict.verdict]} />
+          <span className="truncate font-medium">{verdict.tag || verdict.streamId}</span>
+          <span className="min-w-0 break-words text-muted max-sm:col-span-2">
+            {formatMessage(verdict.reason.message, chains)}
+          </span>
+        </summary>
+        {isOpen && <Details verdict={verdict} {...context} />}
+      </details>
+    </li>
+  );
+}
+
+function Details({
+  verdict,
+  chainId,
+  transaction,
+}: {
+  verdict: StreamVerdict;
+  chainId: string | null;
+  transaction: ExplainedTransaction | null;
+}) {
+  const { streamId, tag, stages, reason, records, deliveries } = verdict;
+  return (
+    <div className="px-4 pb-4 sm:pl-38">
+      <Reasons reasons={stages} />
+      {transaction !== null && chainId !== null && isUnwatched(reason, verdict) && (
+        <UnwatchedAddresses transaction={transaction} chainId={chainId} />
+      )}
+      {records.length > 0 && <Records verdict={verdict} chainId={chainId} />}
+      {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
+      <Link
+        to="/streams/$streamId"
+        params={{ streamId }}
+        search={{ tab: 'rules' }}
+        className="mt-3 inline-flex min-h-7 items-center text-accent hover:underline"
+      >
+        View the rules of {tag || streamId}
+      </Link>
+    </div>
+  );
+}
+
+/** Returns whether the stream watches no address of the transaction. */
+const isUnwatched = ({ stage, outcome }: ExplainReason, { recordCount }: StreamVerdict): boolean =>
+  stage === 'address' && outcome === 'stopped' && recordCount === 0;
+
+/** Lists the addresses of the transaction, so that users can find the one to watch. */
+function UnwatchedAddresses({
+  transaction: { addresses, addressCount },
+  chainId,
+}: {
+  transaction: ExplainedTransaction;
+  chainId: string;
+}) {
+  return (
+    <>
+      <h3 className="caps mt-3">Addresses of this transaction</h3>
+      <p className="text-muted">The stream watches none of them.</p>
+      <ul>
+        {addresses.map(({ name, address }) => (
+          <li key={address} className="flex min-h-7 flex-wrap items-center gap-x-3">
+            <span className="inline-flex items-center gap-1">
+              <Hash value={address} name="address" />
+              <ExplorerLink chainId={chainId} page="address" value={address} />
+            </span>
+            <span className="text-12 text-faint">{name}</span>
+          </li>
+        ))}
+      </ul>
+      {addressCount > addresses.length && (
+        <p className="text-muted">{formatCount(addressCount - addresses.length)} more.</p>
+      )}
+    </>
+  );
+}
+
+const FIRST_RECORDS = 50;
+const MORE_RECORDS = 100;
+
+function Records({
+  verdict: { records, recordCount },
+  chainId,
+}: {
+  verdict: StreamVerdict;
+  chainId: string | null;
+}) {
+  const [shown, setShown] = useState(FIRST_RECORDS);
+  return (
+    <>
+      <h3 className="caps mt-3">Records</h3>
+      <ul>
+        {records.slice(0, shown).map(({ kind, index, transactionHash, included, reasons }) => (
+          <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
+            <p className="flex flex-wrap items-center gap-x-3">
+              <Status
+                condition={
+                  included
+                    ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
+                    : { shape: 'cross', word: 'excluded', tone: 'faint' }
+                }
+              />
+              <span>{RECORD_WORDS[kind]}</span>
+              <span className="data text-muted">{index}</span>
+              <Hash value={transactionHash} name="transaction hash" />
+              {chainId !== null && (
+                <ExplorerLink chainId={chainId} page="transaction" value={transactionHash} />
+              )}
+            </p>
+            <Reasons reasons={reasons} />
+          </li>
+        ))}
+      </ul>
+      {records.length > shown ? (
+        <Button className="mt-2" onClick={() => setShown(shown + MORE_RECORDS)}>
+          Show more ({formatCount(records.length - shown)} left)
+        </Button>
+      ) : (
+        records.length < recordCount && (
+          <p className="mt-2 text-muted">
+            {formatCount(recordCount - records.length)} more. Open a delivery to see all of its
+            records.
+          </p>
+        )
+      )}
+    </>
+  );
+}
+
+const RECORD_WORDS = {
+  log: 'log',
+  transaction: 'transaction',
+  internalTransaction: 'internal transaction',
+} as const;
+
+function Deliveries({ deliveries }: { deliveries: readonly DeliverySummary[] }) {
+  return (
+    <>
+      <h3 className="caps mt-3">Deliveries</h3>
+      <ul>
+        {deliveries.map((delivery) => (
+          <li key={delivery.id} className="flex flex-wrap items-center gap-x-4">
+            <Status condition={deliveryCondition(delivery)} />
+            <Link
+              to="/deliveries/$deliveryId"
+              params={{ deliveryId: delivery.id }}
+              className="data inline-flex min-h-7 items-center text-accent hover:underline"
+            >
+              {delivery.phase}, {formatClock(delivery.createdAt)}
+            </Link>
+            <span className="min-w-0 truncate text-muted">{delivery.error}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

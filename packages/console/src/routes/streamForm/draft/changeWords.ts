@@ -1,0 +1,175 @@
+/** Describes the changes to a stream in words. */
+import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
+import {
+  EMITTER,
+  itemOf,
+  OPERATOR_WORDS,
+  type Condition,
+  type EventRule,
+  type StreamDraft,
+} from './draft.ts';
+import { changesOf } from './fields.ts';
+import { tokenOf, type KnownTokens } from './knownTokens.ts';
+import { isAmount, toAmount, type TokenUnit } from './tokenAmount.ts';
+
+/** A change to a stream, with the old and the new value in words. */
+export interface WordedChange {
+  label: string;
+  before: string;
+  after: string;
+}
+
+/** Labels of the fields of a stream, as in its form. */
+export const FIELD_LABELS: Readonly<Record<string, string>> = {
+  webhookUrl: 'Webhook URL',
+  description: 'Description',
+  tag: 'Tag',
+  chainIds: 'Chains',
+  network: 'Chains',
+  allAddresses: 'All addresses',
+  includeContractLogs: 'Logs',
+  includeNativeTxs: 'Transactions',
+  includeInternalTxs: 'Internal transactions',
+  includeAllTxLogs: 'All logs of each matched transaction',
+  filterPossibleSpamAddresses: 'Exclude possible spam',
+  triggers: 'Triggers',
+  getNativeBalances: 'Native balances',
+  deliver: 'Deliver',
+  notifyRemoved: 'Removal webhooks',
+  functions: 'Functions',
+  events: 'Move events',
+  includePayload: 'Payloads',
+  includeEvents: 'Events',
+  includeChanges: 'State changes',
+  maxInFlight: 'Max in flight',
+  maxPerSecond: 'Max per second',
+  maxWebhookBytes: 'Max bytes',
+  strictOrder: 'Strict order',
+  headers: 'Headers',
+};
+
+/** API fields that together define the events of a stream. */
+const EVENT_FIELDS: readonly string[] = ['topic0', 'advancedOptions', 'abi'];
+
+/** Describes the changes between two drafts. The result is empty only if nothing would be saved. */
+export function describeChanges(
+  before: StreamDraft,
+  after: StreamDraft,
+  known: KnownTokens,
+): WordedChange[] {
+  const changes = changesOf(before, after);
+  const others = changes.filter(({ field }) => !EVENT_FIELDS.includes(field));
+  const worded = others.map((change): WordedChange => {
+    const words = [change.before, change.after].map((json) => describeValue(json));
+    const [from = '', to = ''] = words[0] === words[1] ? [change.before, change.after] : words;
+    return { label: FIELD_LABELS[change.field] ?? change.field, before: from, after: to };
+  });
+  return others.length === changes.length
+    ? worded
+    : [...describeEvents(before, after, known), ...worded];
+}
+
+function describeEvents(
+  before: StreamDraft,
+  after: StreamDraft,
+  known: KnownTokens,
+): WordedChange[] {
+  const rules = [...before.rules, ...after.rules];
+  const signatures = [...new Set(rules.map(({ signature }) => signature))];
+  const changes = signatures.flatMap((signature): WordedChange[] => {
+    const [from = '', to = ''] = [before, after].map((draft) => {
+      const rule = draft.rules.find((each) => each.signature === signature);
+      return rule === undefined ? 'not selected' : describeRule(rule, draft, known);
+    });
+    return from === to ? [] : [{ label: nameOfEvent(signature), before: from, after: to }];
+  });
+  if (changes.length > 0) return changes;
+  // Only the ABI or the order of the events differs.
+  const [from = '', to = ''] = [before, after].map(({ abi, rules: listed }) =>
+    before.abi.length === after.abi.length
+      ? listed.map(({ signature }) => nameOfEvent(signature)).join(', ')
+      : formatQuantity(abi.length, 'item'),
+  );
+  return [
+    { label: before.abi.length === after.abi.length ? 'Events' : 'ABI', before: from, after: to },
+  ];
+}
+
+const nameOfEvent = (signature: string): string =>
+  signature.startsWith('0x') ? formatHash(signature, 6) : (signature.split('(')[0] ?? signature);
+
+/** Number of characters to which the JSON of a filter is cut. */
+const MAX_FILTER_LENGTH = 200;
+
+/**
+ * Describes which occurrences of an event are sent, such as `where value at least 1,000,000 USDT`.
+ */
+export function describeRule(
+  { signature, conditions, filterJson }: EventRule,
+  { abi }: Pick<StreamDraft, 'abi'>,
+  known: KnownTokens,
+): string {
+  if (filterJson !== null) {
+    return `where ${filterJson.replaceAll(/\s+/g, ' ').slice(0, MAX_FILTER_LENGTH)}`;
+  }
+  if (conditions.length === 0) return 'always';
+  const inputs = itemOf(abi, signature)?.inputs ?? [];
+  const token = tokenOf(conditions, known);
+  const words = conditions.map((condition) => {
+    const isOfToken = inputs.some((input) => input.name === condition.name && isAmount(input));
+    return describeCondition(condition, isOfToken ? token : null, known);
+  });
+  return `where ${words.join(' and ')}`;
+}
+
+function describeCondition(
+  { name, operator, value }: Condition,
+  unit: TokenUnit | null,
+  { tokens }: KnownTokens,
+): string {
+  const text = value.trim();
+  const token =
+    name === EMITTER ? tokens.find(({ address }) => address === text.toLowerCase()) : undefined;
+  const amount = unit && toAmount(text, unit);
+  const words = token?.symbol ?? amount ?? (text === '' ? '…' : shorten(text));
+  return `${name === EMITTER ? 'contract' : name} ${OPERATOR_WORDS[operator]} ${words}`;
+}
+
+/** Shortens addresses and hashes, and groups the digits of long numbers. */
+const shorten = (text: string): string => {
+  if (/^0x[0-9a-f]{40,}$/i.test(text)) return formatHash(text);
+  return /^\d{5,78}$/.test(text) ? formatCount(BigInt(text)) : text;
+};
+
+/**
+ * Describes the value of a field in words.
+ * @param json an empty string if the field is absent.
+ */
+function describeValue(json: string): string {
+  const value: unknown = json === '' ? null : JSON.parse(json);
+  if (value === null || value === '') return 'none';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object') return json;
+  if (!Array.isArray(value)) {
+    const lines = Object.entries(value).map(([name, text]) => `${name}: ${text}`);
+    return lines.join(', ') || 'none';
+  }
+  return value.map((each: unknown) => describeItem(each)).join(', ') || 'none';
+}
+
+/**
+ * Describes an item of a list: a trigger, the native balances of a record kind, or a simple value.
+ */
+function describeItem(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item);
+  const { type, functionAbi, contractAddress, selectors } = item as Partial<{
+    type: string;
+    functionAbi: { name?: string };
+    contractAddress: string;
+    selectors: string[];
+  }>;
+  return functionAbi === undefined
+    ? `${type} ${selectors?.join(' ')}`
+    : `${type} ${functionAbi.name ?? ''}() at ${shorten(contractAddress ?? '')}`;
+}

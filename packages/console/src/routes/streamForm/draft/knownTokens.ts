@@ -1,0 +1,54 @@
+/** Determines the tokens whose units a form uses for amounts. */
+import { EMITTER, type Condition, type StreamDraft } from './draft.ts';
+import { exampleOf } from './examples.ts';
+import type { Token } from './tokenAmount.ts';
+
+export interface KnownTokens {
+  /** Tokens whose units the user can choose. */
+  tokens: readonly Token[];
+  /** The token, if it is the only contract that the stream watches; otherwise null. */
+  only: Token | null;
+}
+
+/** Maximum number of watched addresses that are checked for tokens. */
+const MAX_READ = 8;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/**
+ * Returns the lowercase addresses of the tokens whose amounts the draft's conditions may compare:
+ * the first watched addresses, the addresses in conditions, and the chain's example contract.
+ * Without conditions, returns the watched address if there is only one.
+ * @param watched addresses of the stream.
+ */
+export function contractsToRead(draft: StreamDraft, watched: readonly string[]): string[] {
+  if (draft.family !== 'evm') return [];
+  const first = watched.slice(0, MAX_READ);
+  const conditions = draft.rules.flatMap((rule) => rule.conditions);
+  if (conditions.length === 0)
+    return watched.length === 1 ? first.map((text) => text.toLowerCase()) : [];
+  const named = conditions.filter(({ name }) => name === EMITTER).map(({ value }) => value.trim());
+  const example = exampleOf('evm', draft.chains[0] ?? '')?.address;
+  return [...new Set([...first, ...named, example ?? ''].map((text) => text.toLowerCase()))]
+    .filter((address) => ADDRESS.test(address))
+    .slice(0, 2 * MAX_READ);
+}
+
+/** Returns the token in whose unit a rule's amounts are given; null if the token is unknown. */
+export function tokenOf(conditions: readonly Condition[], { tokens, only }: KnownTokens) {
+  const named = conditions.find(({ name, operator }) => name === EMITTER && operator === 'eq');
+  if (named === undefined) return only;
+  const wanted = named.value.trim().toLowerCase();
+  return tokens.find(({ address }) => address === wanted) ?? null;
+}
+
+/** Limits the conditions to events of the token, unless it is the only watched contract. */
+export function withToken(
+  conditions: readonly Condition[],
+  token: Token,
+  { only }: KnownTokens,
+): Condition[] {
+  const others = conditions.filter(({ name, operator }) => name !== EMITTER || operator !== 'eq');
+  return token.address === only?.address
+    ? others
+    : [...others, { name: EMITTER, operator: 'eq', value: token.address }];
+}
