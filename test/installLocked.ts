@@ -1,7 +1,7 @@
 /**
- * Installs the third-party programs of a folder with its own lock, unless they already match the
- * lock. Never runs install scripts, because everything that they would compile has a fallback in
- * JavaScript.
+ * Installs the third-party programs of a folder that has its own lockfile, unless the installed
+ * packages already match the lockfile. Never runs install scripts: everything that they would
+ * compile has a fallback in JavaScript.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * @param folder path that ends in `/`.
+ * @param folder file URL that ends in `/`.
  * @param what describes the programs in the progress message.
  */
 export function installLocked(folder: URL, what: string): void {
   if (isInstalled(folder)) return;
-  process.stderr.write(`sluice: installing ${what} for the tests\n`);
+  process.stderr.write(`sluice: installing ${what}\n`);
   const { status, error, stderr } = spawnSync(
     'npm',
     ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
@@ -26,8 +26,8 @@ export function installLocked(folder: URL, what: string): void {
 }
 
 /**
- * Compares the lock with npm's record of the installed packages. Optional packages of other
- * platforms may be missing.
+ * Returns whether npm's record of the installed packages matches the lockfile. Optional packages
+ * may be missing, for example packages for other platforms.
  */
 function isInstalled(folder: URL): boolean {
   const installed = readPackages(new URL('node_modules/.package-lock.json', folder)) ?? {};

@@ -1,9 +1,9 @@
-/** Runs long test files first, so that no worker runs a long file alone at the end. */
+/** Runs long test files first, so that no long file runs alone at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Projects, slowest first. */
+/** Vitest projects, slowest first. Projects that are not listed run before these. */
 const PROJECTS = ['browser', 'story', 'runtimes', 'packed', 'conformance', 'docs', 'unit'];
-/** Unit tests that wait for scripted chains or fill databases. */
+/** Paths of unit tests that are slow because they wait for scripted chains or fill databases. */
 const LONG_UNITS = /\/service\/src\/(ingest|store|deliver)\//;
 
 export class LongestFirst extends BaseSequencer {

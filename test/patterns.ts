@@ -1,6 +1,6 @@
 /**
- * Reads the regular expressions of the product, with an analyzer that checks whether they run in
- * linear time and finds strings on which they do not.
+ * Reads the regular expressions in the packages. An analyzer checks whether they run in linear
+ * time, and finds strings that make them backtrack most.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -15,7 +15,7 @@ export interface Pattern {
   flags: string;
 }
 
-/** A pattern that is built at run time, which no analyzer can check. */
+/** A pattern that is built at run time, so the analyzer cannot check it. */
 export interface UnknownPattern {
   place: string;
   code: string;
@@ -25,7 +25,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IS_PRODUCT = /\.tsx?$/;
 const IS_TEST = /\.(test|suite|test-d|test-only)\./;
 /**
- * Maximum number of paths through a pattern that match one string. A linear pattern has a handful.
+ * Maximum number of ways (paths) in which a pattern may match one string. A linear pattern has only
+ * a few.
  */
 const MAX_PATHS = 100;
 const TIMEOUT_MS = 20_000;
@@ -36,7 +37,8 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value;
 
 /**
- * Reads every distinct pattern of the packages' sources, and patterns that are built at run time.
+ * Returns every distinct pattern in the sources of the packages, and the calls of `RegExp` that
+ * build a pattern at run time.
  */
 export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[] } {
   const patterns = new Map<string, Pattern>();
@@ -70,7 +72,7 @@ export function findFault(pattern: Pattern): string | undefined {
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
 }
 
-/** Returns strings of this length on which the pattern backtracks most. */
+/** Returns strings of this length that should make the pattern backtrack most. */
 export function worstTexts(pattern: Pattern, length: number): string[] {
   const texts = new Set<string>();
   const repeat = (text: string): void => {
@@ -88,13 +90,13 @@ export function worstTexts(pattern: Pattern, length: number): string[] {
 function analyse({ source, flags }: Pattern) {
   // The analyzer's parser accepts named groups only with the flag `u`.
   const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
-  // A sticky pattern matches only at `lastIndex`.
+  // A sticky pattern matches only at `lastIndex`, as if it began with `^`.
   const anchored = flags.includes('y') ? `^(?:${unnamed})` : unnamed;
   const caseInsensitive = flags.includes('i');
   return isSafePattern(anchored, {
     caseInsensitive,
-    // The analyzer supports only one of the two flags; without `u`, a surrogate pair is two
-    // characters.
+    // The analyzer does not support `u` together with `i`. Without `u`, it reads a surrogate pair
+    // as two characters.
     unicode: flags.includes('u') && !caseInsensitive,
     dotAll: flags.includes('s'),
     multiLine: flags.includes('m'),
@@ -105,14 +107,14 @@ function analyse({ source, flags }: Pattern) {
 
 const SAMPLES = 'a-0./:?@"\\[({<=&+_$ \t\né中'.split('');
 
-/** Returns one character of each kind that all these parts of a pattern match. */
+/** Returns up to four sample characters that all these parts of a pattern match. */
 const samplesOf = (parts: readonly string[]): string[] =>
   SAMPLES.filter((sample) =>
     parts.every((part) => {
       try {
         return new RegExp(`^(?:${part})$`, 'is').test(sample);
       } catch {
-        // A lone surrogate, or a part that is not a valid pattern by itself.
+        // Some parts are not valid patterns by themselves.
         return false;
       }
     }),
@@ -138,7 +140,9 @@ function visit(node: unknown, look: (node: Node) => void): void {
 const isRegExpCall = (node: Node): boolean =>
   /^(New|Call)Expression$/.test(node.type) && (node['callee'] as Node)['name'] === 'RegExp';
 
-/** Returns the text of a literal, or undefined for an expression. */
+/**
+ * Returns the text of a string, or of a template without expressions; undefined for other nodes.
+ */
 function textOf(node: Node): string | undefined {
   if (typeof node['value'] === 'string') return node['value'];
   const quasis = node['quasis'] as { value: { cooked: string } }[] | undefined;

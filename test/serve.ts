@@ -7,13 +7,12 @@ import { fileURLToPath } from 'node:url';
 export interface Served {
   readonly url: string;
   readonly pid: number;
-  /** False after the process has ended. */
   isRunning(): boolean;
-  /** Returns its output on both streams so far. */
+  /** Returns what the process has written to stdout and stderr so far. */
   output(): string;
-  /** Sends SIGTERM and returns the exit code. */
+  /** Sends SIGTERM and returns the exit code; null if a signal ended the process. */
   stop(): Promise<number | null>;
-  /** Sends SIGKILL and waits for the end. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>;
 }
 
@@ -27,17 +26,19 @@ const START_MS = 60_000;
 
 export interface ServeOptions {
   allowPrivateEndpoints?: boolean;
-  /** Variables in addition to this process's environment. */
+  /** Environment variables to add to the environment of this process. */
   env?: Readonly<Record<string, string>>;
   /** Flags of Node, such as `--import FILE`. */
   nodeFlags?: readonly string[];
-  /** A program that gets the command as arguments and runs it by `exec`. */
+  /**
+   * A command prefix that runs the service with `exec`, so that signals reach the service itself.
+   */
   wrapper?: readonly string[];
   /** Path of the `main.js` of an installed package, to run instead of the sources. */
   packedMain?: string;
 }
 
-/** Starts the process on a free port and resolves once it listens. */
+/** Starts the service on a free port, and resolves once it listens. */
 export async function serve(
   args: readonly string[],
   {
@@ -102,7 +103,6 @@ function listening(child: ChildProcess, output: () => string): Promise<string> {
   });
 }
 
-/** Finds a port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** The console shows a backed-off receiver, and a manual retry resumes it. */
+/** Tests that the console shows a backed-off receiver, and that a manual retry ends the backoff. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +77,8 @@ afterEach(() => visitor.leave());
 const WORDS = /sending paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery as a probe/;
 
 test('list, stream and waiting delivery show the backoff; a manual retry ends it', async () => {
-  // Failed retries extend the backoff beyond the time that a slow machine needs for this test.
+  // Each failed replay makes the backoff longer. The backoff must outlast this test on a slow
+  // machine.
   for (const leftMs of [0, 30_000, 60_000]) {
     const backOff = await until('the receiver is backed off', async () => {
       const [stream] = await sluice.listStreamSummaries();

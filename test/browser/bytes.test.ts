@@ -1,4 +1,6 @@
-/** Checks the size of the console's built files, compressed like the service does. */
+/**
+ * Checks the size of the console's built files: code compressed with gzip, and fonts uncompressed.
+ */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

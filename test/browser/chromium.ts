@@ -1,4 +1,4 @@
-/** Options to start Chromium headless, without requests to outside hosts. */
+/** Options that start Chromium headless, without background requests to other hosts. */
 export const CHROMIUM_OPTIONS = {
   executablePath: process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium',
   args: [

@@ -12,7 +12,8 @@ import {
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
 /**
- * Maximum time from the chain to the screen. The service polls the head ten times per second here.
+ * Maximum time until a block of the chain appears on the screen. The service of these tests polls
+ * the head every 100 ms.
  */
 const LIVE_MS = 10_000;
 
@@ -20,7 +21,10 @@ let world: World;
 let sluice: SluiceClient;
 let visitor: Visitor;
 
-/** Each test finds two streams, each with an unconfirmed and a confirmed delivery of one match. */
+/**
+ * Creates two streams that all tests share. Each has an unconfirmed and a confirmed delivery of one
+ * match.
+ */
 beforeAll(async () => {
   world = await startWorld();
   sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
@@ -65,7 +69,7 @@ test('signing in by hand leads back to the requested page', async () => {
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
     '/console/deliveries?state=failed',
   );
-  // The failed calls are intentional; the browser reports each of them.
+  // The browser logs each failed call. These calls fail on purpose.
   visitor.expectComplaints((text) => text.includes('401'));
 });
 
@@ -90,9 +94,8 @@ test('a delivery appears without a reload, and opens with its body and attempts'
 
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.getByText('1.25 SLD').waitFor();
-  // The reason for the match.
   await inspector
-    .getByText(/✓ its event is Transfer\(address,address,uint256\), which the stream names/)
+    .getByText(/✓ its event is Transfer\(address,address,uint256\), which the stream selects/)
     .waitFor();
   await inspector.getByRole('tab', { name: /payload/i }).click();
   await inspector.getByText('erc20Transfers').waitFor();
@@ -128,14 +131,14 @@ test('filter, selection and tab are in the URL and survive a reload', async () =
   const filter = page.getByRole('navigation', { name: 'Filter' });
   await filter.getByRole('link', { name: /^whale-usdt/ }).click();
   await page.waitForURL(/stream=/);
-  // The other choices keep their counts.
+  // The filter still lists the other streams.
   await filter.getByRole('link', { name: /^quiet/ }).waitFor();
-  // No content overflows the filter.
+  // The content of the filter does not overflow horizontally.
   expect(await filter.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0);
   const confirmed = filter.getByRole('link', { name: /^confirmed/ });
   await confirmed.click();
   await page.waitForURL(/phase=confirmed/);
-  // The filter's count equals the rows in the list once both have loaded.
+  // Once both have loaded, the count in the filter equals the number of rows in the list.
   const isCounted = async (): Promise<boolean> => {
     const count = /\d+$/.exec(await confirmed.innerText())?.[0];
     return Number(count) === (await rowsOf(page).count());
@@ -150,7 +153,7 @@ test('filter, selection and tab are in the URL and survive a reload', async () =
   await page.getByRole('button', { name: 'whale-usdt, remove' }).waitFor();
   await page.getByRole('button', { name: 'confirmed, remove' }).click();
   await page.waitForURL((url) => !url.search.includes('phase'));
-  // An open delivery leaves no room for the filter, so it opens as a dialog.
+  // The filter does not fit next to an open delivery, so it opens as a dialog.
   await page.keyboard.press('/');
   await filter.getByRole('link', { name: /^quiet/ }).click();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -216,7 +219,7 @@ test('the same keys select and copy rows of both lists', async () => {
   const streamId = await readFocused();
   await page.keyboard.press('c');
   await expect.poll(readCopied).toBe(streamId);
-  // The message is visible only briefly, and is announced to screen readers.
+  // The message is visible only briefly. Screen readers announce it, because it is a status.
   await page.getByRole('status').getByText('ID copied').waitFor();
   await page.getByText('ID copied').waitFor({ state: 'detached' });
   await page.keyboard.press('y');
@@ -234,7 +237,7 @@ test('the same keys select and copy rows of both lists', async () => {
   await world.transfer();
   await page.keyboard.press('g');
   await page.keyboard.press('d');
-  // The previous page also has rows, and stays until the next one has loaded.
+  // The list of streams also has rows, and stays until the deliveries have loaded.
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('l');
   await page.keyboard.press('j');
@@ -255,11 +258,11 @@ test('list, title and inspector of a failing stream show the reason', async () =
   try {
     for (let count = 0; count < 2; count++) await world.transfer();
     const countFailed = async () => (await sluice.getDeliveryCounts({ status: '500' })).total;
-    // Two streams each match two payments.
+    // Each of the two streams matches both transfers.
     await expect.poll(countFailed, { timeout: LIVE_MS }).toBeGreaterThanOrEqual(4);
     await page.getByText('failing', { exact: true }).first().waitFor({ timeout: LIVE_MS });
     await expect.poll(() => page.title()).toMatch(/^▲ \d failing · Streams/);
-    // The response, its receiver, and the next attempt.
+    // The row of the stream shows the response, the receiver and the next attempt.
     await page
       .getByText(/^500 from 127\.0\.0\.1:\d+.* · retry \d of \d (in \d+s|due) · \d+ queued$/)
       .first()
@@ -268,11 +271,11 @@ test('list, title and inspector of a failing stream show the reason', async () =
     await page.getByLabel('Sort streams').selectOption('Failures');
     await page.waitForURL(/sort=failures/);
     await page.getByRole('link', { name: 'Inspect failure' }).first().click();
-    // Two clicks from the overview to the receiver's response, shown as plain text.
+    // The response is shown as plain text, not as HTML.
     await page.locator('pre').getByText('TypeError: handler <b>crashed</b>').waitFor();
-    await page.getByText('handler crashed or is restarting').waitFor();
+    await page.getByText('handler failed or is restarting').waitFor();
     await page.getByText(/^\d+ deliveries failed the same way since \d\d:\d\d$/).waitFor();
-    await page.getByRole('button', { name: /^Replay all \d+ after a fix/ }).click();
+    await page.getByRole('button', { name: /^Replay all \d+…/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
     await dialog.getByRole('button', { name: /^Replay \d+ deliveries$/ }).waitFor();
     await page.keyboard.press('Escape');
@@ -353,7 +356,7 @@ test('rows have the selected density after a reload, and touch rows are high eno
     await choose();
     expect(await heightOf('/', 'tbody[data-row] > :only-child'), density).toBe(px);
     expect(await ofDelivery(), density).toBe(px);
-    // Rows are at the offsets that the list computes.
+    // Consecutive rows are exactly one row height apart.
     const tops = await rowsOf(page).evaluateAll((rows) =>
       rows.map((row) => row.getBoundingClientRect().top),
     );

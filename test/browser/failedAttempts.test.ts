@@ -1,4 +1,6 @@
-/** Tests the explanations and actions of failed attempts with real failures. */
+/**
+ * Tests how the console explains failed attempts, and which actions it offers, with real failures.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -34,20 +36,20 @@ const CHAIN_ID = '0x7a69';
 const DAY_MS = 24 * 3_600_000;
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-/** Expected explanation and actions of each failure. */
+/** Expected explanation and actions by kind of failure. */
 const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   '401': { says: /signature did not verify/, offers: ['Check the signature'] },
   '404': { says: /path or method is wrong/, offers: ['Edit the webhook URL'] },
   '408': { says: /Respond with 2xx first/, offers: ['Copy a handler that responds first'] },
   '413': { says: /This body of 1\.\d kB/, offers: ['Copy the line for Express'] },
-  '429': { says: /the next attempt waits until \d\d:\d\d:\d\d/, offers: ['Edit rate limits'] },
-  '500': { says: /handler crashed/, offers: ['Copy command to try it on localhost'] },
+  '429': { says: /The next attempt waits until \d\d:\d\d:\d\d/, offers: ['Edit rate limits'] },
+  '500': { says: /handler failed/, offers: ['Copy command to try it on localhost'] },
   reset: { says: /closed the connection/, offers: ['Copy as curl'] },
   refused: {
-    says: /Nothing listens.* Tried 127\.0\.0\.1:\d+/,
+    says: /Nothing is listening.* Tried 127\.0\.0\.1:\d+/,
     offers: ['Copy curl -v', 'Edit the webhook URL'],
   },
-  // Without a name server, the text reports that instead.
+  // The rest of the explanation depends on whether a name server is available.
   unnamed: { says: /name no-such-host\.invalid/, offers: ['Copy curl -v'] },
   plain: { says: /does not speak TLS/, offers: ['Copy curl -v', 'Edit the webhook URL'] },
   expired: {
@@ -56,20 +58,23 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   },
   private: {
     says: /10\.1\.2\.3 is not public/,
-    offers: ['Copy the flag that allows it', 'Edit the webhook URL', 'Copy curl -v'],
+    offers: ['Copy the --allow-cidr flag', 'Edit the webhook URL', 'Copy curl -v'],
   },
 };
 
 let visitor: Visitor;
 let sluice: SluiceClient;
 let url: string;
-/** The single delivery of each stream, by tag. */
+/** ID of the only delivery of each stream, by the tag of the stream. */
 const deliveries = new Map<string, string>();
 const stops: (() => unknown)[] = [];
 const pathOf = (tag: string): string => `/deliveries/${deliveries.get(tag)}`;
 const consoleUrl = (tag: string): string => `${url}/console${pathOf(tag)}`;
 
-/** Starts a TLS receiver that responds with 200; its certificate expires after `days`. */
+/**
+ * Starts a TLS receiver that responds with 200. Its certificate expires in this number of days; a
+ * negative number means that it has already expired.
+ */
 async function startTlsReceiver(days: number): Promise<string> {
   const at = (inDays: number): Date => new Date(Date.now() + inDays * DAY_MS);
   const authority = createCertificate({
@@ -132,7 +137,8 @@ beforeAll(async () => {
       fastRetry: false,
       schedule: [600_000],
     });
-  // Saving a stream rejects private addresses, so this one is saved under laxer settings first.
+  // The tested service rejects streams with a private address. They are saved first, by a service
+  // that allows the address.
   const before = await start(['10.0.0.0/8', ...LOOPBACK]);
   const { streams } = createClient({ baseUrl: before.url, apiKey: API_KEY });
   const tags = new Map<string, string>();
@@ -199,7 +205,7 @@ test('each failure is explained and links to its fix', async () => {
   await open('401');
   await page.getByRole('link', { name: 'Check the signature' }).click();
   await expect.poll(() => page.getByLabel('Body').inputValue()).toContain('"chainId":"0x7a69"');
-  // The form to edit the URL can also test it.
+  // The form for editing the URL can also send a test webhook.
   await open('404');
   await page.getByRole('link', { name: 'Edit the webhook URL' }).click();
   await expect.poll(() => page.getByLabel('Webhook URL').inputValue()).toMatch(/\/404$/);
@@ -215,7 +221,7 @@ test('copied commands contain no secret of the URL and allow a single address', 
     /^curl -v -X POST 'http:\/\/127\.0\.0\.1:\d+\/hooks'$/,
   );
   await page.goto(consoleUrl('private'));
-  expect(await copyBy(page, 'Copy the flag that allows it')).toBe('--allow-cidr 10.1.2.3/32');
+  expect(await copyBy(page, 'Copy the --allow-cidr flag')).toBe('--allow-cidr 10.1.2.3/32');
   await expectNoSidewaysScroll(page);
 });
 
@@ -235,8 +241,8 @@ test('a certificate that expires soon is reported while it still works', async (
   await page.getByText(words).waitFor();
   expect(await page.getByText(words).count()).toBe(1);
   await expectNoSidewaysScroll(page);
-  // Attempts report an expired certificate as their error.
+  // An expired certificate is shown as the error of an attempt, without a separate warning.
   await page.goto(consoleUrl('expired'));
-  await attemptsOn(page).getByText('Renew or fix it').waitFor();
+  await attemptsOn(page).getByText('Renew or fix the certificate').waitFor();
   expect(await page.getByText('certificate expires soon').count()).toBe(0);
 });

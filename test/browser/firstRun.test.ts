@@ -1,13 +1,14 @@
-/** The console right after the first start of a service. */
+/** Tests the console right after the first start of a service. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
-import { startAptosActivity, startScriptedAptos, until } from '@sluice/testkit';
+import { aptosDevAccounts, startAptosActivity, startScriptedAptos, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
+  countActions,
   expectAccessible,
   expectContrast,
   expectNoSidewaysScroll,
@@ -81,10 +82,10 @@ test('a first run shows a welcome, on a phone too, and one click shows webhooks'
   await page.getByRole('button', { name: 'Start demo stream' }).click();
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
   await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
-  // A second tab shows the list without a reload.
+  // The other page lists the new stream without a reload.
   await phone.getByRole('link', { name: 'demo' }).waitFor();
 
-  // A service that has had streams offers the same first steps without the welcome.
+  // After the last stream is deleted, the console offers the same first steps without the welcome.
   const client = createClient({ baseUrl: url, apiKey: API_KEY });
   const { result } = await client.streams.list({ networkType: 'aptos' });
   await client.streams.delete(result[0]!.id, { networkType: 'aptos' });
@@ -93,4 +94,23 @@ test('a first run shows a welcome, on a phone too, and one click shows webhooks'
   await page.getByRole('button', { name: 'Start demo stream' }).waitFor();
   await page.goto(`${url}/console/welcome`);
   await page.getByRole('heading', { name: 'No streams' }).waitFor();
+});
+
+test('a recipe shows the first webhook after two clicks and a paste', async () => {
+  const page = await visitor.signedIn();
+  const countOf = await countActions(page);
+  await page.getByRole('link', { name: /^Aptos payments/ }).click();
+  await page.getByRole('textbox', { name: 'Addresses' }).waitFor();
+  await expectAccessible(page);
+  // The recipe puts the focus on the field for the addresses.
+  await page.evaluate((text) => navigator.clipboard.writeText(text), aptosDevAccounts.join('\n'));
+  await page.keyboard.press('Control+V');
+  await page
+    .getByRole('region', { name: 'Dry run' })
+    .getByText(/[1-9]\d* records? in/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Create stream' }).click();
+  await page.getByRole('heading', { name: /^Aptos payments \(\d+ addresses\)$/ }).waitFor();
+  await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
+  expect(await countOf()).toEqual({ clicks: 2, keys: 1, texts: 1 });
 });

@@ -1,5 +1,6 @@
 /**
- * Tests the console with hundreds of streams: it renders only visible rows, and all are reachable.
+ * Tests the console with hundreds of streams: only visible rows are rendered, but all can be
+ * reached.
  */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
@@ -8,7 +9,7 @@ import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
 import { startWorld, type World } from './world.ts';
 
 const STREAMS = 300;
-/** Streams on a chain that the service reads. */
+/** Number of streams on a chain that the service reads. */
 const READ_STREAMS = 200;
 const MAX_ROWS = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
@@ -19,7 +20,7 @@ let visitor: Visitor;
 beforeAll(async () => {
   world = await startWorld();
   for (let count = 0; count < STREAMS; count++) {
-    // Every third row has a second line, because its chain is not read.
+    // Every third row has a second line, because the chain of its stream is not read.
     const isRead = count % 3 > 0;
     await world.client.streams.create({
       webhookUrl: 'sluice://inbox/fleet',
@@ -43,12 +44,12 @@ afterEach(() => visitor.leave());
 
 const links = (page: Page) => page.locator('[data-row-link]');
 
-/** Tag of the focused row. */
 const focused = (page: Page): Promise<string | null | undefined> =>
   page.evaluate(() => document.activeElement?.textContent);
 
 /**
- * Pixel gaps between rows and below the last one; empty if rows are contiguous and fill the screen.
+ * Returns the gaps between rows and below the last row, in pixels. Empty if the rows are contiguous
+ * and fill the screen.
  */
 const readHoles = (page: Page): Promise<number[]> =>
   page.evaluate(() => {
@@ -82,7 +83,7 @@ test('only visible streams are rendered, and the keyboard reaches the others', a
   await page.getByText('71 selected').waitFor();
   await page.reload();
   await links(page).first().waitFor();
-  // Without a focused row, k starts at the last one.
+  // If no row is focused, `k` moves the focus to the last row.
   await page.keyboard.press('k');
   expect(await focused(page)).toBe('fleet-000');
   expect(await page.getByRole('link', { name: 'fleet-000' }).isVisible()).toBe(true);
@@ -117,11 +118,11 @@ test('the stream filter lists those with the most deliveries first, and others o
   const choices = page.getByRole('region', { name: 'Stream', exact: true });
   await choices.getByRole('link').nth(19).waitFor();
   expect(await choices.getByRole('link').count()).toBe(20);
-  await choices.getByRole('button', { name: `Show more of ${READ_STREAMS - 20}` }).click();
+  await choices.getByRole('button', { name: `Show more (${READ_STREAMS - 20} left)` }).click();
   expect(await choices.getByRole('link').count()).toBe(120);
   await choices.getByRole('link').nth(100).click();
   await page.waitForURL(/stream=/);
-  // A selected stream stays visible even if it would not be among the first.
+  // The selected stream is listed even if it is not among the first 20.
   await page.reload();
   await choices.getByRole('link', { name: /fleet/ }).and(page.locator('[aria-current]')).waitFor();
 });
@@ -143,7 +144,7 @@ test('the newest holes are listed, and earlier ones on request', async () => {
   const fills = page.getByRole('button', { name: 'Fill 5 blocks' });
   await page.getByText('1,491 – 1,495').waitFor();
   expect(await fills.count()).toBe(20);
-  await page.getByRole('button', { name: 'Show more of 130 earlier holes' }).click();
+  await page.getByRole('button', { name: 'Show more (130 earlier holes)' }).click();
   expect(await fills.count()).toBe(120);
 });
 
@@ -208,6 +209,8 @@ test('the newest reorgs of a chain are listed, and earlier ones on request', asy
   const reorgs = chain.getByText(/^2 blocks above/);
   await chain.getByText('2 blocks above 1,000').waitFor();
   expect(await reorgs.count()).toBe(5);
+  const block = chain.getByRole('link', { name: 'Open block 1000 on explorer.example, new tab' });
+  expect(await block.getAttribute('href')).toBe('https://explorer.example/block/1000');
   await chain.getByRole('button', { name: 'Show 7 more' }).click();
   await chain.getByText('2 blocks above 989').waitFor();
   expect(await reorgs.count()).toBe(12);

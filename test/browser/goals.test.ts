@@ -1,4 +1,7 @@
-/** Tests goals of the entire console: keyboard access, bad networks, links, accessible dialogs. */
+/**
+ * Tests requirements of the entire console: keyboard access, network failures, links, large bodies
+ * and accessible dialogs.
+ */
 import { get } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -10,10 +13,13 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } from './visitor.ts';
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
-/** Maximum time until the page reports that the feed is disconnected. */
+/** Maximum time until the page reports that live events are disconnected. */
 const TOLD_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
-/** Bytes per delivery in a list, compressed and as JSON, with names of ordinary length. */
+/**
+ * Maximum number of bytes per delivery in a list with names of ordinary length: `sent` after
+ * compression, `read` as JSON.
+ */
 const ROW_BYTES = { sent: 300, read: 480 };
 const CRASH = 'TypeError: handler <b>crashed</b>';
 
@@ -54,7 +60,7 @@ afterEach(() => visitor.leave());
 
 const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
 
-/** Checks that the focus is visible: an outline on the element or on its pseudo-element. */
+/** Waits until the focused element, or its `::after`, has a visible outline. */
 async function expectFocusSeen(page: Page): Promise<void> {
   const readFocus = () =>
     page.evaluate(() => {
@@ -72,7 +78,7 @@ async function expectFocusSeen(page: Page): Promise<void> {
 const focusedText = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent ?? '');
 
-/** Presses Tab until `reached` holds. */
+/** Presses Tab, at most 40 times, until `reached` returns true. */
 async function tabTo(page: Page, reached: () => Promise<boolean>): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     if (await reached()) return;
@@ -99,7 +105,7 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   const page = await visitor.signedIn();
   await page.keyboard.press('g');
   await page.keyboard.press('d');
-  // The previous page also has rows, and stays until the next one has loaded.
+  // The list of streams also has rows, and stays until the deliveries have loaded.
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('/');
   const answer = page.getByRole('link', { name: /^5xx/ });
@@ -108,7 +114,7 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   await page.keyboard.press('Enter');
   await page.waitForURL(/status=5xx/);
   await rowsOf(page).filter({ hasText: '500' }).first().waitFor();
-  // The unfiltered rows disappear with their focus when the filtered ones arrive.
+  // Waits until the unfiltered rows are gone, because removing a focused row loses the focus.
   await expect.poll(() => rowsOf(page).filter({ hasNotText: '500' }).count(), PATIENCE).toBe(0);
   await page.keyboard.press('Escape');
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
@@ -118,7 +124,7 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   await page.keyboard.press('Enter');
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.waitFor();
-  // The response opens first; the previous tab is one key away.
+  // A failed delivery opens with its response; `[` and `]` switch to the tabs next to it.
   await inspector.locator('pre').getByText(CRASH).waitFor();
   await page.keyboard.press('[');
   await page.waitForURL(/view=payload/);
@@ -178,7 +184,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   await row.getByText('by first key').waitFor();
   const readSent = async (): Promise<number> => (await sluice.getReplay(made.id)).replayed;
   await expect.poll(readSent, PATIENCE).toBe(2);
-  // Stops all deliveries, even if they were retried in the meantime.
+  // Stops the delivery if it waits for a retry. Repeated, because the delivery may be in flight.
   const giveUp = async (each: string): Promise<string> => {
     const { state } = await sluice.getDelivery(each);
     if (state === 'pending') await sluice.stopDelivery(each).catch(() => {});
@@ -187,7 +193,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   for (const each of id) await expect.poll(() => giveUp(each), PATIENCE).toBe('failed');
   await row.getByRole('img', { name: '2 failed' }).waitFor();
   await page.keyboard.press('j');
-  // The row's actions, from its menu.
+  // Opens the row's menu of actions.
   await page.keyboard.press('.');
   await page.getByRole('dialog', { name: 'after the fix' }).waitFor();
   await expectAccessible(page);
@@ -203,7 +209,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   await page.getByRole('link', { name: 'sent 2' }).waitFor();
 });
 
-test('a replay is cancelled after confirmation', async () => {
+test('a replay is canceled after confirmation', async () => {
   const filter = { streamId: [stream.id, broken.id] };
   const { id } = await readSluice().createReplay({ name: 'too many', filter, perSecond: 0.1 });
   const page = await visitor.signedIn(`/replays/${id}`);
@@ -211,7 +217,7 @@ test('a replay is cancelled after confirmation', async () => {
   await page.getByRole('button', { name: 'Cancel…' }).click();
   await expectAccessible(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel replay' }).click();
-  await page.getByText('cancelled', { exact: true }).first().waitFor();
+  await page.getByText('canceled', { exact: true }).first().waitFor();
   await page.getByText('not sent').waitFor();
   expect((await readSluice().getReplay(id)).state).toBe('cancelled');
 });
@@ -305,17 +311,17 @@ test('a worker reads large bodies: lines, search, records', async () => {
   const tree = page.getByRole('region', { name: 'Body', exact: true });
   await tree.getByText('[3000]').waitFor();
   expect(page.workers()).toHaveLength(1);
-  await page.getByRole('button', { name: 'Open all' }).click();
+  await page.getByRole('button', { name: 'Expand all' }).click();
   await page.getByLabel('Find in body').fill('the very end');
   await page.keyboard.press('Enter');
   await tree.getByText('"the very end"').waitFor();
-  // The last line is on screen, and only the lines that fit are rendered.
+  // The body is as high as all of its lines, but only the lines that fit are rendered.
   expect(await tree.evaluate((element) => element.scrollHeight)).toBeGreaterThan(24 * 3_000 * 5);
   expect(await tree.getByRole('button', { name: /^Copy path/ }).count()).toBeLessThan(80);
   await page.getByRole('tab', { name: /decoded/i }).click();
-  await page.getByRole('button', { name: 'Show more of 2,950' }).click();
-  await page.getByRole('button', { name: 'Show more of 2,850' }).waitFor();
-  // The same worker loads the next body and returns its text.
+  await page.getByRole('button', { name: 'Show more (2,950 left)' }).click();
+  await page.getByRole('button', { name: 'Show more (2,850 left)' }).waitFor();
+  // The same worker also loads the next body and returns its text.
   await page.goto(`${world.url}/console/deliveries?status=5xx&sel=${id}&view=payload`);
   await tree.getByText(`"${id}"`).waitFor();
   await page.keyboard.press('j');
@@ -326,12 +332,12 @@ test('a worker reads large bodies: lines, search, records', async () => {
   await text.getByText(`{"of":"${next}"`).waitFor();
   expect((await text.innerText()).length).toBeGreaterThan(500_000);
   expect(page.workers()).toHaveLength(1);
-  // A body that fails to load shows the service's reason.
+  // If a body fails to load, the page shows the service's error.
   await page.unroute(bodies);
   await page.route(bodies, (route) => route.fulfill({ status: 404, json: { message: 'gone' } }));
   await page.keyboard.press('j');
   await page.getByRole('alert').getByText("Couldn't load the body").waitFor();
-  // Leaving a body aborts its request.
+  // Closing a delivery aborts the request for its body.
   await page.unroute(bodies);
   await page.route(bodies, () => {});
   const asked = page.waitForRequest(bodies);
@@ -404,17 +410,17 @@ test('every state is a link: another browser that opens it shows the same, back 
   await links.at(-1)![1](page);
 });
 
-/** Visible rows, selection, tabs and fields of a page. */
+/** Returns the URL, the rendered rows, the selection, the tabs and the fields of a page. */
 const readView = (page: Page) =>
   page.evaluate(() => {
     const texts = (selector: string): string[] =>
       [...document.querySelectorAll(selector)]
-        // Counts in the filter keep changing.
+        // Excludes the filter, because its counts keep changing.
         .filter((element) => element.closest('[aria-label=Filter]') === null)
         .map(({ textContent }) => textContent);
     return {
       url: location.href,
-      // Some rows show relative times, which change.
+      // IDs rather than texts, because some texts are relative times.
       rows: [...document.querySelectorAll('[data-row-link]')].map(
         (link) => link.getAttribute('data-row-link') ?? link.textContent,
       ),
@@ -428,7 +434,7 @@ const readView = (page: Page) =>
     };
   });
 
-/** Waits for the open delivery and its tabs. */
+/** Waits until the open delivery shows its tabs. */
 const openedDelivery = (page: Page): Promise<void> =>
   page
     .getByRole('region', { name: /^Delivery / })
@@ -472,17 +478,17 @@ test('a list opens in the middle by link, and loads in both directions', async (
   const readAll = async () => (await readSluice().listDeliveries({ streamId: stream.id })).result;
   const all = await vi.waitFor(async () => {
     const made = await readAll();
-    // Every match is confirmed by now, so no more deliveries follow.
+    // Once every match is confirmed, no more deliveries follow.
     const { confirmed, unconfirmed } = Object.groupBy(made, ({ phase }) => phase);
     expect(made.length).toBeGreaterThanOrEqual(18);
     expect(confirmed?.length).toBe(unconfirmed?.length);
     return made.map(({ id }) => id);
   }, PATIENCE);
   const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-  /** Deliveries that are no newer than this one, newest first. */
+  /** Returns the deliveries that were created no later than this one, newest first. */
   const listUntil = (id: string) => all.filter((each) => timeOf(each) <= timeOf(id));
   const page = await visitor.open();
-  // Pages of five rows simulate pages of a hundred rows with 100,000 deliveries.
+  // Pages of 5 rows instead of 100 make a short list behave like a long one.
   await page.route('**/sluice/deliveries?*', async (route) => {
     const url = new URL(route.request().url());
     const limit = Number(url.searchParams.get('limit'));
@@ -497,7 +503,7 @@ test('a list opens in the middle by link, and loads in both directions', async (
   await page.goto(
     `${world.url}/console/deliveries?stream=${stream.id}&sel=${selected}#key=${world.apiKey}`,
   );
-  // Too old for the first page, so the list starts at its time.
+  // The selected delivery is too old for the first page, so the list starts at its time.
   await page.waitForURL(/until=\d+/);
   const begin = listUntil(selected);
   await expect.poll(readRows, PATIENCE).toEqual(begin.slice(0, 5));
@@ -531,8 +537,7 @@ test('scrolled rows stay in order, and the focus leaves with its row', async () 
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`, {
     viewport: { width: 1280, height: 240 },
   });
-  // Reads in one step, because separate locator calls could read elements that were reused for
-  // other rows.
+  // Reads all rows in one call, because an element can be reused for another row between two calls.
   const readShown = () =>
     page.evaluate(() =>
       Array.from(document.querySelectorAll('[data-row-link]'), (link) => ({

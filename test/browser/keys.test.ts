@@ -15,7 +15,7 @@ type KeyInit = Pick<
 
 /** Milliseconds between two keys. */
 const delay = 80;
-/** Loading time of a part of the code that a test slows down. */
+/** Delay that a test adds before a part of the console's code loads. */
 const SLOW_MS = 1_200;
 
 let world: World;
@@ -38,13 +38,13 @@ afterEach(() => visitor.leave());
 const statusNow = async () =>
   (await world.client.streams.list()).result.find(({ id }) => id === streamId)?.status;
 
-/** Last committed block of the local chain. */
+/** Returns the number of the last committed block of the local chain, or -1 if there is none. */
 const committed = async (): Promise<number> => {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   return (await sluice.listChains()).find(({ id }) => id === '0x7a69')?.checkpoint ?? -1;
 };
 
-/** Delays loading of matching parts of the console's code. */
+/** Delays the files of the console whose URLs match `parts`. */
 const slowDown = (page: Page, parts: RegExp) =>
   page.route(parts, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
@@ -54,7 +54,7 @@ const slowDown = (page: Page, parts: RegExp) =>
 const firstPaint = (page: Page) =>
   page.waitForFunction(() => performance.getEntriesByType('paint').length > 0);
 
-/** Opens a page up to its first paint, in a browser with an empty cache. */
+/** Opens a page in a browser with an empty cache. Resolves at the first paint. */
 async function openFresh(path: string, slow?: RegExp): Promise<Page> {
   const page = await visitor.open();
   if (slow !== undefined) await slowDown(page, slow);
@@ -82,7 +82,7 @@ test('the palette receives each key while its list and the page itself load', as
   await page.keyboard.press('Control+k');
   await page.keyboard.type('new stream', { delay });
   await page.keyboard.press('Enter');
-  // Both arrive after the last key.
+  // The two delayed files arrive after the last key.
   await page.waitForURL('**/streams/new');
   expect(await statusNow()).toBe('active');
 
@@ -94,7 +94,7 @@ test('the palette receives each key while its list and the page itself load', as
   await page.keyboard.type('z', { delay });
   await page.keyboard.press('Backspace');
   expect(await search(page).inputValue()).toBe('pas');
-  await page.getByRole('option', { name: 'passes' }).waitFor();
+  await page.getByRole('option', { name: 'passes' }).first().waitFor();
   await expectAccessible(page);
 });
 
@@ -102,7 +102,7 @@ test('keys wait while a page or dialog loads', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
   await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await slowDown(page, /assets\/(newStream|shortcutList)-/);
-  // `p` goes to the list of shortcuts, which ignores it.
+  // The keys wait for the list of shortcuts, which ignores them.
   await page.keyboard.press('?');
   await page.keyboard.type('ppt', { delay });
   await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Undo').waitFor();
@@ -134,15 +134,15 @@ test('u undoes p, and the missed blocks are matched', async () => {
   await page.keyboard.press('u');
   await page.getByText(/^Resumed passes, matching 5 missed blocks$/).waitFor();
   await expect.poll(statusNow).toBe('active');
-  // The transfer during the pause is delivered as well, confirmed.
+  // The transfer during the pause is delivered as well, but only when confirmed.
   await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(2);
 
-  // The list of streams has the same keys and the same button.
+  // `p` and the Undo button also work in the list of streams.
   await page.goto(`${world.url}/console/`);
   await page.getByRole('link', { name: 'passes' }).waitFor();
   await page.keyboard.type('jp', { delay });
   await expect.poll(statusNow).toBe('paused');
-  // It stays while the pointer is over it.
+  // The toast stays while the pointer is over it.
   await page.getByRole('button', { name: 'Undo' }).hover();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -184,9 +184,10 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
     (await sluice.estimateReplay({ streamId: id, state })).deliveries;
   await world.transfer();
   await world.mine(2);
-  // One unconfirmed, one confirmed.
+  // The transfer has an unconfirmed and a confirmed delivery.
   await expect.poll(() => countOf('succeeded')).toBe(2);
-  // A 4xx is retried after a minute; a 5xx would be after 5 s.
+  // After a 4xx, the retry waits for a minute, so the deliveries stay pending. After a 5xx, it
+  // would wait for only 5 s.
   world.answerWith(400);
   await world.transfer();
   await world.mine(2);
@@ -198,7 +199,7 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   await page.keyboard.type('r', { delay });
   await page.keyboard.press('Enter', { delay });
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
-  // Enter may have come before the count, which it must confirm.
+  // The first Enter has no effect if it was pressed before the count had loaded.
   const button = dialog.getByRole('button', { name: 'Replay 2 deliveries' });
   await button.or(page.getByRole('navigation', { name: 'Replayed deliveries' })).waitFor();
   if (await button.isVisible()) await page.keyboard.press('Enter');
@@ -208,7 +209,7 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   expect(made.total).toBe(2);
   await expect.poll(() => countOf('succeeded')).toBe(4);
 
-  // Replaying all requires the count, whichever field Enter is pressed in.
+  // To replay successful deliveries as well, the count must be typed. Enter does not bypass this.
   await page.goto(`${world.url}/console/streams/${id}`);
   await page.getByText('delivered').first().waitFor();
   await page.keyboard.press('r');
@@ -249,13 +250,13 @@ test('composed text, modifiers and Caps Lock trigger no shortcut', async () => {
   await press({ key: 'p', altKey: true });
   await press({ key: 'P', shiftKey: true });
   await press({ key: 'p', repeat: true });
-  // A key sequence does not start in a field or with Ctrl.
+  // Ctrl+G does not start the key sequence `g s`.
   await press({ key: 'g', ctrlKey: true });
   await press({ key: 's' });
   await page.getByText('Paused passes').waitFor({ state: 'hidden' });
   expect(new URL(page.url()).pathname).toBe(`/console/streams/${streamId}`);
 
-  // An Enter that ends a composition does not run a command.
+  // An Enter that ends the composition of an input method does not run a command.
   await page.keyboard.press('Control+k');
   await page.getByRole('option').first().waitFor();
   await search(page).evaluate((field) => {
@@ -266,7 +267,7 @@ test('composed text, modifiers and Caps Lock trigger no shortcut', async () => {
   await page.keyboard.press('Escape');
   expect(await statusNow()).toBe('active');
 
-  // With Caps Lock, `p` is still `p`.
+  // With Caps Lock, the P key still pauses the stream.
   await press({ key: 'P' });
   await page.getByText('Paused passes').waitFor();
   await page.keyboard.press('u');

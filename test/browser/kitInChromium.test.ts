@@ -1,6 +1,6 @@
 /**
- * Complements the suites that run in Chromium (project `chromium`): the kit returns the same there
- * as in Node, and its calls pass the browser's own network stack.
+ * Tests that the kit returns the same results in Chromium as in Node, and that its calls work with
+ * the network stack of the browser. Complements the test suites of the project `chromium`.
  */
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,10 +1,11 @@
-/** Metrics of a stream over the sample day: comparison, zoom, spikes and export. */
+/** Tests a stream's metrics with a day of sample data: comparison, zoom, spikes and export. */
 import { readFile } from 'node:fs/promises';
 import type { ActivityPoint } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startSeededDay, type RunningDay } from '../looks/seededDay.ts';
 import {
+  countActions,
   expectAccessible,
   expectNoSidewaysScroll,
   PHONE,
@@ -35,13 +36,15 @@ afterEach(() => visitor.leave());
 
 const timeOf = (page: Page) => page.getByRole('slider', { name: 'Time' });
 
-/** Returns the period that the URL chooses. */
 function periodOf(page: Page): { from: number; until: number } {
   const { searchParams } = new URL(page.url());
   return { from: Number(searchParams.get('from')), until: Number(searchParams.get('until')) };
 }
 
-/** Returns the points of the chart of a day, and the place of each on the screen. */
+/**
+ * Returns the points of a day's chart, and a function that returns the screen position of each
+ * point.
+ */
 async function readDay(
   page: Page,
 ): Promise<{ points: ActivityPoint[]; placeOf: (index: number) => { x: number; y: number } }> {
@@ -56,14 +59,16 @@ async function readDay(
 
 test('today is compared with yesterday in two clicks', async () => {
   const page = await visitor.signedIn();
+  const countOf = await countActions(page);
   await page.getByRole('link', { name: 'all-swaps' }).click();
   await page.getByRole('link', { name: 'Metrics' }).click();
   await page.getByText(/delivered, previously \d/).waitFor();
   await page.getByText('previous', { exact: true }).first().waitFor();
-  // The line to the step in progress is dashed, and so is the previous day.
+  // The line to the current step is dashed, and the line of the previous day is dotted.
   const chart = page.getByRole('img', { name: /delivered$/ });
   expect(await chart.locator('[stroke-dasharray="3 3"]').count()).toBe(1);
   expect(await chart.locator('[stroke-dasharray="1 2.5"]').count()).toBe(1);
+  expect(await countOf()).toEqual({ clicks: 2, keys: 0, texts: 0 });
 });
 
 test('every chart has a time axis, its unit and step, and changes have labels', async () => {
@@ -71,7 +76,7 @@ test('every chart has a time axis, its unit and step, and changes have labels', 
   await timeOf(page).waitFor();
   expect(await page.getByText('12:00', { exact: true }).count()).toBe(5);
   expect(await page.getByRole('heading', { name: /per 5 min$/ }).count()).toBe(5);
-  const changes = page.getByRole('list', { name: 'Changes of the stream' });
+  const changes = page.getByRole('list', { name: 'Changes to the stream' });
   await changes.getByText('edited topic0, abi by first key').waitFor();
   await page.getByRole('button', { name: 'Week' }).click();
   await page.getByRole('heading', { name: 'Deliveries per hour' }).waitFor();
@@ -90,7 +95,7 @@ test('a drag zooms, and a click on a spike lists its deliveries', async () => {
   await page.mouse.up();
   await page.waitForURL(/tab=metrics&from=\d+&until=\d+$/);
   const at = points[spike]!.at;
-  // The chart may have advanced by a step since the counts were read.
+  // The chart may have moved by one step since the counts were read.
   expect(Math.abs(periodOf(page).from - (at - 6 * STEP_MS))).toBeLessThanOrEqual(STEP_MS);
   expect(Math.abs(periodOf(page).until - (at + 7 * STEP_MS - 1))).toBeLessThanOrEqual(STEP_MS);
   await page.getByRole('heading', { name: 'Deliveries per minute' }).waitFor();
@@ -111,7 +116,8 @@ test('a drag zooms, and a click on a spike lists its deliveries', async () => {
   expect(period.until - period.from).toBe(STEP_MS - 1);
   expect(Math.abs(period.from - at)).toBeLessThanOrEqual(STEP_MS);
   await rowsOf(page).first().waitFor();
-  // The spike consists of older deliveries that waited for the receiver.
+  // The spike consists of deliveries that were created earlier and waited for the receiver. The
+  // list filters by the time of the attempts.
   const list = page.getByRole('table', { name: 'Deliveries' });
   const { delivered, redelivered, failedAttempts } = points[spike]!;
   await expect

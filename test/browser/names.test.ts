@@ -7,7 +7,7 @@ import { startService } from '@sluice/service';
 import { placeNames, startAnvil, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
-import { buildConsole } from './world.ts';
+import { buildConsole, DOCS_FOLDER } from './world.ts';
 
 const API_KEY = 'names_test_key_0123456789';
 const TREASURY = '0x71c7656ec7ab88b098defb751b7401b5f6d8976f';
@@ -22,7 +22,8 @@ beforeAll(async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-names-'));
   stops.push(() => rm(dataFolder, { recursive: true }));
   const service = await startService({
-    ...{ port: 0, host: '127.0.0.1', dataFolder, apiKey: API_KEY, consoleFolder },
+    ...{ port: 0, host: '127.0.0.1', dataFolder, apiKey: API_KEY },
+    ...{ consoleFolder, docsFolder: DOCS_FOLDER },
     chains: [{ id: '0x1', urls: [anvil.url], pollMs: 50 }],
     aptos: [],
     allowPrivateEndpoints: true,
@@ -65,7 +66,7 @@ test('the palette resolves a pasted name and offers actions for it', async () =>
   await palette.getByRole('combobox').fill('treasury.eth');
   await palette.getByText('Recognized: ENS name, 0x71c7…976f').waitFor();
   await expectAccessible(page);
-  await palette.getByRole('option', { name: 'Find streams that watch this name' }).click();
+  await palette.getByRole('option', { name: 'Find streams that watch this address' }).click();
   await page.getByText(`treasury.eth is ${TREASURY}`).waitFor();
 
   await page.keyboard.press('Control+k');

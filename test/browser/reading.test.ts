@@ -1,4 +1,4 @@
-/** Lists that hold still, times, titles, navigation and unsaved forms. */
+/** Tests search, paused lists, times, titles, navigation, explorer links and unsaved forms. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { devAccounts } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -62,7 +62,7 @@ test('a stream of a wallet includes native payments, and one of a contract does 
   await page.goto(`${world.url}/console/streams/new?address=${WALLET}`);
   const check = page.getByRole('checkbox', { name: /^Transactions/ });
   await expect.poll(() => check.isChecked()).toBe(true);
-  // The user's choice is kept.
+  // Once the user has unchecked the box, it stays unchecked.
   await check.uncheck();
   await page.getByText('an account, not a contract').waitFor();
   expect(await check.isChecked()).toBe(false);
@@ -129,16 +129,18 @@ test('a wrong amount is an error at its field, and the error of a request ends w
   await page.getByRole('button', { name: 'ERC-20 transfer' }).click();
   await page.getByRole('button', { name: 'Add condition' }).click();
   const value = page.getByLabel('Value', { exact: true });
+  await page.getByPlaceholder('1,000').waitFor();
   await value.fill('abc');
-  await page.getByText('Enter a whole number, in the smallest unit.').first().waitFor();
+  await page.getByText('Enter an amount of SLD, such as 1,000.5').waitFor();
   expect(await value.getAttribute('aria-invalid')).toBe('true');
   let requests = 0;
   page.on('request', (request) => {
     if (request.method() === 'PUT') requests += 1;
   });
   await page.keyboard.press('Control+Enter');
-  await page.getByRole('alert').getByText('The value of value is not valid').waitFor();
+  await page.getByRole('alert').getByText('The condition on value has an invalid value').waitFor();
   expect(requests).toBe(0);
+  expect(await value.evaluate((field) => field === document.activeElement)).toBe(true);
 
   await value.fill('1');
   world.answerWith(500);
@@ -163,6 +165,7 @@ test('each page has its own title', async () => {
     [`/streams/${stream.id}`, 'whale usdt · Streams'],
     [`/streams/${stream.id}?tab=rules`, 'Rules · whale usdt · Streams'],
     ['/settings/audit', 'Audit log · Settings'],
+    ['/settings/api', 'API reference · Settings'],
     ['/inbox/default', 'default · Inbox'],
     ['/chains', 'Chains'],
   ]) {
@@ -185,7 +188,7 @@ test('the list of deliveries holds still under the pointer and the focus', async
   await next.click();
   await expect.poll(top).not.toBe(held);
 
-  // Away from the rows, new deliveries appear at once.
+  // While the pointer is away from the rows, new deliveries appear at once.
   await page.mouse.move(5, 5);
   const live = await top();
   await world.transfer();
@@ -203,7 +206,7 @@ test('the list of deliveries holds still under the pointer and the focus', async
   expect(await top()).toBe(focused);
   await page.keyboard.press('Escape');
 
-  // The box that selects a row is next to its text.
+  // The checkbox of a row is to the left of its text.
   await rowsOf(page).first().hover();
   const box = await page
     .getByRole('checkbox', { name: /^Select/ })
@@ -220,7 +223,7 @@ test('a filter is undone by Back', async () => {
   await page.waitForURL(/state=succeeded/);
   await page.goBack();
   await page.waitForURL(/\/deliveries$/);
-  // The summary is not cut off.
+  // The column is wide enough for the summary.
   const summary = page.getByRole('columnheader', { name: 'Summary' });
   expect((await summary.boundingBox())!.width).toBeGreaterThanOrEqual(160);
 });
@@ -248,6 +251,14 @@ test('times are in a visible zone, in UTC on request, and ages may be absolute',
     .getByRole('cell', { name: /^\d\d:\d\d$/ })
     .first()
     .waitFor();
+});
+
+test('a phone shows the time zone in its menu', async () => {
+  const page = await visitor.signedIn('/', { ...PHONE, timezoneId: 'Asia/Kolkata' });
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('button', { name: 'Times are in UTC+5:30. Switch to UTC' }).click();
+  await page.getByText('Times are in UTC', { exact: true }).waitFor();
+  await expectAccessible(page);
 });
 
 test('pages come before the content in the tab order', async () => {
@@ -304,7 +315,7 @@ test('deliveries are found by transaction, address, label and time', async () =>
   const { result } = await sluice.listDeliveries({ streamId: stream.id, order: 'oldest' });
   const { transactionHash } = await hashOf(result[0]!.id);
   const page = await visitor.signedIn('/deliveries');
-  const field = page.getByLabel('Search transaction, address or label');
+  const field = page.getByLabel('Search by transaction, address or label');
   const listed = async (): Promise<number> =>
     Number(await page.getByRole('table', { name: 'Deliveries' }).getAttribute('aria-rowcount')) - 1;
   const ofTransaction = await sluice.listDeliveries({ transactionHash });
@@ -320,7 +331,7 @@ test('deliveries are found by transaction, address, label and time', async () =>
     await field.press('Enter');
     await page.getByRole('button', { name: `“${text}”, remove` }).waitFor();
     await expect.poll(listed).toBeGreaterThan(ofTransaction.result.length);
-    // A replay cannot have the condition of a search.
+    // A replay cannot filter by search text.
     expect(await page.getByRole('button', { name: /^Replay/ }).isDisabled()).toBe(true);
   }
   await field.fill('nobody');
@@ -336,7 +347,7 @@ test('deliveries are found by transaction, address, label and time', async () =>
   await expect.poll(listed).toBe(earliest.result.length);
 });
 
-/** Reads the first transaction of a delivery. */
+/** Returns the first log of a delivery, which contains the transaction hash. */
 async function hashOf(id: string): Promise<{ transactionHash: string }> {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const { logs } = JSON.parse(await sluice.getDeliveryBody(id)) as {

@@ -29,7 +29,8 @@ let streamId: string;
 
 async function startPaced(chainId: number): Promise<Paced> {
   const chain = await startScriptedChain({ chainId });
-  // Uses the chain's own clock, because timers on a busy machine can be late.
+  // Each block is exactly one second later than the previous one, even if a busy machine delays the
+  // timer.
   const mine = (): void => void chain.mine({ timestamp: chain.head.timestamp + 1n });
   let timer: ReturnType<typeof setInterval> | undefined;
   return Object.assign(chain, {
@@ -79,7 +80,7 @@ beforeEach(() => {
 const row = (page: Page, tag: string) =>
   page.locator('tbody').filter({ has: page.getByRole('link', { name: tag }) });
 
-/** Waits until enough blocks are known to derive a pace. */
+/** Waits until each chain has enough blocks to derive its block time. */
 const untilPaced = (page: Page) =>
   expect
     .poll(
@@ -143,7 +144,7 @@ test.each(FREEZES)(
     expect(
       await row(list, 'elsewhere').getByText('active', { exact: true }).count(),
     ).toBeGreaterThan(0);
-    // Its figures are dimmed, and the other chain's figures are not.
+    // Only the figures of the silent chain are dimmed.
     const strip = list.getByRole('region', { name: 'All streams and chains' });
     const color = (code: string) =>
       strip

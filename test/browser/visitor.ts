@@ -1,4 +1,4 @@
-/** A user of the console: pages in Chromium, and checks that apply to all of them. */
+/** Opens pages of the console in Chromium as a user would, and checks them. */
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -9,17 +9,23 @@ type Options = Parameters<Browser['newContext']>[0];
 
 export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 
-/** Timeout of each step, for a busy machine. */
+/** Timeout of each action in the browser, long enough for a busy machine. */
 const PATIENCE_MS = 60_000;
 
 export interface Visitor {
   /** Opens a page without a session. */
   open(options?: Options): Promise<Page>;
-  /** Opens a page signed in by link, as `npm start` prints it. */
+  /** Opens a page by a link that signs in, like the one that `npm start` prints. */
   signedIn(path?: string, options?: Options): Promise<Page>;
-  /** Closes every page; throws if any logged an error or requested another site. */
+  /**
+   * Closes every page. Throws if any of them logged an error or a warning, or requested another
+   * site.
+   */
   leave(): Promise<void>;
-  /** Requires that all complaints so far are expected, and clears them. */
+  /**
+   * Throws if the pages had an unexpected problem of a kind that `leave` reports. Otherwise, clears
+   * the problems so far.
+   */
   expectComplaints(isExpected: (text: string) => boolean): void;
   stop(): Promise<void>;
 }
@@ -32,7 +38,7 @@ export async function startVisitor(world: Pick<World, 'url' | 'apiKey'>): Promis
   const open: Visitor['open'] = async (options = {}) => {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 800 },
-      // Axe would read colors during a transition.
+      // Turns off transitions, because axe could measure a color in the middle of one.
       reducedMotion: 'reduce',
       ...options,
     });
@@ -75,6 +81,27 @@ export async function startVisitor(world: Pick<World, 'url' | 'apiKey'>): Promis
   };
 }
 
+/** Numbers of user actions. Modifier keys do not count. */
+interface Actions {
+  clicks: number;
+  keys: number;
+  /** Number of changes to fields, such as a paste or a typed character. */
+  texts: number;
+}
+
+/** Counts the actions on the page from now on, until it is reloaded. */
+export async function countActions(page: Page): Promise<() => Promise<Actions>> {
+  await page.evaluate(() => {
+    const actions = { clicks: 0, keys: 0, texts: 0 };
+    const modifier = /^(Alt|Control|Meta|Shift)$/;
+    addEventListener('pointerdown', () => (actions.clicks += 1), true);
+    addEventListener('keydown', ({ key }) => (actions.keys += Number(!modifier.test(key))), true);
+    addEventListener('input', () => (actions.texts += 1), true);
+    Object.assign(globalThis, { actions });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { actions: Actions }).actions);
+}
+
 export const rowsOf = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('cell') });
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -90,7 +117,8 @@ async function expectNoViolation(
   page: Page,
   choose: (axe: AxeBuilder) => AxeBuilder,
 ): Promise<void> {
-  // Without frames, axe needs no second page to merge its results.
+  // In legacy mode, axe does not open a second page. That page is needed only to merge the results
+  // of frames.
   const { violations } = await choose(new AxeBuilder({ page })).setLegacyMode(true).analyze();
   const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join('\n  ')}`,

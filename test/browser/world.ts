@@ -1,5 +1,6 @@
 /**
- * Setup of the browser tests: the real service with two chains, one of them real, and a receiver.
+ * Sets up the browser tests: the real service, an Anvil chain, a scripted Aptos chain and a
+ * receiver.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -26,22 +27,21 @@ export interface World {
   /** Base URL of the service, without a trailing slash. */
   url: string;
   apiKey: string;
-  /** Signing secret of the webhooks. */
   secret: string;
   client: Client;
   /**
-   * Creates a stream of all transfers of the local chain's token, to a receiver that returns 200.
+   * Creates a stream of all `Transfer` events on the local EVM chain. Its webhooks go to the
+   * receiver.
    */
   createStream(tag: string): Promise<{ id: string }>;
-  /** URL of the receiver. */
   webhookUrl: string;
-  /** Address of the local chain's token. */
+  /** Address of the token on the local EVM chain. */
   token: string;
   /** Sends one token transfer in its own block. */
   transfer(): Promise<void>;
   /** Mines empty blocks, which confirm earlier ones. */
   mine(blocks: number): Promise<void>;
-  /** Sets the status that the receiver returns. */
+  /** Sets the status that the receiver returns. Default: 200. */
   answerWith(status: number): void;
   stop(): Promise<void>;
 }
@@ -50,9 +50,11 @@ const CHAIN_ID = '0x7a69';
 const API_KEY = 'browser_test_key_0123456789';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
+export const DOCS_FOLDER = join(REPOSITORY, 'docs');
+
 export const CONFIRMATIONS = 2;
 
-/** @returns the folder from which the service serves the console. */
+/** Builds the console, and returns the folder with its files. */
 export async function buildConsole(): Promise<string> {
   await promisify(execFile)(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
   return join(REPOSITORY, 'packages/console/dist');
@@ -63,7 +65,7 @@ export async function startWorld(): Promise<World> {
   let status = 200;
   let token = '';
   const receiver = createServer((request, response) => {
-    // The server also returns the ABI of one contract.
+    // The receiver is also the ABI source, which knows only the token.
     if (request.url?.startsWith('/abi/') === true) {
       const isKnown = request.url === `/abi/${token}`;
       response.writeHead(isKnown ? 200 : 404).end(JSON.stringify({ abi: sluiceToken.abi }));
@@ -82,7 +84,7 @@ export async function startWorld(): Promise<World> {
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
   token = erc20.toLowerCase();
-  // One payment per second, after more blocks than a dry run starts with.
+  // Starts with more blocks than a dry run reads at first, and then makes one payment per second.
   const aptos = await startScriptedAptos();
   aptos.mineMany(30);
   const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });
@@ -98,6 +100,7 @@ export async function startWorld(): Promise<World> {
     abiUrls: { [CHAIN_ID]: webhookUrl.replace('/hooks', '/abi/{address}') },
     allowPrivateEndpoints: true,
     consoleFolder,
+    docsFolder: DOCS_FOLDER,
     schedule: [60_000],
   });
   const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
@@ -147,7 +150,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** Waits for the first block, because earlier ones are not matched. */
+/** Waits until every chain is live, because blocks before that are not matched. */
 async function untilLive(baseUrl: string): Promise<void> {
   const sluice = createSluiceClient({ baseUrl, apiKey: API_KEY });
   const deadline = Date.now() + 20_000;

@@ -1,6 +1,6 @@
 /**
- * Tests the unmodified official npm client with Aptos and EVM deliveries of one service, which
- * reads a scripted fullnode.
+ * Tests the unmodified official npm client with Aptos and EVM deliveries of one service. Its nodes
+ * are a scripted fullnode and Anvil.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ let aptos: OfficialAptosStreams;
 
 beforeAll(async () => {
   anvil = await startAnvil();
-  // The chain id of testnet, which the service checks.
+  // 2 is the chain id of testnet, which the service checks.
   node = await startScriptedAptos({ chainId: 2 });
   sink = await startWebhookSink();
   service = await serve([

@@ -1,6 +1,6 @@
 /**
- * A block in wire format, read and decoded only with viem, so that it shares no code with the
- * service.
+ * Reads blocks and decodes them to the wire format with viem alone, so that the expected values
+ * share no code with the service.
  */
 import type {
   EvmWebhook,
@@ -26,7 +26,7 @@ import {
   parseAbi,
 } from 'viem';
 
-/** All records of one block, in the form of webhooks. */
+/** A block with its logs, transactions and internal transactions, in wire format. */
 export interface ChainView {
   number: number;
   block: WebhookBlock;
@@ -99,7 +99,7 @@ interface Trace {
   result?: { address?: string } | null;
 }
 
-/** Uses `trace_block`, because the service uses `debug_traceBlockByHash`. */
+/** Uses `trace_block`, to be independent of the service, which uses `debug_traceBlockByHash`. */
 async function readInternal(
   client: PublicClient,
   number: number,
@@ -151,7 +151,7 @@ const EVENTS = {
   ]),
 };
 
-/** Decodes the event with one of these ABIs; undefined if viem cannot decode it. */
+/** Decodes a log with this ABI. Returns undefined if viem cannot decode it. */
 export function readEvent<const A extends Abi>(
   abi: A,
   { topic0, topic1, topic2, topic3, data }: WebhookLog,
@@ -169,7 +169,10 @@ type Decoded = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
-/** Derives the token lists from the logs, with the tokens' metadata at that block. */
+/**
+ * Derives the transfers and approvals of tokens from the logs, with the metadata of the tokens at
+ * that block.
+ */
 export async function decodeTokens(
   client: PublicClient,
   number: number,
@@ -284,7 +287,7 @@ export async function decodeTokens(
   return decoded;
 }
 
-/** Converts arguments, with addresses in wire format. */
+/** Converts arguments to lowercase strings, as in the wire format. */
 const lower = <T extends object>(args: T): { [K in keyof T]: string } =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),
@@ -307,13 +310,13 @@ const OLD_METADATA = parseAbi([
   'function name() view returns (bytes32)',
   'function symbol() view returns (bytes32)',
 ]);
-/** Strings and bytes have the same encoding. */
+/** Reads strings as bytes, because a string may be invalid UTF-8. Both have the same encoding. */
 const RAW_METADATA = parseAbi([
   'function name() view returns (bytes)',
   'function symbol() view returns (bytes)',
 ]);
 
-/** Drops invalid UTF-8, like the wire format. */
+/** Decodes UTF-8 and drops invalid bytes, as in the wire format. */
 const toReadable = (bytes: Hex): string =>
   new TextDecoder().decode(Buffer.from(bytes.slice(2), 'hex')).replaceAll('\u{fffd}', '');
 
@@ -347,7 +350,7 @@ function createTokenReader(client: PublicClient, blockNumber: bigint) {
   };
 }
 
-/** Formats digits like bignumber.js: with an exponent at 1e21 and above, and at 1e-7 and below. */
+/** Formats a decimal number like bignumber.js: with an exponent from 1e21 on, and below 1e-6. */
 function toText(plain: string): string {
   const [whole = '', fraction = ''] = plain.split('.');
   const first = whole === '0' ? -1 - fraction.search(/[1-9]/) : whole.length - 1;

@@ -1,4 +1,6 @@
-/** Blocks of a real chain with every kind of record in webhooks, failed calls and odd tokens. */
+/**
+ * Mines blocks on a real chain that contain every kind of record, failed calls and unusual tokens.
+ */
 import {
   type Anvil,
   type DeployedContracts,
@@ -27,11 +29,11 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 /** Addresses of the contracts that {@link deployEveryKind} deploys, in lowercase. */
 export interface Contracts extends DeployedContracts {
-  /** `OddToken`: names in bytes32, 18 decimals. */
+  /** `OddToken`: its name and symbol are `bytes32`, and it has 18 decimals. */
   odd: Address;
   /** `ValueMover` */
   mover: Address;
-  /** `Crier`: emits any log; its name is invalid UTF-8. */
+  /** `Crier`: emits any log. Its name is not valid UTF-8. */
   crier: Address;
 }
 
@@ -43,7 +45,7 @@ export const [owner, friend, stranger] = devAccounts.map(({ address }) => addres
 /** An account without a key that receives ether from the contracts. */
 export const heir: Address = pad('0xfe11', { size: 20 });
 
-/** A transaction, by default from the owner. */
+/** A transaction to send. `from` defaults to the owner. */
 export interface Sent {
   from?: Address;
   to?: Address;
@@ -52,7 +54,10 @@ export interface Sent {
   [field: string]: unknown;
 }
 
-/** Gas limit: enough for all transactions here, and below the limit per transaction (EIP-7825). */
+/**
+ * Default gas limit. Enough for these transactions, and below the maximum per transaction
+ * (EIP-7825).
+ */
 const GAS = '0x4c4b40';
 
 /**
@@ -110,8 +115,8 @@ const topicOf = (address: Address): Hex => pad(address);
 const word = (value: bigint): Hex => numberToHex(value, { size: 32 });
 
 /**
- * Mines blocks with every kind, returns their numbers, and sends the owner's newest NFT to the
- * friend.
+ * Mines blocks that together contain every kind of record, and returns their numbers. Afterwards,
+ * the friend owns the NFT that was minted for the owner.
  */
 export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise<number[]> {
   const { erc20, erc721, erc1155, odd, mover } = contracts;
@@ -128,7 +133,7 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
   const newestId = (await lastId()) + 1n;
 
   return [
-    // Every transaction type, two failures, and a contract creation.
+    // Transactions of types 0, 1, 2 and 4, a contract creation, and two failures.
     await mine(anvil, [
       { to: friend, value: 10n ** 18n, type: '0x0', gasPrice: numberToHex(5n * 10n ** 9n) },
       {
@@ -144,7 +149,7 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
       { from: friend, ...token('transferFrom', owner, friend, 1n) },
       { from: friend, data: '0xfe' },
     ]),
-    // ERC-20, with amounts of every size.
+    // ERC-20 transfers and approvals, with amounts from 0 to 2**256 - 1.
     await mine(anvil, [
       token('transfer', friend, 1_234_500n),
       token('transfer', stranger, 0n),
@@ -167,14 +172,15 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
       items('safeBatchTransferFrom', owner, stranger, [4n, 2n, 3n], [1n, 0n, 7n], '0x'),
       items('mint', friend, MAX, 9n),
     ]),
-    // Internal transfers of ether: successful, partly reverted, fully reverted.
+    // Internal transfers of ether: `move` reverts some of them, and `moveAndFail` reverts all.
     await mine(anvil, [
       call(mover, valueMover.abi, 'move', [heir], { value: 100n }),
       call(mover, valueMover.abi, 'moveAndFail', [heir], { value: 100n }),
       call(mover, valueMover.abi, 'move', [friend], { from: stranger }),
       token('transfer', mover, 7n),
     ]),
-    // Logs with a misleading topic, one without topics, and a token without decimals.
+    // A Transfer event of a token without decimals, two logs that contradict their topic, a log
+    // without topics, and one with invalid UTF-8.
     await mine(anvil, [
       cry([TRANSFER, topicOf(owner), topicOf(friend)], word(77n)),
       cry([TRANSFER, topicOf(owner), topicOf(friend)], '0x1234'),
@@ -188,7 +194,7 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
 /** Argument of `Said(string)` with invalid UTF-8. */
 const garbledText = encodeAbiParameters([{ type: 'bytes' }], ['0xc328ff']);
 
-/** A transaction of type 4: sets the code of an account without ether (EIP-7702). */
+/** Returns a transaction of type 4, which sets the code of an account without ether (EIP-7702). */
 async function delegation(anvil: Anvil, address: Address): Promise<Sent> {
   const account = privateKeyToAccount(pad('0xa11ce', { size: 32 }));
   const nonce = Number(

@@ -1,6 +1,7 @@
 /**
- * Tests blocks and streams that strain the matcher in the entire service: 50,000 logs in a block,
- * logs that contradict their topic, 100,000 addresses, filters of 10,000 values (faults 23 and 24).
+ * Tests the entire service with blocks and streams that strain the matcher: 50,000 logs in a block,
+ * logs that contradict their topic, 100,000 addresses, and filters of 10,000 values (faults 23 and
+ * 24 in docs/faults.md).
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +64,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Prints a figure that depends on the machine. */
+/** Prints a measurement, which depends on the machine. */
 const say = (figure: string): void => void process.stderr.write(`${figure}\n`);
 
 let paths = 0;
@@ -105,7 +106,10 @@ describe('a block of 50,000 logs', () => {
     webhook: EvmWebhook;
   }
 
-  /** Finds the parts of a phase in order; undefined until all have arrived. */
+  /**
+   * Returns the parts of the large webhook in one phase, in order; undefined until all have
+   * arrived.
+   */
   function findParts(phase: 'confirmed' | 'unconfirmed'): RecordedRequest[] | undefined {
     const found = sink.requests
       .filter(({ path, body }) => {
@@ -272,7 +276,7 @@ test('logs that contradict their topic stay undecoded, with a reason', async () 
   expect(webhook.nftTransfers.map(({ tokenId }) => tokenId)).toEqual(['5']);
 });
 
-/** Returns the address of the n-th of many unused accounts. */
+/** Returns the address of the n-th unused account. */
 const nobody = (n: number): Address => pad(toHex(0xabc0_0000 + n), { size: 20 });
 
 test('streams with 100,000 addresses or 10,000 filter values match only theirs', async () => {

@@ -1,7 +1,7 @@
 /**
- * Compares the requests of the official client and the kit, call by call, on one recording server:
- * method, path, query and body. Both must also equal the contract's request, which is the only
- * reference for calls that the official client does not have.
+ * Compares the requests that the official client and the kit send for each call to one recording
+ * server: method, path, query and body. Both must equal the request in the contract, which is the
+ * only reference for calls that the official client does not have.
  */
 import { type Client, createClient } from '@sluice/kit';
 import { ROUTES } from '@sluice/kit/contract';
@@ -17,7 +17,10 @@ import {
 
 const API_KEY = 'a-key-of-both';
 
-/** The 25 calls by method name of the official client, some of them with several arguments. */
+/**
+ * The methods of the official client. They make 25 calls, because nine of them also have an Aptos
+ * form.
+ */
 type Official = Record<
   | 'add'
   | 'update'
@@ -277,7 +280,7 @@ const cases: readonly Case[] = [
   },
   {
     route: 'updateAptosStream',
-    // The official client throws without a network, although the contract makes it optional.
+    // The official client throws without a network, although the field is optional in the contract.
     official: (it) => it.update({ ...aptos, id, network: ['testnet'], tag: 'new' }),
     kit: (it) => it.streams.update(id, { ...aptos, network: ['testnet'], tag: 'new' }),
     path: { id },
@@ -398,7 +401,7 @@ const cases: readonly Case[] = [
     path: { streamId: id },
   },
 
-  // Fields that the official client does not have
+  // Requests that the official client cannot send
   {
     route: 'setSettings',
     what: 'the secret',

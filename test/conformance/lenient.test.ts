@@ -1,6 +1,6 @@
 /**
- * Tests undocumented input that the hosted service and its clients accept. Unambiguous forms are
- * accepted on every route.
+ * Tests undocumented input that the hosted service and its clients accept. Sluice accepts it on
+ * every route if its meaning is clear, and rejects it otherwise.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,6 @@ async function send(method: string, path: string, body?: unknown): Promise<Answe
   };
 }
 
-/** The types of the responses in the packages of the official client. */
 test('lists required by the official types are lists even if nothing was set', async () => {
   const stream = (await official.streams.getById({ id: streamId })).result;
   expect(stream.toJSON()).toMatchObject({ topic0: undefined, abi: undefined });
@@ -115,7 +114,8 @@ test('lists required by the official types are lists even if nothing was set', a
 
 test('unknown query fields are ignored and reported on every route', async () => {
   const routes = eachCall.filter(
-    // The event stream never ends; the other two routes end a session or require one.
+    // Excludes the event stream, which never ends, and the open routes, which create and end a
+    // session.
     ([name, { scope }]) => scope !== 'open' && name !== 'liveEvents',
   );
   expect(routes.length).toBeGreaterThan(70);
@@ -225,7 +225,7 @@ test('setting the status error is accepted without effect', async () => {
     expect(await kit.streams.get(streamId)).toEqual(before);
   }
   await official.streams.updateStatus({ id: streamId, status: 'active' });
-  // One test webhook, from reactivating the stream; none for the error.
+  // Only the reactivation sent a test webhook. Setting the status error did not.
   expect(sink.requests.length - requests).toBe(1);
   const answer = await aptosStreams().updateStatus({
     ...{ id: aptosId, networkType: 'aptos', status: 'error' },
@@ -251,7 +251,7 @@ test('null keeps a field in an update', async () => {
     (name) =>
       ![
         ...['id', 'status', 'statusMessage', 'isErrorSince', 'createdAt', 'updatedAt'],
-        ...['amountOfAddresses', 'maxInFlight', 'maxPerSecond'],
+        ...['amountOfAddresses', 'maxInFlight', 'maxPerSecond', 'maxWebhookBytes'],
       ].includes(name),
   );
   expect(fields).toContain('strictOrder');
@@ -262,7 +262,7 @@ test('null keeps a field in an update', async () => {
   const after = await kit.streams.get(id);
   expect({ ...after, updatedAt: before.updatedAt }).toEqual({ ...before, description: 'other' });
   expect(sink.requests.length).toBe(requests);
-  // A value replaces the field, and an empty list clears it.
+  // An empty list clears the field, and `null` is a value of `maxPerSecond`.
   expect(await kit.streams.update(id, { maxPerSecond: null, topic0: [], abi: [] })).toMatchObject({
     maxPerSecond: null,
     topic0: [],
@@ -306,7 +306,7 @@ test('an ABI can be a single item, and items can have a signature', async () => 
     const changed = await send('POST', `/streams/evm/${added.id}`, { abi: given });
     expect([changed.status, changed.body['abi']]).toEqual([200, stored]);
     expect((await official.streams.getById({ id: added.id })).result.abi).toEqual(stored);
-    // Without a node, a dry run with a valid body fails only when it looks for one.
+    // A dry run with a valid body fails only because there is no node.
     const dry = await send('POST', '/streams/evm/0x1/block/1', { abi: given });
     expect([dry.status, dry.body['message']]).toEqual([400, expect.stringContaining('--chain')]);
   }
@@ -360,7 +360,7 @@ test('the official client shows the hosted messages without additions', async ()
       `^\\[C0006\\] Request failed, Bad Request\\(400\\): Could not POST to ${sink.url}/broken\\. Please check your webhook URL\\.$`,
     ),
   );
-  // The kit's error contains the reason.
+  // The kit's error also has the reason, in `details`.
   await expect(kit.streams.update(streamId, { webhookUrl: `${sink.url}/broken` })).rejects.toThrow(
     expect.objectContaining({
       details: {

@@ -42,7 +42,7 @@ const TRANSFER_ABI = [
     ],
   },
 ];
-/** With EIP-55 checksums, as users copy them. */
+/** Addresses with EIP-55 checksums, as users copy them. */
 const CHECKSUMMED = [
   '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E',
   '0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B',
@@ -92,7 +92,7 @@ const minimal = (tag: string) => ({
   chains: [CHAIN],
 });
 
-/** Returns the error that a failed call reports. */
+/** Returns the message and the status of the error with which a call is rejected. */
 async function failureOf(call: Promise<unknown>): Promise<{ message: string; status: unknown }> {
   const error = await call.then(
     (answer) => {
@@ -108,7 +108,7 @@ const lastSent = () => {
   return [method, url.replace(HOSTED, ''), body];
 };
 
-/** Returns a stream without the fields in which two equal streams differ. */
+/** Removes the id and the values of the timestamps, which differ between equal streams. */
 function comparable(stream: object): object {
   const { id: _, createdAt, updatedAt, ...rest } = stream as Record<string, unknown>;
   return { ...rest, createdAt: typeof createdAt, updatedAt: typeof updatedAt };
@@ -179,7 +179,7 @@ test('a stream with every supported option is returned unchanged', async () => {
     includeInternalTxs: false,
     includeAllTxLogs: true,
   });
-  // Two of its chains are not read, and the status reports that.
+  // The service does not read two of the chains, as the status message reports.
   expect(stream.statusMessage).toMatch(/No source for 0x1, 0x89/);
 });
 
@@ -246,7 +246,8 @@ test('addresses are added singly and in a list, paged, and deleted in another ca
   const { id } = (await streams.add(minimal('addresses'))).result;
 
   const one = await streams.addAddress({ id, address: LOWER[0]! });
-  // The client normalizes addresses: here to checksums, below to lowercase.
+  // The client changes the casing of addresses: to checksums when it adds them, and to lowercase
+  // when it deletes them.
   expect(lastSent()).toEqual(['POST', `/streams/evm/${id}/address`, { address: CHECKSUMMED[0] }]);
   expect(one.result.streamId).toBe(id);
   expect((one.result.address as OfficialAddress).checksum).toBe(CHECKSUMMED[0]);
@@ -383,7 +384,7 @@ test('the messages that docs/kit/migrate.md calls identical are identical', asyn
 
 test('an invalid address that reaches the service has the hosted message', async () => {
   const { id } = (await streams.add(minimal('address'))).result;
-  // The client checks addresses before it sends them, so this call bypasses that check.
+  // The client checks addresses before it sends them, so this request does not use the client.
   const response = await fetch(`${service.url}/streams/evm/${id}/address`, {
     method: 'POST',
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -450,7 +451,7 @@ test('a webhook of a real transfer passes the official check and is decoded', as
 test('a duplicate is a separate stream with the fields and addresses of the original', async () => {
   const first = (await streams.add({ ...minimal('first'), topic0: [TRANSFER], abi: TRANSFER_ABI }))
     .result;
-  // More than one insertion batch.
+  // More addresses than the service inserts in one batch.
   const many = Array.from({ length: 12_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`);
   await kit.streams.addAddress(first.id, many);
   sink.clear();
@@ -471,8 +472,8 @@ test('a duplicate is a separate stream with the fields and addresses of the orig
     amountOfAddresses: many.length,
   });
 
-  // A duplicate of a paused stream is paused and untested. If the webhook of an active one fails,
-  // no duplicate is created.
+  // The duplicate of a paused stream is paused, and its webhook is not tested. If the test webhook
+  // of an active stream fails, no duplicate is created.
   await streams.updateStatus({ id: first.id, status: 'paused' });
   sink.clear();
   expect(await kit.streams.duplicate(first.id)).toMatchObject({ status: 'paused', tag: 'changed' });

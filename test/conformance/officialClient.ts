@@ -1,6 +1,6 @@
 /**
- * The published official npm client with its requests redirected to our service by an interceptor
- * of its HTTP library, because it has no setting for the address. Its types are declared here
+ * The published official npm client. An interceptor in its HTTP library redirects the requests to
+ * our service, because the client has no setting for the address. Its types are declared here,
  * because its packages are not installed when the project is type-checked.
  */
 import { createRequire } from 'node:module';
@@ -102,7 +102,7 @@ export interface OfficialStreams {
   parsedLogs(webhook: unknown): Json[];
 }
 
-/** The same methods for Aptos. */
+/** The methods of `OfficialStreams`, with the types of Aptos streams. */
 export interface OfficialAptosStreams {
   add(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
   update(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
@@ -129,15 +129,15 @@ export interface OfficialAptosAddresses {
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
-  /** A request as the client passes it to its HTTP library. */
+  /** The body as the client passes it to its HTTP library. */
   readonly body: unknown;
 }
 
 export interface OfficialClient {
   readonly streams: OfficialStreams;
-  /** Returns the same client with a different API key. */
+  /** Starts a second client with a different API key, and returns its streams. */
   withApiKey(apiKey: string): Promise<OfficialStreams>;
-  /** Returns the requests so far, oldest first, with their original URLs. */
+  /** Requests so far, oldest first, with their original URLs. */
   readonly sent: readonly SentRequest[];
 }
 
@@ -155,7 +155,7 @@ interface Module<Instance> {
   create(core: Core): Instance;
 }
 
-/** Starts the client, at most once per process. */
+/** Starts the client. A process can do this only once. */
 export async function startOfficialClient({
   baseUrl,
   apiKey,

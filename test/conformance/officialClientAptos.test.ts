@@ -48,7 +48,8 @@ let kit: Client;
 beforeAll(async () => {
   sink = await startWebhookSink();
   service = await serve(['--data', join(folder, 'data')]);
-  // A proxy in front of the service that returns prepared logs, because no source is configured.
+  // A proxy that returns prepared logs, because a service without sources has none. It forwards all
+  // other requests to the service.
   front = createServer((request, response) => {
     void (async () => {
       if (request.url?.startsWith('/history/logs')) {
@@ -171,7 +172,7 @@ test('addresses in any notation are padded to 64 digits', async () => {
   });
   expect(JSON.stringify(page.result)).toContain(WALLET);
 
-  // Short addresses from clients that do not pad them.
+  // Other clients may send short addresses without padding them.
   const response = await fetch(`${service.url}/streams/aptos/${id}/address`, {
     method: 'DELETE',
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },

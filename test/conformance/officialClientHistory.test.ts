@@ -1,6 +1,6 @@
 /**
- * Tests that the unmodified official client and the kit read deliveries and the account: history,
- * logs, replays, stats and settings, while the receiver fails on cue.
+ * Tests the calls for deliveries and the account with the unmodified official client and the kit:
+ * history, logs, replays, stats and settings. The receiver fails on demand.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,10 @@ async function transfer(): Promise<void> {
   await anvil.request('anvil_mine', ['0x1']);
 }
 
-/** Reads the history; repeats the read if a failure arrived between its rows and their count. */
+/**
+ * Reads the history until it has the failures of both transfers, and its total equals its number of
+ * rows. A failure may be recorded after the rows are read, but before they are counted.
+ */
 const readFailed = () =>
   until('both transfers failed in both phases', async () => {
     const page = await streams.getHistory({ limit: 100 });
@@ -159,7 +162,8 @@ test('a replay sends the same id and body with one more retry, and removes the r
   const log = (await streams.getLogs({ limit: 100 })).result.find((row) => row.id === id);
   expect(log).toMatchObject({ deliveryStatus: 'success', retries: 1, errorMessage: '' });
 
-  // Successful deliveries can be replayed, too: here by the kit, to a failing receiver.
+  // Successful deliveries can be replayed as well. Here, the kit replays one, but the receiver
+  // fails.
   expect((await kit.history.replay({ streamId, id })).id).toBe(id);
   await until('the second replay arrives', () =>
     sink.requests.find((request) => request.id === id && request.body.includes('"retries":2,')),
@@ -205,7 +209,7 @@ test('filters of history and logs select the same rows for every client', async 
   const ofHash = (await kit.history.list({ transactionHash })).result;
   expect(ofHash.map(({ id }) => id).toSorted()).toEqual(ofBlock.map(({ id }) => id).toSorted());
 
-  // Milliseconds and seconds, both bounds inclusive.
+  // Timestamps can be in milliseconds or seconds, and both bounds are inclusive.
   const since = (await kit.history.list({ fromTimestamp: ms })).result;
   expect(since.map(({ id }) => id)).toContain(newest!.id);
   expect(
@@ -228,7 +232,8 @@ test('filters of history and logs select the same rows for every client', async 
 });
 
 test('stats of the account and of a stream equal the ledger', async () => {
-  // No delivery is being sent, and no retry is due for most of a minute.
+  // The statistics do not change meanwhile: no delivery is in flight, and no retry is due for most
+  // of a minute.
   const delivered = await until('a delivery succeeds', async () => {
     sink.respond(200, { path: FAILING });
     const [record] = (await streams.getHistory({ limit: 1, excludePayload: true })).result;
@@ -276,7 +281,8 @@ test('settings are read, and a changed region appears in webhooks', async () => 
   await expect(streams.setSettings({ region: 'eu-central-100' })).rejects.toThrow(
     `"requestBody.region":{"message":"should be one of the following; ['us-east-1','us-west-2','eu-central-1','ap-southeast-1']","value":"eu-central-100"}`,
   );
-  // The secret was set at startup and cannot be changed here; the response does not repeat it.
+  // The secret was set at startup, so this call cannot change it. The error does not repeat the
+  // secret.
   const refused = kit.settings.set({ secretKey: 'another-secret' });
   await expect(refused).rejects.toMatchObject({ status: 409 });
   await expect(refused).rejects.toThrow(/set with --secret/);

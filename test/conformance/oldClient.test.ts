@@ -35,7 +35,7 @@ const HOSTED = 'https://api.moralis-streams.com';
 const ADDRESS = '0xab5801a7d398351b8be11c439e05c5b3259aec9b';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-old-client-'));
-/** Path and query names of each request. */
+/** Path of each request, and the names of its query parameters. */
 const sent: string[] = [];
 let sink: WebhookSink;
 let service: Served;
@@ -106,7 +106,7 @@ test('all its calls for a stream work', async () => {
     total: 1,
   });
   expect((await streams.getAll({ network, limit: 10 })).raw).toMatchObject({ result: [{ id }] });
-  // The client requests the list with a stray id, and receives the list.
+  // For `getById`, the client requests the list with the id in the query, and receives the list.
   expect((await streams.getById({ id, network })).raw).toMatchObject({ result: [{ id }] });
   await streams.update({ id, ...fields, description: 'new' });
   expect((await streams.updateStatus({ id, network, status: 'paused' })).raw).toMatchObject({
@@ -120,6 +120,6 @@ test('all its calls for a stream work', async () => {
   expect((await kit.streams.listAddresses(id)).total).toBe(0);
   await streams.delete({ id, network });
   expect((await kit.streams.list()).total).toBe(0);
-  // Ensures that the client did send stray fields.
+  // Checks that the client did repeat the id in the query.
   expect(sent.filter((each) => / id\b/.test(each)).length).toBeGreaterThan(5);
 });

@@ -1,4 +1,6 @@
-/** Compares tries and proofs of blocks with @ethereumjs/mpt, in both directions. */
+/**
+ * Compares tries and proofs with @ethereumjs/mpt. Each implementation verifies the other's proofs.
+ */
 import { createRequire } from 'node:module';
 import { type EvmWebhook, isSluiceError, verifyLogProof } from '@sluice/kit';
 import { createScriptedChain, startScriptedChain } from '@sluice/testkit';
@@ -54,7 +56,8 @@ test('roots and paths of any list equal theirs', { timeout: 120_000 }, async () 
             new Uint8Array(values[index]!),
           );
           const path = await createMerkleProof(theirs, key);
-          // @ethereumjs/mpt also lists nodes that are inside their parents.
+          // For shorter values, @ethereumjs/mpt also lists nodes that are embedded in their
+          // parents.
           if (bytes >= 32) expect(ours.prove(index).map(toHex)).toEqual(path.map(toHex));
         }
       },
@@ -96,7 +99,7 @@ beforeAll(async () => {
   block = await source.readBlock(await source.readHead(), index.needs('0x1'));
   const [match] = matchBlock(index, '0x1', block);
   const { head, tail } = toWebhookParts('0x1', block, match!);
-  // The webhook as it is sent.
+  // The webhook as a receiver parses it.
   webhook = JSON.parse(JSON.stringify({ confirmed: true, ...head, retries: 0, ...tail })) as Proven;
   await source.stop();
   await node.stop();
@@ -115,7 +118,7 @@ test('the proofs of a webhook verify, and name the hash to compare', () => {
   expect(verifyLogProof(webhook, { blockHash: upper }).isVerified).toBe(true);
 });
 
-test('our verifier takes their proofs, and theirs ours', async () => {
+test('our verifier accepts their proofs, and their verifier accepts ours', async () => {
   const values: Uint8Array[] = [];
   for (const { transactionIndex, nodes } of webhook.proofs.receipts) {
     const path = nodes.map((node) => Buffer.from(node.slice(2), 'hex'));
@@ -123,7 +126,8 @@ test('our verifier takes their proofs, and theirs ours', async () => {
     values[Number(transactionIndex)] = value!;
     expect(value).not.toBeNull();
   }
-  // Receipts of transactions without a match are read from the block's trie.
+  // The webhook proves only the receipts of matching transactions. The others are read from the
+  // trie of the block.
   const { prove } = block.proofs!;
   for (let index = 0; index < 140; index++) {
     const path = prove(index).map((node) => Buffer.from(node.slice(2), 'hex'));

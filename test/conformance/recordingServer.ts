@@ -1,6 +1,6 @@
 /**
- * A server that returns the contract's example for every call and records the requests. It is
- * stateless, because it only shows the requests of clients.
+ * A server that returns the contract's example for every call and records the requests. It has no
+ * other state, because only the requests are compared.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ export interface RecordedRequest {
   readonly path: string;
   /** Query parameters, sorted by name; values of the same name keep their order. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Undefined without a body. */
+  /** Parsed JSON; undefined if the request has no body. */
   readonly body: unknown;
   readonly contentType: string | undefined;
   readonly apiKey: string | undefined;
@@ -134,7 +134,10 @@ const ANSWERS: Readonly<Record<RouteName, (body: unknown) => unknown>> = {
   createHistoricalJob: () => ({ message: 'Job created', totalPartitions: 1 }),
 };
 
-/** Literal paths come before parameterized ones, which would also match them. */
+/**
+ * Paths with fewer parameters come first, because a path with parameters can also match a literal
+ * one.
+ */
 const MATCHERS = (Object.keys(ROUTES) as RouteName[])
   .map((name) => ({
     name,

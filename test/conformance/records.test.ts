@@ -45,14 +45,14 @@ const { BatchProcessor } = require('@moralisweb3/streams') as {
   BatchProcessor: { create(): { process(webhook: unknown): Batch } };
 };
 
-/** Rows of one kind from the hosted SDK. */
+/** Returns the rows of one kind that the hosted SDK creates. */
 const theirs = (webhook: EvmWebhook, kind: Kind) =>
   BatchProcessor.create().process(webhook)[kind]();
 
 /** Converts a row to its stored form: NaN becomes null, and undefined is dropped. */
 const stored = (row: object): unknown => JSON.parse(JSON.stringify(row));
 
-/** Compares one kind with the hosted SDK's; returns the number of rows. */
+/** Compares the rows of one kind with the hosted SDK's rows, and returns their number. */
 function compare(webhook: EvmWebhook, kind: Kind, ours: CompatibleRecords): number {
   const updates = theirs(webhook, kind);
   expect(ours[kind]).toHaveLength(updates.length);
@@ -121,8 +121,6 @@ test('logs and transactions of real blocks: ERC-20, ERC-721 and ERC-1155, single
 
 const parseEvents = (abi: readonly { type: string }[]) =>
   abi.filter(({ type }) => type === 'event') as unknown as EvmWebhook['abi'];
-
-// Generated webhooks
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const hex = (bytes: number) =>

@@ -1,6 +1,6 @@
 /**
- * Tests the selection of a stream by flags and filters, on two real chains and in the entire
- * service. The expected records are computed from blocks that viem reads.
+ * Tests which records a stream selects by flags and filters, in the entire service with two real
+ * chains. The expected records are computed from blocks that viem reads.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,18 +70,21 @@ interface Place {
 interface Row {
   name: string;
   options: Partial<CreateEvmStream> | ((contracts: Contracts) => Partial<CreateEvmStream>);
-  /** Defaults to none. */
+  /** Watched addresses. Default: none. */
   addresses?: (contracts: Contracts) => Address[];
-  /** Selects the expected records of a block. */
+  /**
+   * Returns whether a log is expected. `txs` and `internal` do the same for their records. Without
+   * a function, no record of that kind is expected.
+   */
   logs?: (log: WebhookLog, place: Place) => boolean;
   txs?: (tx: WebhookTransaction, place: Place) => boolean;
   internal?: (call: WebhookInternalTransaction, place: Place) => boolean;
-  /** True if no record is expected; all other rows must match some. */
+  /** Whether no record is expected. All other rows must expect at least one. */
   takesNothing?: true;
   phases?: ('unconfirmed' | 'confirmed')[];
 }
 
-// Terms of the contract
+// The matching rules of the API contract
 
 const names = (who: Address, { address, topic1, topic2, topic3 }: WebhookLog): boolean =>
   address === who || [topic1, topic2, topic3].includes(pad(who));
@@ -89,7 +92,7 @@ const moves = (who: Address, { fromAddress, toAddress }: WebhookTransaction): bo
   fromAddress === who || toAddress === who;
 const passes = (who: Address, { from, to }: WebhookInternalTransaction): boolean =>
   from === who || to === who;
-/** Returns whether a matching log belongs to the transaction. */
+/** Returns whether the transaction has a log that `takes` accepts. */
 const hasLog = (hash: string, place: Place, takes: (log: WebhookLog, place: Place) => boolean) =>
   place.view.logs.some((log) => log.transactionHash === hash && takes(log, place));
 
@@ -345,7 +348,7 @@ const flags: Row[] = [
   },
 ];
 
-/** Is only on the spam list of the first chain. */
+/** Returns the addresses on the spam list of chain A. Chain B has no spam list. */
 const spamOf = ({ erc20, mover }: Contracts): string[] => [erc20, mover];
 const isSpam = (address: string | null, { chain, contracts }: Place): boolean =>
   chain === A && address !== null && spamOf(contracts).includes(address);
@@ -355,7 +358,10 @@ const isSpam = (address: string | null, { chain, contracts }: Place): boolean =>
 type Values = { from: Address; to: Address; value: bigint };
 const BIG = 2n ** 53n + 1n;
 
-/** A filter on all ERC-20 transfers, with a function that computes its result for one. */
+/**
+ * Returns a row with a filter on all ERC-20 transfers. `says` computes whether the filter accepts a
+ * transfer.
+ */
 function filterRow(
   name: string,
   filter: object | ((contracts: Contracts) => object),
@@ -386,7 +392,7 @@ function filterRow(
   };
 }
 
-/** In lowercase, as on the chain; viem adds checksums. */
+/** Converts addresses to lowercase, as on the chain, because viem adds checksums. */
 const lower = ({ from, to, value }: Values): Values => ({
   from: from.toLowerCase() as Address,
   to: to.toLowerCase() as Address,
@@ -456,7 +462,7 @@ const filters: Row[] = [
     ({ to, value }) =>
       (to === friend && (value === 99n || value === 100n)) || (to === stranger && value !== 0n),
   ),
-  // Without a filter, logs that do not decode match as well.
+  // Without a filter, logs that cannot be decoded match as well.
   { ...filterRow('no filter at all', {}, () => true), logs: isFungible },
   filterRow(
     'moralis_streams_contract_address',
@@ -604,8 +610,6 @@ const filters: Row[] = [
   })),
 ];
 
-// The service and its webhooks
-
 const rows = [...flags, ...filters];
 const folder = mkdtempSync(join(tmpdir(), 'sluice-selection-'));
 const anvils = new Map<string, Anvil>();
@@ -665,7 +669,8 @@ async function createStreams(): Promise<void> {
 }
 
 /**
- * Mines every kind of record, transfers around filter bounds, and transactions with several logs.
+ * Mines every kind of record, transfers around the bounds of filters, and transactions with several
+ * logs. Reads the mined blocks with viem.
  */
 async function mineSelection(id: string, anvil: Anvil, rounds: number): Promise<void> {
   const blocks: number[] = [];
@@ -721,7 +726,7 @@ async function settle(): Promise<void> {
   });
 }
 
-/** Identifies the records of a webhook. */
+/** Returns the values that identify each record of a webhook within its block. */
 const idsOf = ({
   logs,
   txs,
@@ -739,7 +744,7 @@ const idsOf = ({
 });
 type Ids = ReturnType<typeof idsOf>;
 
-/** Expected records by chain, block and phase. */
+/** Returns the values that identify the expected records, by chain, block and phase. */
 function expectedOf(row: Row): Map<string, Ids> {
   const expected = new Map<string, Ids>();
   for (const chain of chainsOf(row)) {
@@ -775,7 +780,7 @@ function receivedOf(row: Row): Map<string, Ids> {
 function expectRow(row: Row): void {
   const expected = expectedOf(row);
   expect(receivedOf(row)).toEqual(expected);
-  // Guards against rows that match nothing, or no record of a kind they select.
+  // Each row must expect at least one record of every kind for which it has a function.
   const taken = [...expected.values()];
   const has = (kind: keyof Ids): boolean => taken.some((ids) => ids[kind].length > 0);
   expect({ logs: has('logs'), txs: has('txs'), txsInternal: has('txsInternal') }).toEqual({
@@ -808,7 +813,8 @@ describe('a stream matches by its options:', () => {
 describe('a stream matches by its filters:', () => {
   test.each(filters)('$name', (row) => {
     expectRow(row);
-    // Each filter but the empty one excludes some logs of its event.
+    // Every filter except the empty one must exclude some of these logs. `count` is halved, because
+    // each match is sent in both phases.
     const events = [isFungible, (log: WebhookLog) => log.topic0 === APPROVAL_TOPIC];
     const count = [...receivedOf(row).values()].reduce((sum, { logs }) => sum + logs.length, 0);
     const all = chainsOf(row)

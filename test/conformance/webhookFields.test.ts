@@ -1,6 +1,6 @@
 /**
- * Tests that every field of every record equals the same block of a real chain as viem reads it,
- * and that the official client and the kit parse the webhooks correctly.
+ * Tests that every field of every record has the value that viem reads from the same block of a
+ * real chain, and that the official client and the kit parse the webhooks correctly.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -55,7 +55,7 @@ let service: Served;
 let chain: PublicClient;
 let contracts: Contracts;
 let views: ChainView[];
-/** Streams by tag. Their ABI is the one that the service returns. */
+/** Streams by tag, with the ABI that the service returned. */
 const streams = new Map<string, { id: string; abi: readonly AbiItem[] }>();
 
 const events = (...abis: Abi[]): AbiItem[] =>
@@ -114,7 +114,7 @@ async function createStream(tag: string, options: Partial<CreateEvmStream>): Pro
     chainIds: [CHAIN],
     ...options,
   });
-  // The key order must be kept, because webhooks carry it.
+  // The service must keep the order of keys, because webhooks contain the ABI.
   expect(JSON.stringify(abi)).toBe(JSON.stringify(options.abi));
   streams.set(tag, { id, abi: abi ?? [] });
   if (options.allAddresses) return;
@@ -138,11 +138,9 @@ function requestOf(tag: string, number: number, confirmed: boolean): Promise<Rec
   );
 }
 
-// Expected webhooks
-
 type Records = Pick<EvmWebhook, 'logs' | 'txs' | 'txsInternal'>;
 
-/** The expected webhook, with keys in wire order. */
+/** Returns the expected webhook, with keys in the order of the wire format. */
 async function expectedOf(
   tag: string,
   { number, block }: ChainView,
@@ -164,7 +162,7 @@ async function expectedOf(
   };
 }
 
-/** Checks both phases of the webhook to the byte. */
+/** Compares the webhooks of both phases with the expected one, to the byte. */
 async function expectWebhooks(
   tag: string,
   seen: ChainView,
@@ -210,7 +208,8 @@ test('the blocks contain every kind of record', async () => {
         .map((each) => [each.approvedAll, each.tokenContractType].join()),
     ),
   ).toEqual(new Set(['false,ERC721', 'true,ERC721', 'true,ERC1155']));
-  // Four per call of the mover, one of them to itself, three creations and one selfdestruct.
+  // Each of the two successful calls of the mover makes eight internal transactions: four
+  // transfers, three creations and one selfdestruct.
   expect(views.flatMap(({ txsInternal }) => txsInternal)).toHaveLength(2 * 8);
 });
 
@@ -239,7 +238,7 @@ test('a stream of one event at all addresses receives its logs with their transa
   const TRANSFER = encodeEventTopics({ abi: crier.abi, eventName: 'Transfer' })[0];
   let webhooks = 0;
   for (const seen of views) {
-    // The event is matched only by topics, so it includes logs that do not decode.
+    // Streams match the event by its topics alone, so logs that cannot be decoded match as well.
     const logs = seen.logs.filter(
       ({ topic0, topic2, topic3 }) => topic0 === TRANSFER && topic2 !== null && topic3 === null,
     );
@@ -255,8 +254,6 @@ test('a stream of one event at all addresses receives its logs with their transa
   }
   expect(webhooks).toBeGreaterThan(3);
 });
-
-// Triggers and balances
 
 const BALANCES = [
   { type: 'internalTx', selectors: ['$to'] },
@@ -298,7 +295,7 @@ function triggersOf({ erc20, erc721 }: Contracts): StreamTrigger[] {
   ];
 }
 
-/** Returns the result of the same call by viem at that block, as a trigger's entry. */
+/** Makes a call at that block with viem, and returns the result as a trigger result. */
 async function ask(
   address: string,
   abi: Abi,
@@ -454,7 +451,7 @@ describe('every body', () => {
   });
 });
 
-/** Arguments as strings, with addresses in lowercase. */
+/** Converts arguments to lowercase strings, because viem adds checksums to addresses. */
 const flat = (args: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),

@@ -1,8 +1,5 @@
-/** Returns the anchors of a page's headings in GitHub's form. */
+import { slugOf } from '../../site/slug.ts';
+
+/** Returns the anchors of the headings on a page, as GitHub names them. */
 export const anchorsOf = (page: string): string[] =>
-  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => slugOf(heading));

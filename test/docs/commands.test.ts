@@ -1,4 +1,4 @@
-/** Tests that each documented command runs and prints the output on its page. */
+/** Tests that the documented commands run and print the output that follows them on the page. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';
@@ -13,7 +13,7 @@ import { prints } from './programs.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 
-/** Pairs of a command block and the output block right after it. */
+/** Returns each block of commands that is directly followed by its output, and the output. */
 const examplesOf = (page: string) =>
   [...page.matchAll(/^```sh\n((?:sluice .*\n)+)```\n\n```text\n([\s\S]*?)^```$/gm)].map(
     ([, commands = '', output = '']) => [commands.trim().split('\n'), output] as const,
@@ -46,7 +46,7 @@ describe.each(pages)('%s', (_, page) => {
     await world.stop();
   });
 
-  /** Replaces the reader's app and folder with the test's. */
+  /** Replaces the app's URL, the files and the key for the hosted service with the test's own. */
   const toWorld = (text: string): string =>
     text
       .replaceAll('http://127.0.0.1:3000', world.sink.url)
@@ -65,9 +65,10 @@ describe.each(pages)('%s', (_, page) => {
     let run = { stdout: '', stderr: '' };
     for (const command of commands) run = await world.sluice(toArgs(toWorld(command)));
     const { stdout } = run;
-    // The pages use `sluice` for the command of a checkout.
+    // The pages write `sluice` instead of the command for a checkout.
     const stderr = run.stderr.replaceAll('npm run -s sluice --', 'sluice');
-    // Without data on stdout, the page shows stderr without the progress lines.
+    // If stdout is empty, the page shows stderr: all of it for an error, and otherwise only some of
+    // its lines.
     const isRight =
       stdout === ''
         ? prints(output, stderr, output.startsWith('error') ? 'all' : 'lines in it')

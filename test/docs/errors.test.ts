@@ -1,6 +1,6 @@
 /**
- * Tests that docs/errors.md explains every code of the kit and the command line, and no others.
- * Errors and the command line link to the codes.
+ * Tests that docs/errors.md explains the codes of the kit, the command line and the service, and
+ * that errors link to these explanations.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -51,7 +51,7 @@ test('the codes of the service have a section or a row', () => {
 test.each(kitCodes)('%s: its docUrl leads to a section, with its hint', (code) => {
   const { docUrl, hint } = new SluiceError(code, '');
   const { origin, pathname, hash } = new URL(docUrl);
-  // npm shows a package's README on its page.
+  // The page of a package on npm shows its README, so the anchor must exist there.
   expect(origin + pathname).toBe('https://www.npmjs.com/package/@sluice/kit');
   const readme = read('packages/kit/README.md');
   expect(anchorsOf(readme)).toContain(hash.slice(1));

@@ -57,12 +57,12 @@ afterAll(async () => {
 
 interface Example {
   readonly url: string;
-  /** Waits until the example has printed a line. */
+  /** Waits until the output of the example matches. */
   prints(line: RegExp): Promise<unknown>;
   output(): string;
 }
 
-/** Starts an example on a free port, like a reader, and waits until it listens. */
+/** Starts an example as a reader would, but on a free port, and waits until it listens. */
 async function run(name: string, env: Record<string, string> = {}): Promise<Example> {
   const port = await freePort();
   const child = spawn(process.execPath, ['-C', '@sluice/source', join(root, 'examples', name)], {
@@ -96,7 +96,7 @@ async function run(name: string, env: Record<string, string> = {}): Promise<Exam
 const pay = (to: typeof ALICE | typeof BOB, value: bigint) =>
   chain.mine({ transactions: [scripted.erc20Transfer({ token: TOKEN, from: ALICE, to, value })] });
 
-/** Creates a stream of the token's events to an example. */
+/** Creates a stream that sends the logs of the token to an example. */
 const streamTo = async (url: string, tag: string): Promise<void> => {
   const { id } = await client.streams.create({
     webhookUrl: `${url}/webhooks`,

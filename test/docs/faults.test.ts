@@ -1,4 +1,7 @@
-/** Checks the table of faults and their tests. */
+/**
+ * Checks that the table in docs/faults.md matches the fault tests, and that their mutations still
+ * apply to the code.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MUTATIONS, mutate } from '../faults/mutations.ts';

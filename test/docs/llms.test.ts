@@ -1,25 +1,28 @@
-/** Generates docs/llms.txt from the two lists of pages. `--update` writes it again. */
+/**
+ * Checks docs/llms.txt against the lists of pages in two READMEs. With `--update`, writes the file.
+ */
 import { readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { readGroups } from '../../site/contents.ts';
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 
-/** Reads a list of pages: headings, and each page's title, path below `docs` and description. */
+/**
+ * Returns the list of pages in the README of a folder: the headings, and the title, path below
+ * `docs` and description of each page.
+ */
 const read = (folder: string): string =>
-  readFileSync(join(docs, folder, 'README.md'), 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      const [, heading] = /^\*\*(.+)\*\*$/.exec(line) ?? [];
-      if (heading !== undefined) return ['', `## ${heading}`, ''];
-      const [, title, path, about = ''] =
-        /^(?:\d+\.|-) \[([^\]]+)\]\(([^)]+)\)(?:: (.+))?$/.exec(line) ?? [];
-      if (title === undefined || path === undefined) return [];
-      return [`- [${title}](${normalize(join(folder, path))})${about && `: ${about}`}`];
+  readGroups(readFileSync(join(docs, folder, 'README.md'), 'utf8'))
+    .map(({ heading, entries }) => {
+      const lines = entries.map(
+        ({ title, path, about }) =>
+          `- [${title}](${normalize(join(folder, path))})${about && `: ${about}`}`,
+      );
+      return [...(heading ? [`## ${heading}\n`] : []), ...lines].join('\n');
     })
-    .join('\n')
-    .trim();
+    .join('\n\n');
 
 test('lists every page', async () => {
   await expect(`# Sluice

@@ -1,4 +1,7 @@
-/** Checks that every public name of the kit is documented where it is declared. */
+/**
+ * Checks that every public name of the kit, except for the contract, has a comment where it is
+ * declared.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -9,7 +12,7 @@ const { exports } = JSON.parse(read(new URL('package.json', kit))) as {
   exports: Record<string, { '@sluice/source': string }>;
 };
 
-/** Yields each public name of an entry with the file that declares it. */
+/** Yields each public name of an entry point, and the file that it is exported from. */
 function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
   const text = read(entry);
   for (const [, names = '', file = ''] of text.matchAll(
@@ -28,20 +31,21 @@ function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
 const DECLARATION =
   /^export (?:async )?(?:abstract )?(?:const|function|interface|type|class) (\w+)/gm;
 
-/** Returns whether the first declaration of the name follows a doc comment. */
+/** Returns whether the first declaration of the name directly follows a comment. */
 function isDocumented(name: string, file: URL): boolean {
   const text = read(file);
   for (const match of text.matchAll(DECLARATION)) {
     if (match[1] === name) return text.slice(0, match.index).endsWith('*/\n');
   }
-  // Re-exported from another file.
+  // The file may re-export the name from another file.
   for (const [other, from] of namesOf(file)) {
     if (other === name && from.href !== file.href) return isDocumented(name, from);
   }
   return false;
 }
 
-// Names of the contract's schemas and tables are self-explanatory.
+// Excludes the entry point of the contract, because the names of its schemas and tables are
+// self-explanatory.
 const entries = Object.entries(exports).filter(([entry]) => entry !== './contract');
 
 describe.each(entries)('@sluice/kit %s', (_, { '@sluice/source': source }) => {

@@ -1,4 +1,4 @@
-/** Checks references in the pages outside of snippets: links, anchors, calls and lists of pages. */
+/** Checks the references on the pages: links, anchors, calls of the kit, and other pages. */
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';

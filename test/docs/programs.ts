@@ -1,11 +1,11 @@
 /** Assembles the programs of a documentation page from its snippets. */
 
 /**
- * A ts block with imports starts a program; a block without imports continues the previous one. A
- * text block is the program's output, unless it follows commands.
+ * A program of a page. A `ts` block with imports starts a program, and one without imports
+ * continues it. A `text` block is the output of the program, unless it follows an `sh` block.
  */
 export interface Program {
-  /** `<line of its first block>.ts`, or the name in a first line such as `// handler.ts`. */
+  /** Name from a first line such as `// handler.ts`; otherwise, `<line of the first block>.ts`. */
   readonly file: string;
   readonly code: string;
   /** Expected output; undefined if there is none. `…` matches anything within a line. */
@@ -14,7 +14,7 @@ export interface Program {
 
 const BLOCK = /^```(ts|text|sh)\n([\s\S]*?)^```$/gm;
 
-/** @throws Error if a block does not belong to a program. */
+/** @throws Error if a `ts` or `text` block comes before the first program. */
 export function readPrograms(page: string): Program[] {
   const programs: { file: string; code: string; output: string | undefined }[] = [];
   let isOfCommands = false;
@@ -40,7 +40,10 @@ export function readPrograms(page: string): Program[] {
   return programs;
 }
 
-/** Returns whether `printed` equals the page's output, or contains its lines. */
+/**
+ * Returns whether `printed` is the output on the page (`all`), or contains it from the start of a
+ * line (`lines in it`).
+ */
 export function prints(output: string, printed: string, how: 'all' | 'lines in it'): boolean {
   const pattern = output
     .split('…')

@@ -18,7 +18,10 @@ import { prints } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs', 'quickstart.md'), 'utf8');
-/** A folder in the repository that git ignores, so that imports resolve as for a reader. */
+/**
+ * A git-ignored folder in the repository, so that imports resolve as they do for a reader who
+ * follows the page.
+ */
 const folder = join(root, '.sluice', `quickstart-${process.pid}`);
 const children: ChildProcess[] = [];
 let listening: OnTerminal | undefined;
@@ -32,13 +35,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns the blocks of a language in page order. */
+/** Returns the code blocks of the page in this language, in order. */
 const blocksOf = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, text = '']) => text,
   );
 
-/** Starts a program in the reader's folder; returns a function that returns its output so far. */
+/** Starts a program in the folder, and returns a function that returns the output so far. */
 function run(args: string[], env: Record<string, string> = {}): () => string {
   const child = spawn(process.execPath, ['-C', '@sluice/source', ...args], {
     cwd: folder,
@@ -63,18 +66,18 @@ test('npm start, an app, sluice listen, a stream: each prints the output on the 
       .split(' ')
       .slice(5);
 
-  // `npm start` is `sluice dev`.
+  // `npm start` runs `sluice dev`.
   const dev = run([join(root, 'packages/cli/src/main.ts'), 'dev', '--port', '0']);
   const url = await until('the service is ready', () => /API +(http:\S+)/.exec(dev())?.[1]);
   const toReader = (text: string): string => text.replaceAll(url, 'http://127.0.0.1:4400');
-  expect(prints(started, toReader(dev()), 'lines in it'), dev()).toBe(true);
+  await expect.poll(() => prints(started, toReader(dev()), 'lines in it') || dev()).toBe(true);
 
   const port = String(await freePort());
   writeFileSync(join(folder, 'app.ts'), app.replace('3000', port));
   const { stdout: secret } = await sluice(['listen', '--print-secret'], { cwd: folder });
   expect(commands.join('\n')).toContain('npm run -s sluice -- listen --print-secret');
   const events = run(['app.ts'], { SLUICE_SECRET: secret.trim() });
-  // A reader starts the app before the next command.
+  // The app must listen before the next command forwards webhooks to it.
   await until('the app listens', () =>
     fetch(`http://127.0.0.1:${port}/`).then(
       () => true,
@@ -86,7 +89,7 @@ test('npm start, an app, sluice listen, a stream: each prints the output on the 
   listening = startOnTerminal(['listen', port], { columns: 80, cwd: folder, env });
   const screens = (): string =>
     stripVTControlCharacters(listening!.written().replaceAll('\r', '').replaceAll(CLEARED, '\n'));
-  /** The screens with their newest row alone, because the page shows one. */
+  /** Returns the screens without older rows, because the page shows only the newest row. */
   const newest = (): string => screens().replaceAll(/^ {2}\d\d:.*\n/gm, '');
   await until('listen forwards', () =>
     prints(forwarding, newest().replaceAll(port, '3000'), 'lines in it'),

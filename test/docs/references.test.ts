@@ -1,6 +1,6 @@
 /**
- * Checks that files named in comments and pages exist, and that comments cite only published
- * documents.
+ * Checks that files named in comments and pages exist, and that comments cite sections of published
+ * documents only.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,12 +14,12 @@ const FILES = find(['**/*.{ts,tsx,mts,mjs,js,md,sql,css,yml,yaml,json}', '.ci/ru
 const SOURCES = find(['{packages,bench,test,scripts,examples}/**/*.{ts,tsx,mjs}']);
 const PAGES = find(['*.md', '{docs,examples,packages,bench}/**/*.md']);
 
-/** A file name with any part of its path. */
+/** Matches the name of a file in backticks, with all, part or none of its path. */
 const NAMED_FILE = /`([\w./-]*\w\.(?:ts|tsx|mjs|md))`/g;
 const CHAPTER = /\b(?:sections?|chapters?) \d|§|\.md,? \d/;
-/** Published documents. */
+/** Published documents, whose sections comments may cite. */
 const PUBLISHED = /\b(?:RFC|EIP|ERC|ENSIP|BIP) ?-?\d|yellow paper|BLAKE|Unicode/i;
-/** Files of users, and generated ones. */
+/** Named files that are not in the repository, because users create or tests generate them. */
 const NOT_OURS = new Set(['soak-STORE-N.md', 'app/webhooks/route.ts']);
 
 const isThere = (name: string): boolean => {

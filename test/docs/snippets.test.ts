@@ -1,10 +1,12 @@
 /**
  * Checks that every snippet of the pages compiles, runs, and prints the output on its page. A
  * program is run in one of four ways:
- * - it listens on port 3000: it gets webhooks until it has printed its output; - it listens and
- *   creates a stream: it gets webhooks of the service instead;
- * - it exports a handler: the handler gets a signed request;
- * - otherwise: it must exit with code 0 and an empty standard error.
+ * - it listens on port 3000: it gets the unconfirmed and the confirmed webhook of a block;
+ * - it listens and creates a stream: it gets webhooks from the service;
+ * - it exports a handler: the handler gets a signed request, and the program must exit with code 0;
+ * - otherwise: it runs to its end and must exit with code 0.
+ *
+ * In each case, standard error must stay empty.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +34,10 @@ import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const docs = join(root, 'docs');
-/** A folder in the repository that git ignores, so that imports resolve as for a reader. */
+/**
+ * A git-ignored folder in the repository, so that imports resolve as they do for a reader who
+ * follows the page.
+ */
 const folder = join(root, '.sluice', `docs-${process.pid}`);
 const data = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
 
@@ -134,7 +139,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Sends both webhooks of one block, like the service. */
+/** Sends the unconfirmed and the confirmed webhook of a block, like the service. */
 async function sendPair(port: number): Promise<void> {
   const sender = createFakeSender({ to: `http://127.0.0.1:${port}/webhooks`, secret: SECRET });
   const { unconfirmed, confirmed } = await sender.sendPair(sampleWebhook('erc20-transfer'));
@@ -153,7 +158,10 @@ async function runServer(file: string, { code, output }: Program, port: number):
   expect(complained()).toBe('');
 }
 
-/** Calls the exported handler of a file, like Next (`POST`) and Workers (`default.fetch`). */
+/**
+ * Returns a program that calls the handler exported by a file, like Next.js (`POST`) or Workers
+ * (`default.fetch`).
+ */
 const driverOf = (file: string): string => `
 import * as exported from './${basename(file)}';
 import { sampleWebhook, signedRequest } from '@sluice/kit/testing';

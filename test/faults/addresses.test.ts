@@ -1,6 +1,6 @@
 /**
- * Tests names that do not resolve or resolve to private addresses, and spellings of private
- * addresses.
+ * Tests webhook URLs with names that do not resolve or resolve to private addresses, and with
+ * different spellings of private addresses.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,8 @@ import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const PUBLIC = '93.184.216.34';
 /**
- * Makes sockets for `diverted.example` connect to loopback, regardless of the address that the
- * guard resolved.
+ * Preloaded file that makes sockets for `diverted.example` connect to loopback, even though the
+ * lookup returned an address that was allowed.
  */
 const DIVERTED = fileURLToPath(new URL('divertedSocket.ts', import.meta.url));
 const REFUSED = /private, loopback or reserved|SSRF_BLOCKED/;
@@ -68,7 +68,7 @@ describe.each(STORES)('on %s', (store) => {
     for (const watch of watches) said.push((await attempted(watch, 1))[0]!.error!);
     expect(said[0]).toContain('ENOTFOUND');
     expect(said[1]).toContain('EAI_AGAIN');
-    // The resolver itself would wait longer.
+    // The service stops waiting after 3 s. The resolver alone would wait longer.
     expect(said[2]).toBe('the name silent.example was not resolved within 3 s');
     for (const label of Object.keys(failures)) names.answer(`${label}.example`, ['127.0.0.1']);
     await world.holds(watches);
@@ -112,7 +112,7 @@ describe.each(STORES)('on %s', (store) => {
     };
 
     beforeAll(async () => {
-      // Streams are saved while private endpoints are allowed, so that only sending can refuse
+      // Streams are saved while private endpoints are allowed, so that only the sender can refuse
       // them.
       for (const url of spelt())
         streams.push(await world.watch('spelt', { url, deliver: 'confirmed' }));

@@ -1,4 +1,4 @@
-/** Tests nodes that lag and lie, chains that fork, and blocks missed during downtime. */
+/** Tests nodes that lag or lie, chains that fork, and blocks missed during downtime. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import {
   type BlockScript,
@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY } from '../serve.ts';
 import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
-/** Size of the window, which bounds the depth of a reorg. */
+/** Size of the window in blocks. A deeper reorg halts the chain. */
 const WINDOW_BLOCKS = 256;
 const BLOCK_READS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
 const PART_READS = [...BLOCK_READS, 'eth_getLogs', 'eth_getBlockReceipts'];
@@ -29,12 +29,15 @@ describe.each(STORES)('on %s', (store) => {
   const branchOf = (watches: readonly Watch[], length: number): BlockScript[] =>
     Array.from({ length }, () => ({ transactions: world.transactionsOf(watches) }));
 
-  /** Expects a block mined while the node fails to wait until it recovers. */
+  /**
+   * Mines a block while the node fails, and expects it to be delivered only after the node
+   * recovers.
+   */
   const holdBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
     world.chain.trouble(trouble);
     const before = readsOf(world.chain);
     const [block] = world.mine([watch]);
-    // The block is requested repeatedly, and the partial one is never accepted.
+    // The service keeps requesting the block, and never accepts an incomplete or wrong one.
     await until('the block is requested again', () => readsOf(world.chain) > before + 8);
     const number = Number(block!.number);
     expect((await world.health()).checkpoint).toBeLessThan(number);
@@ -44,8 +47,8 @@ describe.each(STORES)('on %s', (store) => {
   };
 
   /**
-   * Expects a complete webhook despite the failure of the node, because receipts or reads by hash
-   * work.
+   * Expects a complete webhook although the node fails, because the node still returns the
+   * receipts, in a list or by hash.
    */
   const completeBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
     world.chain.trouble(trouble);
@@ -54,7 +57,8 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.heal();
   };
 
-  // Runs first. While all streams include only logs, the service calls only `eth_getLogs`.
+  // Runs first, because the service uses `eth_getLogs` only as long as all streams include only
+  // logs.
   test.each<Trouble>([{ kind: 'lag', blocks: 3 }, { kind: 'emptyLogs' }])(
     'fault 18: a node behind a load balancer has too few logs: $kind',
     async (trouble) => {
@@ -128,7 +132,8 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.switchTo(tip);
     world.mine([plain, told], 1);
     await world.holds([plain, told]);
-    // The removal of A was not announced, so A is not announced a second time.
+    // No removal webhook reported that A left the chain, so the blocks of A are not delivered
+    // again.
     const twice = await world.ledger.rows(`
       select match_id, phase from delivery where stream_id = '${plain.streamId}'
       group by match_id, phase having count(*) > 1`);
@@ -161,7 +166,7 @@ describe.each(STORES)('on %s', (store) => {
     expectComplete(world, watch, 20);
   });
 
-  // Runs last, because it halts the chain of all tests.
+  // Runs last, because it halts the chain that all tests share.
   test('fault 20: a reorg beyond the window halts the chain and records the hole', async () => {
     const watch = await world.watch('deep');
     world.mine([watch], WINDOW_BLOCKS + 40);
@@ -193,7 +198,7 @@ describe('several nodes', () => {
 
   beforeAll(async () => {
     world = await startWorld('sqlite');
-    // Another node of the same chain, and one on a different branch.
+    // Adds a node of the same chain, and a node on a different branch.
     const own = createScriptedChain();
     for (let n = 0; n < 40; n++) {
       const transfer = {
@@ -237,7 +242,9 @@ describe('several nodes', () => {
 const readsOf = ({ calls }: RunningScriptedChain): number =>
   PART_READS.reduce((n, method) => n + (calls[method] ?? 0), 0);
 
-/** Expects each block's webhook to have its log and its transaction. */
+/**
+ * Expects a webhook for each of `blocks` blocks, with one log and `txs` transactions (default: 1).
+ */
 function expectComplete(
   world: FaultWorld,
   watch: Watch,
@@ -251,7 +258,7 @@ function expectComplete(
   for (const { logs, txs } of bodies) expect([logs.length, txs.length]).toEqual([1, wanted]);
 }
 
-/** Checks that blocks were committed in ascending order. */
+/** Returns whether blocks were committed in ascending order. */
 async function isInOrder(world: FaultWorld, { streamId }: Watch): Promise<boolean> {
   const rows = await world.ledger.rows<{ created_at: number }>(`
     select created_at from delivery where stream_id = '${streamId}' and phase = 'unconfirmed'

@@ -1,4 +1,4 @@
-/** Tests a process with a clock that jumps, and a database with a correct clock. */
+/** Tests a process whose clock jumps. On PostgreSQL, the clock of the database stays correct. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,9 @@ import { type FaultWorld, STORES, startWorld } from './world.ts';
 
 const OTHER_CLOCK = fileURLToPath(new URL('otherClock.ts', import.meta.url));
 const FAST_RETRY_MS = 5_000;
-/** Long enough for two searches for expired leases, one every 3 s. */
+/**
+ * Response time of the slow receiver, longer than two searches for expired leases (one every 3 s).
+ */
 const SLOW_MS = 8_000;
 
 describe.each(STORES)('on %s', (store) => {
@@ -50,7 +52,7 @@ describe.each(STORES)('on %s', (store) => {
     world.mine([later], 3);
     await until('new deliveries arrive', () => world.receiver.requestsOf(later).length >= 3);
     if (store === 'postgres') {
-      // The database clock decides: no retry is early or late, and signatures have the true time.
+      // The clock of the database decides, so no retry is early, and signatures have the true time.
       await until('the retry arrives', () => world.receiver.requestsOf(watch).length > 1);
       const [first, second] = world.receiver.requestsOf(watch);
       expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(FAST_RETRY_MS);
@@ -59,7 +61,7 @@ describe.each(STORES)('on %s', (store) => {
         expect(Math.abs(signedAt - receivedAt)).toBeLessThan(10_000);
       }
     } else {
-      // The process clock is the ledger's clock here, so every lease seems to have expired.
+      // SQLite leases use the clock of the process, so a jump ahead makes every lease seem expired.
       await until(
         'the slow delivery succeeds',
         async () =>
@@ -69,7 +71,6 @@ describe.each(STORES)('on %s', (store) => {
           ).length > 0,
       );
       expect(world.receiver.requestsOf(slow)).toHaveLength(1);
-      // Corrects the clock.
       jump(0);
     }
     // No lease expired early, so no delivery is sent twice.

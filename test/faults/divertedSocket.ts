@@ -1,7 +1,7 @@
 /**
- * Preload for `sluice serve` (`node --import`) that connects sockets for `diverted.example` to
- * 127.0.0.1 after the lookup was checked, like a name that rebinds. Only the peer address reveals
- * it.
+ * Preloaded into `sluice serve` with `node --import`. Connects sockets for `diverted.example` to
+ * 127.0.0.1 after the lookup returned an allowed address, like a name that rebinds. Only the peer
+ * address reveals this.
  */
 import { type LookupFunction, Socket } from 'node:net';
 

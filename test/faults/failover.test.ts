@@ -1,18 +1,24 @@
-/** Tests failover of the database: three PostgreSQL servers lose their primary or both standbys. */
+/**
+ * Tests failover of the database. A cluster of three PostgreSQL servers loses its primary or both
+ * standbys.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type PostgresCluster, startPostgresCluster, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY } from '../serve.ts';
 import { type FaultWorld, startWorld } from './world.ts';
 
-/** Longest time from the loss of the primary to the next write. */
+/** Maximum time from the loss of the primary to the next write. */
 const RESUME_MS = 30_000;
 /**
  * Duration of an outage, longer than the query timeout, so that connections are abandoned and
  * reopened.
  */
 const GONE_MS = 50_000;
-/** Ten connections, the session for signals, and twenty abandoned ones whose commits still wait. */
+/**
+ * Maximum number of sessions: ten in use, one for signals, and twenty abandoned ones whose commits
+ * still wait.
+ */
 const MAX_SESSIONS = 31;
 
 let cluster: PostgresCluster;
@@ -29,11 +35,11 @@ afterAll(async () => {
 const checkpoint = (): Promise<number> =>
   world.ledger.value('select max(number) from checkpoint').catch(() => 0);
 
-/** Checks that the newest block is in the ledger. */
+/** Returns whether the newest block is committed to the ledger. */
 const caughtUp = async (): Promise<boolean> =>
   (await checkpoint()) >= Number(world.chain.head.number);
 
-/** Counts the service's sessions at the primary, and those that wait for a standby. */
+/** Counts the service's sessions at the primary, and how many of them wait for a standby. */
 const sessions = async (): Promise<{ all: number; waiting: number }> => {
   const [all, waiting] = (
     await cluster.query(
@@ -57,7 +63,7 @@ test('fault 16: both standbys are gone: commits wait, nothing is lost, and no se
   const reasons = new Set<string>();
   while (Date.now() - goneAt < GONE_MS) {
     world.mine(watches);
-    // A write is refused and may be retried.
+    // Also sends a write to the API. It may be refused or time out.
     await fetch(`${world.service.url}/settings`, {
       method: 'POST',
       headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** Tests the checker itself with a ledger without violations, and with each kind of violation. */
+/** Tests the checker of invariants with a consistent ledger, and with each kind of violation. */
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, expect, test } from 'vitest';
 import { type World, checkInvariants } from './invariants.ts';

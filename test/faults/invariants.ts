@@ -1,10 +1,10 @@
 /**
- * Checks the invariants of `docs/faults.md` after a fault, with the ledger's rows, the receiver's
- * record, and an oracle that knows the chain.
+ * Checks the invariants of `docs/faults.md` after a fault. Compares the rows of the ledger with the
+ * requests at the receiver and with the deliveries that are expected from the chain.
  */
 import type { Ledger } from './ledger.ts';
 
-/** Requests with one webhook id at the receiver. */
+/** Numbers of requests that the receiver got with one webhook id. */
 export interface Receipts {
   /** Number of POSTs that arrived completely. */
   total: number;
@@ -12,23 +12,23 @@ export interface Receipts {
   accepted: number;
 }
 
-/** `chain:blockHash:phase`, the unit that the oracle counts. */
+/** `chain:blockHash:phase`. A stream has one delivery for each value that is expected. */
 export type BlockPhase = string;
 
 export interface World {
   ledger: Ledger;
-  /** Requests by webhook id. */
+  /** Numbers of requests by webhook id. */
   received: ReadonlyMap<string, Receipts>;
   /** Expected block phases by stream; other streams are ignored. */
   expected: ReadonlyMap<string, ReadonlySet<BlockPhase>>;
-  /** Block phases of removed blocks, which the ledger may also contain. */
+  /** Block phases of removed blocks, for which the ledger may have further deliveries. */
   mayHave?: ReadonlySet<BlockPhase>;
   /**
-   * Number of outstanding leases at the faults, by delivery, which limits how often it may be
-   * resent. Default: 0.
+   * Number of leases that each delivery lost to injected faults: the maximum number of times that
+   * it may be sent again, and accepted again. Default: 0.
    */
   leasesLost?: ReadonlyMap<string, number>;
-  /** Processes that no fault ended. */
+  /** Processes that no fault ended, so they must still run. */
   survivors?: readonly { isRunning(): boolean; output(): string }[];
 }
 
@@ -40,7 +40,9 @@ interface DeliveryRow {
   run_at: number;
   last_error: string | null;
   attempts: number;
-  /** Recorded attempts. `good` counts attempts with a 2xx. */
+  /**
+   * Number of recorded attempts. `good` counts only attempts with a 2xx and without an error.
+   */
   good_and_bad: number;
   good: number;
   stream_status: string;
@@ -53,10 +55,9 @@ interface StatRow {
 }
 
 export interface Verdict {
-  /** Violations, each with its invariant. */
+  /** Violations. Each message begins with the invariant, such as `I1`. */
   violations: string[];
   deliveries: number;
-  /** Number of deliveries by state. */
   states: Record<string, number>;
   /** Number of POSTs in addition to the recorded attempts. */
   repeated: number;
@@ -64,7 +65,7 @@ export interface Verdict {
   acceptedAgain: number;
 }
 
-/** Checks one stream after another, so that a ledger of millions fits in memory. */
+/** Checks one stream after another, so that a ledger of millions of deliveries fits in memory. */
 export async function checkInvariants(world: World): Promise<Verdict> {
   const { leasesLost = new Map<string, number>(), survivors = [] } = world;
   const verdict: Verdict = {
@@ -125,7 +126,9 @@ export async function checkInvariants(world: World): Promise<Verdict> {
   return verdict;
 }
 
-/** I1: each expected (stream, block, phase) has one delivery, and there are no others. */
+/**
+ * I1: each expected (stream, block, phase) has one delivery, and only removed blocks have others.
+ */
 function missingOrDoubled(
   stream: string,
   phases: ReadonlySet<BlockPhase>,
@@ -135,7 +138,7 @@ function missingOrDoubled(
   const found = new Map<BlockPhase, number>();
   for (const { event_key } of deliveries) {
     const [chain, hash, phase, part] = event_key.split(':');
-    // Further parts of a match are not duplicates, because a unique key prevents these.
+    // Counts only the first part of a match. A unique key prevents duplicates of the other parts.
     const key = `${chain}:${hash}:${phase}`;
     if (part === '0') found.set(key, (found.get(key) ?? 0) + 1);
   }
@@ -156,7 +159,10 @@ function missingOrDoubled(
   return wrong;
 }
 
-/** I2: each delivery has succeeded, waits for a future time, or ended with a reason. */
+/**
+ * I2: each delivery has succeeded, was cancelled, ended with an error, or waits: for a future time,
+ * or because its stream is not active.
+ */
 function illegalStates(deliveries: readonly DeliveryRow[], now: number): string[] {
   const isLegal = (row: DeliveryRow): boolean => {
     switch (row.state) {

@@ -1,4 +1,4 @@
-/** Reads the ledger with plain SQL, so that checks of the service do not depend on its code. */
+/** Reads the ledger with plain SQL, so that the checks do not depend on the service's own code. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,15 +7,18 @@ import pg from 'pg';
 export type LedgerRow = Record<string, string | number | null>;
 
 export interface Ledger {
-  /** Runs a select that both engines understand; numeric columns are numbers. */
+  /** Runs a query that works on both engines, and returns numeric columns as numbers. */
   rows<Row extends object = LedgerRow>(select: string): Promise<Row[]>;
-  /** Returns the first column of the first row. */
+  /** Returns the first column of the first row as a number; NaN without a row. */
   value(select: string): Promise<number>;
-  /** Returns the time of the ledger's clock, in Unix milliseconds. */
+  /**
+   * Returns the current Unix time in milliseconds: from the PostgreSQL server, or with SQLite from
+   * this process.
+   */
   now(): Promise<number>;
 }
 
-/** Reads the SQLite ledger of a data folder, even while a process writes it. */
+/** Reads the SQLite ledger in a data folder, even while the service writes to it. */
 export function readSqliteLedger(folder: string): Ledger {
   const path = join(folder, 'sluice.db');
   return toLedger(
@@ -32,7 +35,10 @@ export function readSqliteLedger(folder: string): Ledger {
   );
 }
 
-/** Reads a PostgreSQL ledger with a new connection per query, so that it survives server faults. */
+/**
+ * Reads a PostgreSQL ledger. Each query opens a new connection, so that reads work again after a
+ * server failure or a failover.
+ */
 export function readPostgresLedger(url: () => string): Ledger {
   const query = async (select: string): Promise<LedgerRow[]> => {
     const client = new pg.Client({
@@ -72,12 +78,14 @@ function toLedger(
   };
 }
 
-/** Leases that were outstanding when a process or a server ended. */
+/** Leases that were outstanding when a service process or its database went down. */
 export interface LostLeases {
-  /** Number of lost leases by delivery, which limits how often it may have been resent. */
+  /**
+   * Number of lost leases by delivery ID, which limits how often the delivery may have been resent.
+   */
   readonly byDelivery: ReadonlyMap<string, number>;
   readonly total: number;
-  /** Records the leases that are outstanding now; returns the number of new ones. */
+  /** Records the leases that are outstanding now, and returns how many of them are new. */
   note(): Promise<number>;
 }
 

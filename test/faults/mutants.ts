@@ -1,7 +1,8 @@
 /**
- * `npm run -s mutants [-- FAULT…]` proves that the fault tests can fail: it makes each change of
- * `mutations.ts` in a copy of the tree and runs the tests of that fault. Exits with 1 if a change
- * survives or no longer applies.
+ * `npm run -s mutants [-- FAULT…]` proves that the fault tests can fail. It makes each change in
+ * `mutations.ts`, or only the changes for the given fault numbers, in a copy of the working tree,
+ * and runs the tests of that fault. Exits with 1 if these tests pass or do not run, or if a change
+ * no longer applies.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -19,11 +20,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MUTATIONS, type Mutation, mutate } from './mutations.ts';
 
-/** Invariants hold within seconds of a fault, so a mutant gets less time than a slow machine. */
+/**
+ * Timeout for the invariants. Shorter than the default in `world.ts`: correct code meets the
+ * invariants within seconds of a fault, and a mutant may wait for the complete timeout.
+ */
 const SETTLE_MS = 60_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Copies the working tree, with packages that resolve inside the copy. */
+/**
+ * Copies the working tree. Its `node_modules` links to the installed packages, but `@sluice`
+ * packages resolve to the copy.
+ */
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'sluice-mutants-'));
   const files = execFileSync(
@@ -50,7 +57,9 @@ function copyTree(): string {
 interface Verdict {
   outcome: 'killed' | 'survived' | 'no test ran';
   seconds: number;
-  /** Returns the first line of the failure message. */
+  /**
+   * Start of the failure message; end of the output if Vitest wrote no report; otherwise empty.
+   */
   why: string;
 }
 
@@ -97,7 +106,7 @@ const copy = copyTree();
 const rows: string[] = [];
 let bad = 0;
 try {
-  // Applies all changes before the first run, to report outdated ones early.
+  // Tries all changes before the first run, so that outdated ones are reported early.
   for (const mutation of chosen) mutate(readFileSync(join(copy, mutation.file), 'utf8'), mutation);
   for (const mutation of chosen) {
     const path = join(copy, mutation.file);

@@ -1,19 +1,23 @@
-/** Small changes of the code that guards against each fault of `docs/faults.md`. */
+/** Small changes to the code that guards against each fault in `docs/faults.md`. */
 
 export interface Mutation {
   fault: number;
   /** Behavior of the changed program. */
   what: string;
-  /** Relative to the root of the repository. */
+  /** Path relative to the root of the repository. */
   file: string;
-  /** Replacements. Each string must occur exactly once in the file. */
+  /** Replacements. Each `text` must occur exactly once in the file. */
   edits: readonly (readonly [text: string, by: string])[];
-  /** The suite. `tests` is a pattern for the tests that must fail. */
+  /** Name of a test file in this folder, without its extensions. */
   suite: string;
+  /** Pattern of test names (`vitest -t`). At least one of these tests must fail. */
   tests: string;
 }
 
-/** @throws Error if a string does not occur exactly once. */
+/**
+ * Returns the source with the mutation's edits.
+ * @throws Error if a `text` does not occur exactly once.
+ */
 export function mutate(source: string, { fault, file, edits }: Mutation): string {
   let mutant = source;
   for (const [text, by] of edits) {
@@ -105,7 +109,7 @@ export const MUTATIONS: readonly Mutation[] = [
     fault: 8,
     what: '410 is an ordinary failure',
     file: `${SERVICE}/deliver/receivers/receivers.ts`,
-    edits: [['(exhausted || result.status === GONE)', 'exhausted']],
+    edits: [['exhausted || whyUrlMustChange(result) !== undefined', 'exhausted']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 8:',
   },

@@ -6,11 +6,14 @@ import { type Socket, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 
-/** IPv4 addresses, or the failure of the query. */
+/** IPv4 addresses, or how the query fails; `silence` sends no response. */
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface NameServer {
-  /** Sets the response for a name. A function is called for each query of an IPv4 address. */
+  /**
+   * Sets the response for a name; other names do not exist. A function is called for each query for
+   * IPv4 addresses.
+   */
   answer(name: string, answer: NameAnswer | (() => NameAnswer)): void;
   stop(): void;
 }
@@ -21,7 +24,10 @@ const HEADER_BYTES = 12;
 const TYPE_A = 1;
 const CODES = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
 
-/** Returns a command prefix that runs a program with this name server (`ServeOptions.wrapper`). */
+/**
+ * Writes the file `resolvConf`, and returns a command prefix that runs a program with this name
+ * server (`ServeOptions.wrapper`).
+ */
 export function underNameServer(resolvConf: string): string[] {
   writeFileSync(resolvConf, `nameserver ${ADDRESS}\noptions timeout:5 attempts:1\n`);
   return [
@@ -40,7 +46,7 @@ export async function startNameServer(): Promise<NameServer> {
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question);
     const scripted = answers.get(name) ?? 'NXDOMAIN';
-    // Only queries for IPv4 use the next scripted response; IPv6 has no addresses.
+    // A lookup may query IPv4 and IPv6 addresses, but only the IPv4 query calls the function.
     const isForA = type === TYPE_A;
     const answer = typeof scripted === 'function' ? (isForA ? scripted() : []) : scripted;
     if (answer === 'silence') return;
@@ -83,7 +89,8 @@ function toReply(
   reply.writeUInt16BE(addresses.length, 6);
   reply.writeUInt32BE(0, 8);
   const records = addresses.map((address) =>
-    // A pointer to the name of the question, type A, class IN, TTL 0, 4 bytes.
+    // The record: a pointer to the name in the question, type A, class IN, TTL 0, and 4 bytes of
+    // data.
     Buffer.from([
       0xc0,
       HEADER_BYTES,

@@ -1,7 +1,7 @@
 /**
- * Preload for `sluice serve` and its threads (`node --import`) that shifts `Date.now` by the
- * seconds in the file `FAULT_CLOCK`. Monotonic clocks continue, unlike with `libfaketime`, which
- * would stop libuv's timers.
+ * Preload for `sluice serve` and its threads (`node --import`). Shifts `Date.now` by the number of
+ * seconds in the file that the environment variable `FAULT_CLOCK` names. Monotonic clocks are not
+ * shifted; `libfaketime` would shift them, which would stop libuv's timers.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * Tests blocks and bodies that strain or kill their handlers. `conformance/hardBlocks` has more
- * blocks.
+ * Tests a block of many logs, invalid input, and a body that kills its sender.
+ * `test/conformance/hardBlocks.test.ts` tests other large blocks.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,8 +22,8 @@ describe.each(STORES)('on %s', (store) => {
   let world: FaultWorld;
 
   beforeAll(async () => {
-    // The process that sends the poison dies on its first bytes; writing it to a database is
-    // harmless.
+    // Kills the process that sends the poison. Storing it is harmless, because messages to
+    // PostgreSQL do not start with `{`.
     const preload = join(folder, 'poison.mjs');
     writeFileSync(
       preload,
@@ -68,7 +68,7 @@ describe.each(STORES)('on %s', (store) => {
       .filter(({ confirmed, block }) => !confirmed && block.hash === hash);
     expect(unconfirmed.length).toBeGreaterThan(1);
     expect(unconfirmed.reduce((n, { logs }) => n + logs.length, 0)).toBe(LOGS);
-    // Peak memory stays bounded for 30 MB of webhooks in two phases.
+    // Peak memory stays bounded, although the webhooks of both phases amount to about 30 MB.
     const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.pid}/status`, 'utf8'));
     expect(Number(peak![1]) / 1024).toBeLessThan(1_536);
   });
@@ -107,7 +107,8 @@ describe.each(STORES)('on %s', (store) => {
     });
     expect(tooLarge.status).toBe(413);
 
-    // A log with the topics of the event and malformed data for its string is sent undecoded.
+    // A log with the topics of the event but malformed data for its string parameter is sent
+    // undecoded.
     const event = {
       type: 'event',
       name: 'Said',
@@ -123,7 +124,7 @@ describe.each(STORES)('on %s', (store) => {
     });
     const who = `0x${'0'.repeat(24)}${'b'.repeat(40)}` as const;
     const odd = { address: watch.address, topics: [said, who], data: '0x01' } as const;
-    // The same event with a different number of indexed inputs.
+    // This log has the same `topic0`, but no indexed input, so the stream does not match it.
     const other = { ...odd, topics: [said] };
     world.chain.mine({ transactions: [scripted.log(odd), scripted.log(other)] });
     world.mine([], 2);
@@ -172,8 +173,8 @@ describe.each(STORES)('on %s', (store) => {
       240_000,
       200,
     );
-    // The delivery killed the service until it was suspect, and then the isolated process that sent
-    // it.
+    // Sending the delivery killed the service until the delivery was suspect. After that, it killed
+    // only an isolated process.
     expect(deaths).toBeGreaterThanOrEqual(2);
     const errors = await world.ledger.rows<{ last_error: string }>(
       "select last_error from delivery where state = 'quarantined'",

@@ -1,15 +1,15 @@
-/** Tests processes that are killed at the worst moment, and one that gets SIGTERM. */
+/** Tests service processes that are killed at critical moments, and one that gets SIGTERM. */
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FaultWorld, STORES, startWorld } from './world.ts';
 
-/** Number of kills. The soak (`npm run soak`) makes 200; here, time allows fewer. */
+/** Number of kills. The soak (`npm run soak`) makes more, which would take too long here. */
 const KILLS = 8;
 
-/** Sum of a lease of 40 s and the interval of 3 s between searches for expired leases. */
+/** A lease of 40 s, the interval of 3 s between searches for expired leases, and a margin. */
 const TAKEN_OVER_MS = 45_000;
 
-/** The methods that read a block. */
+/** RPC methods that read the parts of a block. */
 const PARTS = ['eth_getBlockByHash', 'eth_getLogs', 'eth_getBlockReceipts'];
 
 describe.each(STORES)('on %s', (store) => {
@@ -33,7 +33,7 @@ describe.each(STORES)('on %s', (store) => {
     for (let kill = 0; kill < KILLS; kill++) {
       world.mine([quiet]);
       await until('one delivery has succeeded', async () => (await quietOnes()) > kill);
-      // Later requests are held, so that they are in flight at the kill.
+      // The next requests get their responses after 500 ms, so that they are in flight at the kill.
       const before = world.receiver.requestsOf(watch).length;
       world.receiver.answer(watch.path, { delayMs: 500 });
       world.mine([watch], 3);
@@ -49,7 +49,7 @@ describe.each(STORES)('on %s', (store) => {
     }
     expect(world.lostLeases.total).toBeGreaterThan(0);
     await world.holds([watch, quiet]);
-    // All requests that were in flight at the last kill are resent in time.
+    // All deliveries that were in flight at the last kill are resent in time.
     const again = new Map<string, number>();
     for (const { id, receivedAt } of world.receiver.requestsOf(watch)) {
       if (receivedAt > killedAt + 200 && !again.has(id)) again.set(id, receivedAt - killedAt);
@@ -91,7 +91,7 @@ describe.each(STORES)('on %s', (store) => {
     const asked = performance.now();
     expect(await world.service.stop()).toBe(0);
     expect(performance.now() - asked).toBeLessThan(20_000);
-    // No delivery was claimed, and all outcomes were recorded.
+    // No delivery is still leased, so all outcomes were recorded.
     expect(await world.lostLeases.note()).toBe(0);
     for (const { path } of watches) world.receiver.answer(path, 200);
     await world.start();

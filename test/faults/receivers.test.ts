@@ -26,7 +26,10 @@ describe.each(STORES)('on %s', (store) => {
   });
   afterAll(() => world?.stop());
 
-  /** Creates a stream and mines a block for one delivery. */
+  /**
+   * Creates a stream that delivers only confirmed blocks, and mines a matching block and its
+   * confirmations.
+   */
   const deliverOne = async (
     name: string,
     answer: Answer | readonly [Answer, ...Answer[]],
@@ -61,7 +64,7 @@ describe.each(STORES)('on %s', (store) => {
   test.concurrent('fault 4: a receiver that accepts and never responds', async () => {
     const hung = await deliverOne('hung', { silence: 'hang' });
     await until('the request hangs', () => world.receiver.requestsOf(hung).length > 0);
-    // Other receivers are served meanwhile.
+    // Meanwhile, other receivers get their webhooks.
     const healthy = await world.watch('beside');
     for (let n = 0; n < 5; n++) {
       world.mine([healthy], 4);
@@ -100,7 +103,7 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds(drips);
   });
 
-  // Does not run concurrently, because it measures memory.
+  // This test does not run concurrently with others, because it measures the service's memory.
   test('fault 6: a response of 1 GB, a gzip bomb, a header of 1 MB', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
     const before = resetPeakKib(world.service.pid);
@@ -121,7 +124,7 @@ describe.each(STORES)('on %s', (store) => {
     expect(header!.error).toMatch(/header/i);
     await attempted(huge[2]!, 2);
     await world.holds(huge);
-    // The peak stays far below the size of any response.
+    // Memory grows by far less than the size of the response of 1 GB or of the unpacked gzip bomb.
     expect(readKib(world.service.pid, 'VmHWM') - before).toBeLessThan(64 * 1024);
   });
 
@@ -147,7 +150,7 @@ describe.each(STORES)('on %s', (store) => {
     await until('the stream is in error', async () => (await statusOf(watch)).status === 'error');
     expect((await statusOf(watch)).status_message).toContain('410');
     const asked = world.receiver.requestsOf(watch).length;
-    // Blocks are matched but not sent.
+    // Blocks are still matched, but their webhooks are not sent.
     world.mine([watch], 5);
     await world.holds([watch]);
     expect(world.receiver.requestsOf(watch)).toHaveLength(asked);
@@ -163,7 +166,8 @@ describe.each(STORES)('on %s', (store) => {
       { answer: throttle(429, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
-      // Falls back to the schedule: a minute is 250 ms here, and a 5xx is retried once after 5 s.
+      // These values are ignored. The 429 waits by the schedule, where a minute is 250 ms here, and
+      // the 503 gets the quick retry after 5 s.
       { answer: throttle(429, 'soon'), least: 250, most: 1_000 },
       { answer: throttle(503, '-120'), least: 5_000, most: 6_000 },
       { answer: throttle(429, String(10 * 365 * 86_400)), least: 24 * HOUR_MS, most: 25 * HOUR_MS },
@@ -179,7 +183,7 @@ describe.each(STORES)('on %s', (store) => {
       );
       expect(wait!.ms).toBeGreaterThanOrEqual(least);
       expect(wait!.ms).toBeLessThan(most);
-      // A `Retry-After` is not a failure of the receiver.
+      // A throttled delivery does not put its stream in error.
       expect((await statusOf(watch)).status).toBe('active');
       world.receiver.answer(watch.path, 200);
     }
@@ -219,7 +223,10 @@ const throttle = (status: number, wait: string): Answer => ({
 
 const retriesOf = (body: string): number => (JSON.parse(body) as { retries: number }).retries;
 
-/** Reads the current (`VmRSS`) or peak (`VmHWM`, since its reset) memory of a process. */
+/**
+ * Reads the current (`VmRSS`) or peak (`VmHWM`) memory of a process, in KiB. The peak is measured
+ * from its last reset.
+ */
 const readKib = (pid: number, field: 'VmRSS' | 'VmHWM'): number =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
 

@@ -1,7 +1,12 @@
-/** Requires root, because some faults mount a file or a disk, or listen on port 53. */
+/**
+ * Whether the process runs as root. Tests of some faults need this: they mount a file or a disk, or
+ * listen on port 53.
+ */
 export const isRoot = process.getuid?.() === 0;
 
-/** @throws Error without root, because a skipped test would look like a passed one. */
+/**
+ * @throws Error if the process is not root, because a skipped test would look like a passed one.
+ */
 export function needRoot(): void {
   if (isRoot) return;
   throw new Error('This fault needs root. Run sudo npm run test:faults, or choose others with -t.');

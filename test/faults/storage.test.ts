@@ -1,4 +1,4 @@
-/** Tests ledgers with a full disk, a stopped server, or dead connections. */
+/** Tests ledgers whose disk is full, whose server stops, or whose connections go dead. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.
 const DISK_MIB = 96;
 const STANDS_MS = 2_000;
 
-/** Mines a block every few milliseconds until stopped. */
+/** Mines a block every 50 ms until stopped. */
 function mineSteadily(world: FaultWorld, watch: Watch): { stop(): Promise<void> } {
   let stopped = false;
   const mining = (async () => {
@@ -30,7 +30,6 @@ function mineSteadily(world: FaultWorld, watch: Watch): { stop(): Promise<void> 
   };
 }
 
-// Mounts a small disk.
 describe.each(STORES)('a full disk, on %s', (store) => {
   const disk = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   const ballast = join(disk, 'ballast');
@@ -39,7 +38,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
   beforeAll(async () => {
     needRoot();
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=1777`, 'tmpfs', disk]);
-    // The tables are on the small disk; the log of the PostgreSQL server is elsewhere.
+    // With PostgreSQL, only the tables are on the small disk; the write-ahead log is elsewhere.
     world = await startWorld(store, {
       args: ['--min-free-mib', '0'],
       ...(store === 'sqlite' && { folder: join(disk, 'data') }),
@@ -67,10 +66,10 @@ describe.each(STORES)('a full disk, on %s', (store) => {
     world.mine([watch], 3);
     await world.holds([watch]);
     const { bavail, bsize } = statfsSync(disk);
+    // Leaves 64 KiB, which the next blocks use up.
     writeFileSync(ballast, Buffer.alloc(bavail * bsize - 64 * 1024));
     const checkpoint = (): Promise<number> =>
       world.ledger.value(`select number from checkpoint where chain = '${CHAIN}'`);
-    // Mines until the last page is used.
     const isFull = (): boolean => /disk is full|No space left/i.test(world.service.output());
     await until(
       'the disk is full',
@@ -79,7 +78,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
       500,
     );
     const head = Number(world.chain.head.number);
-    // A small commit may still fit in a partly used page.
+    // A small commit may still fit into a partly used page, so the checkpoint may still advance.
     const stuckAt = await until('the checkpoint stays', async () => {
       const before = await checkpoint();
       await new Promise((resolve) => setTimeout(resolve, STANDS_MS));

@@ -40,21 +40,21 @@ export type StoreName = (typeof STORES)[number];
 export const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 
-/** An event that every watched contract emits. */
+/** Topic of the event that every watched contract emits. */
 const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
 const SETTLE_MS = Number(process.env['FAULT_SETTLE_MS'] ?? 240_000);
-/** Interval of the checks, which read the complete ledger. */
+/** Interval of the checks, each of which reads the complete ledger. */
 const CHECK_MS = 250;
-/** Wait that exceeds the minute between the service's integrity checks. */
+/** Timeout for the service's own integrity checks to find nothing; they run once a minute. */
 const OWN_CHECK_MS = 90_000;
 
-/** A stream with its own address and receiver path. */
+/** A stream that watches one address of its own and has its own path at the receiver. */
 export interface Watch {
   readonly streamId: string;
   readonly address: `0x${string}`;
   readonly path: string;
-  /** The first block that it is matched against. */
+  /** The first block that the stream is matched against. */
   readonly from: bigint;
   readonly phases: readonly ('unconfirmed' | 'confirmed')[];
 }
@@ -62,35 +62,42 @@ export interface Watch {
 export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
 
 export interface WorldOptions {
-  /** Flags in addition to the flags for ledger, chain and receiver. */
+  /** Additional flags of `sluice serve`, after the flags for the ledger and the chain. */
   args?: readonly string[];
   serve?: ServeOptions;
   postgres?: PostgresOptions;
-  /** URLs of further nodes. */
+  /** Additional nodes of the chain. */
   nodes?: readonly RunningScriptedChain[];
-  /** Replaces the world's own database. */
+  /** PostgreSQL cluster to use instead of a server that the world starts. */
   cluster?: PostgresCluster;
-  /** Called when the server runs; returns the URL for the service, such as the URL of a proxy. */
+  /**
+   * Called once the PostgreSQL server runs. Returns the database URL for the service, such as the
+   * URL of a proxy.
+   */
   onPostgres?: (postgres: Postgres) => Promise<string>;
-  /** Folder of the SQLite ledger. Default: a temporary one. */
+  /** Data folder of the SQLite ledger. Default: a temporary folder. */
   folder?: string;
-  /** Runs the standard schedule at 1:240 (`shortSchedule.ts`). Default: true. */
+  /**
+   * Whether to divide the waits of the standard schedule by 240 (`shortSchedule.ts`).
+   * Default: true.
+   */
   shortSchedule?: boolean;
 }
 
 export interface FaultWorld {
   readonly chain: RunningScriptedChain;
   readonly ledger: Ledger;
-  /** The database of a world on PostgreSQL. */
+  /** The PostgreSQL server that the world started; undefined with SQLite or with `cluster`. */
   readonly postgres: Postgres | undefined;
-  /** The current service process. */
+  /** The current service process, which `start` replaces. */
   readonly service: Served;
   readonly receiver: {
     readonly url: string;
     /** All requests, oldest first. */
     readonly requests: readonly RecordedRequest[];
     /**
-     * Sets the responses of a path. A list has one response per request, and the last one repeats.
+     * Sets the responses for a path. A list has one response per request, and the last one repeats.
+     * Default: 200.
      */
     answer(path: string, answer: Answer | readonly [Answer, ...Answer[]]): void;
     requestsOf(watch: Watch): RecordedRequest[];
@@ -98,20 +105,25 @@ export interface FaultWorld {
   client(): ReturnType<typeof createClient>;
   /** Returns the chain's part of `/health`. */
   health(): Promise<Pick<ChainHealth, 'state' | 'message' | 'checkpoint'>>;
-  /** Returns the samples of `/metrics` with matching names and labels. */
+  /** Returns the values of the lines of `/metrics` that match the pattern. */
   metrics(pattern: RegExp): Promise<number[]>;
-  /** Creates a stream that watches one address. */
+  /**
+   * Creates a stream that watches a new address. Its webhooks go to `url`, by default to a new path
+   * of the receiver.
+   */
   watch(name: string, options?: Partial<CreateEvmStream> & { url?: string }): Promise<Watch>;
-  /** Mines `blocks` blocks, each with one transaction and one log per watch. */
+  /** Mines blocks (default: one), each with one transaction and one log per watch. */
   mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
   /** Returns the transactions that `mine` puts into a block. */
   transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
-  /** Leases that were lost so far. */
   readonly lostLeases: LostLeases;
-  /** Sends SIGKILL and records the lost leases. */
+  /** Kills the service with SIGKILL and records its lost leases. */
   kill(): Promise<void>;
   start(options?: WorldOptions): Promise<void>;
-  /** Waits until every invariant holds for these streams; otherwise throws with the violations. */
+  /**
+   * Waits until all invariants hold for these streams, and the service's own integrity checks find
+   * nothing; throws after a timeout.
+   */
   holds(watches: readonly Watch[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -237,8 +249,8 @@ export async function startWorld(
             `checkpoint and head: ${chain.head.number}\n${service.output().slice(-4000)}`,
         );
       });
-      // One integrity check may fail while the clock changes; the next one, a minute later, must
-      // not.
+      // A change of the clock may make one integrity check fail; the next one, a minute later, must
+      // pass.
       await until(
         'the integrity checks of the service find nothing',
         async () =>
@@ -254,7 +266,8 @@ export async function startWorld(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  // After this, a response can name the first block for which an address is watched.
+  // Waits for the first block. Before it, the service does not know from which block an address is
+  // watched (`effectiveFrom`).
   await until(
     'the first block is committed',
     async () => (await world.health()).checkpoint !== null,
@@ -311,7 +324,10 @@ async function startReceiver(): Promise<
   };
 }
 
-/** A dripping response is aborted, regardless of its status. */
+/**
+ * Returns whether the service counts a response as a success. It aborts a dripping response,
+ * regardless of its status.
+ */
 function isAcceptance(behaviour: SinkBehaviour): boolean {
   if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
   if ('silence' in behaviour || behaviour.drip !== undefined) return false;
@@ -319,7 +335,10 @@ function isAcceptance(behaviour: SinkBehaviour): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Derives the expected deliveries of each stream from the chain itself. */
+/**
+ * Derives from the chain, independently of the service, which deliveries each stream must or may
+ * have.
+ */
 function createOracle(chain: RunningScriptedChain) {
   const mined = new Map<string, { block: ScriptedBlock; times: number }>();
   chain.onHead((block) => {

@@ -1,15 +1,17 @@
 /**
- * A proxy between the browser and the service that replaces values that differ on every run, such
- * as ports and measured times.
+ * A proxy between the browser and the service. In JSON responses, it replaces values that differ on
+ * every run, such as ports and measured times.
  */
 import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Front {
-  /** URL of the proxy. */
   url: string;
-  /** Returns the milliseconds since the last request, except for the live feed. */
+  /**
+   * Returns the milliseconds since the last response ended, or 0 while any request waits for its
+   * response. An open live feed does not count.
+   */
   quietMs(): number;
   stop(): Promise<void>;
 }
@@ -21,7 +23,7 @@ const ANOTHER_EACH_TIME: [RegExp, string][] = [
   [/"score":\{"total"[^}]*\}/g, '"score":{"total":12,"latency":12,"lag":0,"failures":0,"doubt":0}'],
 ];
 
-/** @param serviceUrl URL that receives all requests, regardless of their host. */
+/** @param serviceUrl base URL to which all requests are forwarded, regardless of their host. */
 export async function startFront(serviceUrl: string): Promise<Front> {
   let underWay = 0;
   let since = Date.now();

@@ -1,6 +1,7 @@
 /**
- * Tests that every screen looks like its golden. With a different browser or different fonts, it
- * compares element positions instead of pixels, and reports that.
+ * Tests that every screen looks like its golden, an earlier screenshot. If the browser or fonts
+ * differ from the ones that drew the goldens, compares element positions instead of pixels, and
+ * reports that.
  */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,8 @@ import { countOtherPixels, listGoldens, listMoves, readLayout } from './goldens.
 import { startStudio, type Studio } from './studio.ts';
 
 /**
- * Number of pixels that may differ per picture: ten times the rendering noise, but less than one
- * changed word.
+ * Maximum number of pixels that may differ per picture: ten times the rendering noise, but less
+ * than one changed word.
  */
 const MAX_PIXELS = 40;
 const DIFFERENCES = new URL('differences/', import.meta.url);

@@ -1,6 +1,7 @@
 /**
- * The pictures that the console is compared with. Colors are reduced to five bits per channel,
- * which halves the files; `layout.txt` contains the renderer and the position of every element.
+ * Records screenshots as goldens, and compares later ones with them. Colors are reduced to five
+ * bits per channel, which halves the size of the files. `layout.txt` contains the position of every
+ * visible named element, and identifies the browser and fonts.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import pixelmatch from 'pixelmatch';
@@ -10,16 +11,17 @@ import type { Box, Shot, Studio } from './studio.ts';
 const FOLDER = new URL('goldens/', import.meta.url);
 const LAYOUT = 'layout.txt';
 const KEPT_BITS = 0b1111_1000;
-/** Threshold from 0 to 1, which tolerates one step of a reduced color, not two. */
-const COLOR_TOLERANCE = 0.05;
 /**
- * Maximum distance in pixels by which different fonts or browsers may move or stretch an element.
+ * Threshold of `pixelmatch`, from 0 to 1. Tolerates a difference of one step of a reduced color,
+ * but not of two.
  */
+const COLOR_TOLERANCE = 0.05;
+/** Maximum number of pixels by which different fonts or browsers may move or stretch an element. */
 const BOX_TOLERANCE_PX = 6;
 
 export interface Layout {
   drawnBy: string;
-  /** Goldens by the name of the shot. */
+  /** Elements of each golden, by the name of the shot. */
   boxes: Map<string, Box[]>;
 }
 
@@ -57,9 +59,9 @@ function parseSection(section: string): [string, Box[]] {
 }
 
 /**
- * Counts the pixels that differ from the golden; above `most`, it writes both pictures and their
- * difference to the folder.
- * @returns the count; all pixels if the sizes differ.
+ * Counts the pixels that differ from the golden. If there are more than `most`, writes both
+ * pictures and their difference to the folder.
+ * @returns the count, or the number of all pixels if the sizes differ.
  */
 export async function countOtherPixels(
   { name, png }: Shot,
@@ -86,7 +88,7 @@ export async function countOtherPixels(
   return count;
 }
 
-/** Lists elements that moved, disappeared or are new. */
+/** Describes the elements that moved, disappeared or are new. */
 export function listMoves({ boxes }: Shot, expected: readonly Box[]): string[] {
   const left = [...boxes];
   const moves: string[] = [];

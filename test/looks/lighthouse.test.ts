@@ -1,4 +1,4 @@
-/** Runs Lighthouse on the main pages of the console, on a desktop. */
+/** Tests the Lighthouse scores of the console's main pages on a desktop. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf, listMainPages, startAuditor, type Auditor } from './lighthouse.ts';
 import { startSeededDay, type RunningDay } from './seededDay.ts';

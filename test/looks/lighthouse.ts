@@ -1,6 +1,7 @@
 /**
- * Runs Lighthouse on console pages, signed in, on a desktop. Its types are declared here because
- * its packages are not installed when the project is type-checked.
+ * Runs Lighthouse with its desktop settings on pages of the console, in a browser that is signed
+ * in. The types of Lighthouse are declared here, because its packages are not installed when the
+ * project is type-checked.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,13 +14,16 @@ import { installLocked } from '../installLocked.ts';
 import type { SeededDay } from './seededDay.ts';
 
 const FOLDER = new URL('./', import.meta.url);
-/** The live feed never ends, so Lighthouse would wait for its timeout of 45 s. */
+/**
+ * Maximum time for a page to load. The live feed never ends, so without this limit Lighthouse would
+ * wait for 45 s.
+ */
 const LOADED_MS = 8_000;
 
 type Category = 'accessibility' | 'best-practices' | 'performance';
 
 interface Report {
-  /** Scores from 0 to 1. */
+  /** Scores are from 0 to 1. */
   categories: Record<string, { score: number | null; auditRefs: { id: string; weight: number }[] }>;
   audits: Record<
     string,
@@ -50,7 +54,8 @@ export async function startAuditor(day: SeededDay): Promise<Auditor> {
     pathToFileURL(entry).href
   )) as Lighthouse;
   const profile = await mkdtemp(join(tmpdir(), 'sluice-lighthouse-'));
-  // Lighthouse opens its own tab over the port; a shared profile also signs that tab in.
+  // Lighthouse opens its own tab over the debugging port. With a persistent profile, that tab is
+  // also signed in.
   const context = await chromium.launchPersistentContext(profile, {
     ...CHROMIUM_OPTIONS,
     args: [...CHROMIUM_OPTIONS.args, '--remote-debugging-port=0'],
@@ -77,7 +82,7 @@ export async function startAuditor(day: SeededDay): Promise<Auditor> {
   };
 }
 
-/** Lists the audits that keep a page below the full score, with the elements concerned. */
+/** Lists the audits that lower the scores of a page, each with the elements concerned. */
 export const findingsOf = ({ categories, audits }: Report): string[] =>
   Object.values(categories)
     .flatMap(({ auditRefs }) => auditRefs)
@@ -87,7 +92,7 @@ export const findingsOf = ({ categories, audits }: Report): string[] =>
       return [`${id}: ${title} ${JSON.stringify(details?.items ?? '')}`];
     });
 
-/** Paths of the four audited pages, by name. */
+/** Returns the paths of the console's main pages, by name. */
 export const listMainPages = async (day: SeededDay): Promise<Record<string, string>> => ({
   streams: '/',
   stream: `/streams/${day.idOf('deposits')}`,

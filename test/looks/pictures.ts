@@ -1,7 +1,7 @@
 /**
- * Takes screenshots of the console over the sample day: the overview for the README, or with
- * `--all FOLDER` every screen in both themes and at a phone's width. `--goldens` replaces the
- * goldens of `npm run test:looks`.
+ * Takes screenshots of the console with the sample day. By default, it takes the overview for the
+ * README; with `--all FOLDER`, every screen in both themes, and in the light theme at a phone's
+ * width. `--goldens` replaces the goldens of `npm run test:looks`.
  *
  *     npm run pictures [-- --all FOLDER | --goldens]
  */
@@ -17,7 +17,7 @@ import { startSeededDay, type SeededDay } from './seededDay.ts';
 import { startStudio } from './studio.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
-/** Wait for live rows to arrive and fonts to load. */
+/** Time for live rows to arrive and fonts to load. */
 const SETTLE_MS = 1_500;
 
 const { values } = parseArgs({

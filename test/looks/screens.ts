@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The console's screens over the sample day. */
+/** The console's screens with the sample day. */
 import { createClient } from '@sluice/kit';
 import type { Locator, Page } from 'playwright-core';
 import type { SeededDay } from './seededDay.ts';
@@ -11,12 +11,16 @@ export interface Screen {
   path: string;
   /** Prepares the page before the screenshot. */
   act?: (page: Page) => Promise<void>;
-  /** Selector of an element that differs on every run, even with fixed randomness. */
+  /**
+   * Locates an element that is masked, because it differs on every run even with fixed random
+   * values.
+   */
   chance?: (page: Page) => Locator;
 }
 
 /**
- * Waits for the end of the dry run, which then offers more blocks. Its matches depend on the hour.
+ * Waits until the dry run ends and offers to check more blocks. Does not wait for a match, because
+ * the matches depend on the hour.
  */
 const endDryRun = (page: Page): Promise<void> =>
   page.getByRole('button', { name: /^Check \d+ more$/ }).waitFor();
@@ -27,8 +31,8 @@ export async function settle(page: Page): Promise<void> {
 }
 
 /**
- * Lists every route, and the dialogs over it, by the name of its picture. Creates a stream, so that
- * the inbox has content.
+ * Returns the console's screens and dialogs by the name of their picture. Creates a stream that
+ * delivers to an inbox, so that the inbox is not empty.
  */
 export async function listScreens(day: SeededDay): Promise<Record<string, Screen>> {
   const failing = await day.newestOf('deposits');
@@ -61,8 +65,9 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     deliveries: {
       path: `/deliveries?sel=${whale}`,
-      // The hint loads with a delay, and its label appears before the response.
-      act: (page) => page.getByText('which the stream names').waitFor(),
+      // The explanation of the match loads with a delay. Its label appears earlier, so this waits
+      // for its text.
+      act: (page) => page.getByText('which the stream selects').waitFor(),
     },
     filter: { path: '/deliveries' },
     past: { path: `/deliveries?until=${createdAt - 6 * 3_600_000}` },
@@ -70,7 +75,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       path: '/deliveries?status=5xx',
       async act(page) {
         await page.keyboard.press('r');
-        await page.getByLabel('Per second').waitFor();
+        await page.getByLabel('Deliveries per second').waitFor();
       },
     },
     delivery: { path: `/deliveries/${failing}?view=attempts` },
@@ -138,5 +143,12 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     settings: { path: '/settings' },
     audit: { path: '/settings/audit' },
+    api: {
+      path: '/settings/api?call=rotateStreamSecret',
+      async act(page) {
+        await page.getByRole('button', { name: 'Try it' }).click();
+        await page.getByRole('textbox', { name: 'Body' }).waitFor();
+      },
+    },
   };
 }

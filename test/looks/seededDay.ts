@@ -1,11 +1,14 @@
-/** The console with the sample day; its chains have no new blocks until activity starts. */
+/**
+ * The service and its console with the sample day of `sluice dev --seed demo`. The chains mine no
+ * blocks until `startActivity` is called.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
 import { startDemo } from '../../packages/demo/src/startDemo.ts';
-import { buildConsole } from '../browser/world.ts';
+import { buildConsole, DOCS_FOLDER } from '../browser/world.ts';
 
 const API_KEY = 'seeded_day_key_0123456789';
 
@@ -15,12 +18,12 @@ export interface SeededDay {
   apiKey: string;
   sluice: SluiceClient;
   idOf(tag: string): string;
-  /** Id of the tag's newest delivery. */
+  /** Returns the ID of the newest delivery of the stream with this tag. */
   newestOf(tag: string): Promise<string>;
 }
 
 export interface RunningDay extends SeededDay {
-  /** Starts mining blocks. */
+  /** Starts mining blocks at the rate of the real chains. */
   startActivity(): void;
   stop(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export async function startSeededDay(): Promise<RunningDay> {
     aptos: demo.aptos,
     allowPrivateEndpoints: true,
     consoleFolder,
+    docsFolder: DOCS_FOLDER,
   });
   return {
     ...(await visitDay({ url: service.url, apiKey: API_KEY })),
@@ -51,7 +55,7 @@ export async function startSeededDay(): Promise<RunningDay> {
   };
 }
 
-/** Connects to a running day, in this or another process. */
+/** Connects to a sample day that is served by this or another process. */
 export async function visitDay({
   url,
   apiKey,

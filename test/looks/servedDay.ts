@@ -1,4 +1,7 @@
-/** Process that serves the sample day and sends its URL, until its parent disconnects. */
+/**
+ * A child process that serves the sample day. It sends the URL and the API key to its parent, and
+ * exits when the parent disconnects.
+ */
 import { startSeededDay } from './seededDay.ts';
 
 const { url, apiKey, stop } = await startSeededDay();

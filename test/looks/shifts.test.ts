@@ -1,14 +1,20 @@
 /// <reference lib="dom" />
-/** Tests layout shifts while a page loads, for both orders of the service's responses. */
+/**
+ * Tests that pages hardly shift while they load, with responses in request order and in reverse
+ * order.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startVisitor, type Visitor } from '../browser/visitor.ts';
 import { listMainPages } from './lighthouse.ts';
 import { NOW, startStillDay } from './stillDay.ts';
 
-/** Limit of the console. A shift is its share of the area times its share of the height. */
+/**
+ * Maximum cumulative layout shift of a page. A shift counts as the affected share of the viewport
+ * times the distance moved as a share of the viewport.
+ */
 const MOST = 0.02;
-/** Milliseconds between two responses. */
+/** Difference between the delays of consecutive responses. */
 const STEP_MS = 150;
 /** Time without a request after which a page counts as loaded. */
 const QUIET_MS = 1_500;
@@ -18,7 +24,8 @@ let day: Awaited<ReturnType<typeof startStillDay>>;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  // A day without activity, because chains that go down and failing receivers also shift pages.
+  // The day has no activity, because chains that go down and receivers that fail would also shift
+  // pages.
   day = await startStillDay();
   visitor = await startVisitor(day);
 });
@@ -28,7 +35,7 @@ afterAll(async () => {
   await day?.stop();
 });
 
-/** Returns the delay of the n-th response. */
+/** Delay of the nth response, counted from 0, by the order of the responses. */
 const ORDERS = {
   'in request order': (nth: number) => Math.min(nth, SLOWEST) * STEP_MS,
   'in reverse order': (nth: number) => Math.max(0, SLOWEST - nth) * STEP_MS,
@@ -65,7 +72,7 @@ interface LayoutShift extends PerformanceEntry {
   sources: { node: Node | null; previousRect: DOMRect; currentRect: DOMRect }[];
 }
 
-/** Runs in the page, before its own scripts. */
+/** Records layout shifts. Runs in the page, before the page's own scripts. */
 function noteShifts(): void {
   const shifts: Shift[] = [];
   Object.assign(globalThis, { shifts });
@@ -81,8 +88,9 @@ function noteShifts(): void {
 }
 
 /**
- * Delays the service's responses, counted per page.
- * @returns a function that waits until the page sends no requests for a while.
+ * Delays the responses to the page's API calls, except the live feed.
+ * @returns a function that waits until the page has sent no API call for a while, and then counts
+ * the responses from 0 again.
  */
 async function holdBack(page: Page, waitOf: (nth: number) => number): Promise<() => Promise<void>> {
   let asked = 0;

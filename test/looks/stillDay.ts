@@ -1,10 +1,10 @@
-/** The sample day in a process with a stopped clock, so that nothing changes. */
+/** Starts the sample day in a child process whose clock is stopped, so that nothing changes. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { visitDay, type SeededDay } from './seededDay.ts';
 
-/** Time of the stopped clock; browsers must use the same. */
+/** Time of the stopped clock, in Unix milliseconds. Browsers must use the same time. */
 export const NOW = Date.UTC(2026, 10, 22, 10, 44, 0);
 
 export async function startStillDay(): Promise<SeededDay & { stop(): Promise<void> }> {

@@ -1,6 +1,6 @@
 /**
- * Preloaded into the process of the sample day (`node --import`), and by Node into its threads:
- * stops the clock and makes random values the same on every run.
+ * Preload for the process of the sample day (`node --import`) and its threads. Stops `Date.now` and
+ * makes random values the same on every run.
  */
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,5 +1,8 @@
 /// <reference lib="dom" />
-/** Takes the screenshots of the console: the same day, at the same moment, on every run. */
+/**
+ * Takes screenshots of the console that are the same on every run, with the sample day at a fixed
+ * time.
+ */
 import { createHash } from 'node:crypto';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
@@ -8,21 +11,23 @@ import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
 import type { SeededDay } from './seededDay.ts';
 import { NOW, startStillDay } from './stillDay.ts';
 
-/** Origin of the service in the browser. */
+/**
+ * Origin of the service as the browser sees it. A proxy forwards all requests to the real port.
+ */
 const ORIGIN = 'http://127.0.0.1:4400';
 /** Time without a request after which a screen counts as loaded. */
 const QUIET_MS = 300;
 const PATIENCE_MS = 30_000;
 const SAME_EVERYWHERE = { reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' } as const;
 
-/** A named element with its role, position and size in pixels. */
+/** Role and name of an element, and its position and size in pixels. */
 export interface Box {
   what: string;
   at: [x: number, y: number, width: number, height: number];
 }
 
 export interface Shot {
-  /** File name without its extension. */
+  /** File name of the screenshot, without its extension. */
   name: string;
   png: Buffer;
   boxes: Box[];
@@ -35,7 +40,7 @@ export interface Studio {
   stop(): Promise<void>;
 }
 
-/** Screens of `listScreens` with goldens. */
+/** Screens of `listScreens` that have goldens at desktop size. */
 const ON_A_DESK = [
   'streams',
   'palette',
@@ -63,6 +68,7 @@ const ON_A_DESK = [
   'reason',
   'settings',
   'audit',
+  'api',
 ];
 const ON_A_PHONE = ['streams', 'response'];
 
@@ -133,7 +139,10 @@ async function readHand(browser: Browser): Promise<string> {
   return `hand ${createHash('sha256').update(png).digest('hex').slice(0, 8)}`;
 }
 
-/** Runs in the page. */
+/**
+ * Reads the boxes of visible elements with a role or a label, such as headings and controls. Runs
+ * in the page.
+ */
 function readBoxes(): Box[] {
   const named =
     'h1, h2, h3, a, button, input, select, textarea, summary, table, [role], [aria-label]';
@@ -163,7 +172,7 @@ async function untilQuiet(page: Page, front: Front): Promise<void> {
   await settle(page);
 }
 
-/** Takes screenshots until two in a row are equal. */
+/** Takes screenshots until two in a row are equal, and returns the last one. */
 async function shootWhenStill(page: Page, front: Front, mask: Locator[]): Promise<Buffer> {
   const deadline = Date.now() + PATIENCE_MS;
   let last: Buffer | undefined;

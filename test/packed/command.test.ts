@@ -1,5 +1,6 @@
 /**
- * Tests the published command line: one tarball in an empty folder, without anvil, on an old Node.
+ * Tests the published command line: a single tarball that runs in an empty folder, without anvil,
+ * and on Node 20.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,7 @@ import { readyNode20 } from './node20.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-command-'));
 const project = join(folder, 'project');
 const empty = join(folder, 'empty');
-/** Environment of a fresh machine: no pinned Node on the path, no anvil. */
+/** Environment variables as on a fresh machine: no anvil, and no `node_modules` on the path. */
 const environment = {
   ...process.env,
   NODE_OPTIONS: '',
@@ -51,7 +52,10 @@ afterAll(async () => {
 
 const main = join(project, 'node_modules', 'sluice', 'dist', 'main.js');
 
-/** Starts a program in its own process group, like a terminal. */
+/**
+ * Starts a program in its own process group, as a terminal does, so that a signal can reach all of
+ * its processes.
+ */
 function start(
   file: string,
   args: string[],
@@ -112,7 +116,7 @@ test('links of its README and pages stay within the tarball', () => {
 test('an old Node prints version and help, and hands the rest to the pinned one', () => {
   const run = (...args: string[]) =>
     spawnSync(node20, [main, ...args], { cwd: empty, env: environment, encoding: 'utf8' });
-  expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/);
   expect(run('--help').stdout).toContain('Common commands:');
   expect(run('doctor', '--api-url', 'http://127.0.0.1:9')).toMatchObject({
     status: 9,

@@ -1,4 +1,4 @@
-/** Builds, packs and installs the packages with npm, as users get them. */
+/** Builds and packs the published packages, and installs them with npm as users do. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,6 @@ const kit = fileURLToPath(new URL('../../packages/kit', import.meta.url));
 const packScript = fileURLToPath(new URL('../../packages/cli/scripts/pack.ts', import.meta.url));
 const isWindows = process.platform === 'win32';
 
-/** Runs npm in a folder and returns its output. */
 function npm(cwd: string, ...args: string[]): string {
   return execFileSync('npm', ['--loglevel=error', ...args], {
     cwd,
@@ -19,18 +18,17 @@ function npm(cwd: string, ...args: string[]): string {
 }
 
 export interface Packed {
-  /** Path of the tarball. */
   readonly tarball: string;
   /** Size of the tarball in bytes. */
   readonly size: number;
-  /** Total size of its files in bytes. */
+  /** Total size of the unpacked files in bytes. */
   readonly unpackedSize: number;
   readonly files: readonly string[];
 }
 
 /**
- * Builds the kit and packs it into a folder outside its sources, so that no earlier build is packed
- * and two tests can run at once.
+ * Builds the kit and packs it in a folder outside its sources, so that no earlier build is included
+ * and several tests can do this at once.
  */
 export function packKit(folder: string): Packed {
   const built = join(folder, 'kit');
@@ -38,13 +36,13 @@ export function packKit(folder: string): Packed {
   for (const name of ['package.json', 'README.md']) {
     copyFileSync(join(kit, name), join(built, name));
   }
-  for (const part of ['build:types', 'build:code']) {
-    npm(kit, 'run', part, '--', '--outDir', join(built, 'dist'));
-  }
+  npm(kit, 'run', 'build', '--', join(built, 'dist'));
   return pack(built, folder);
 }
 
-/** Builds the command-line package with everything in it, and packs it into a folder. */
+/**
+ * Builds the command-line package, including the console and the docs, and packs it into a folder.
+ */
 export function packCommand(folder: string): Packed {
   execFileSync(process.execPath, ['-C', '@sluice/source', packScript, folder], { stdio: 'pipe' });
   return pack(join(folder, 'sluice'), folder);
@@ -62,7 +60,10 @@ function pack(built: string, folder: string): Packed {
   };
 }
 
-/** Creates a project with the packages in an empty folder, without running their scripts. */
+/**
+ * Creates a project in an empty folder and installs the packages there, without running their
+ * install scripts.
+ */
 export function installInto(folder: string, type: 'module' | 'commonjs', packages: string[]): void {
   writeFileSync(
     join(folder, 'package.json'),

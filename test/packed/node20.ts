@@ -1,4 +1,6 @@
-/** Finds the oldest supported Node on the machine, or fetches it from the registry. */
+/**
+ * Finds Node 20, the oldest supported version, on the path, or installs it from the npm registry.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,7 +10,8 @@ const NODE_20 = '20.20.2';
 const isWindows = process.platform === 'win32';
 
 /**
- * Returns the path of a Node 20; if it must be fetched, logs that and installs it below `folder`.
+ * Returns the path of a Node 20 executable. If none is on the path, installs one below `folder` and
+ * logs that.
  */
 export const readyNode20 = (folder: string): string => findNode20() ?? fetchNode20(folder);
 

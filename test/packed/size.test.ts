@@ -1,4 +1,6 @@
-/** Tests the size of an import: minified and gzipped bytes, with all its dependencies. */
+/**
+ * Tests the size of each import from the kit: minified and gzipped bytes, with all dependencies.
+ */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Compares recorded transactions and blocks of Aptos with a handwritten table: touched addresses,
- * movements, and transfers of the payload.
+ * Tests how recorded Aptos transactions and blocks are read. A handwritten table lists the touched
+ * addresses of each transaction, its movements, and the transfer in its payload.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const isThere = existsSync(folder);
 
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
-/** Finds user transactions with a hash anywhere in a response. */
+/** Finds all user transactions in a response that have a hash, at any depth. */
 function userTransactionsOf(value: unknown): AptosJson[] {
   if (Array.isArray(value)) return value.flatMap(userTransactionsOf);
   if (typeof value !== 'object' || value === null) return [];
@@ -57,7 +57,10 @@ const APT = `${pad('1')}::aptos_coin::AptosCoin`;
 
 interface Expected {
   touched: string[];
-  /** Movements as `account value asset`, in the order of the events. */
+  /**
+   * Deposits as `account value asset`, in the order of the events. Withdrawals have the same
+   * format.
+   */
   deposits?: string[];
   withdrawals?: string[];
   transfer?: { from: string; to: string; value: string; asset: string };
@@ -65,7 +68,7 @@ interface Expected {
 
 const relay: Expected = { touched: [RELAYER, ORACLE] };
 
-/** Expected results by the first digits of the hash. */
+/** Expected results by the first ten digits of the transaction hash. */
 const TABLE: Record<string, Expected> = {
   '0x6319e20f45': relay,
   '0x4354f125d2': relay,
@@ -128,7 +131,7 @@ const TABLE: Record<string, Expected> = {
   '0x70db890ab8': {
     touched: [pad('235d28281f2e0508fb2cba59e06b0f33d120473d7103548df417f351e191cba5')],
   },
-  // Failed: it only paid gas.
+  // A failed transaction, which only paid gas.
   '0x4c3248d4c2': {
     touched: [
       pad('95a0fd88b11286d4790c253b39c6678b798c54b54b63bfd2bfe042411ee2e3e8'),
@@ -179,7 +182,7 @@ const TABLE: Record<string, Expected> = {
       `${pad('111111988671bf90f28a06ece99f293677c35017e46c4f81a3e20f5b1d1cbdd6')} 18000000 ${APC}`,
     ],
   },
-  // Transfers a token between accounts.
+  // A transfer of an object, which is neither a deposit nor a withdrawal.
   '0xae3f1f751c': {
     touched: [
       pad('a46c6c7a65d605685e23055a6a906fb7284ba87849cbeb579d5c07424938241e'),
@@ -254,7 +257,8 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
       expect(readMovements(streamed)).toEqual(readMovements(answered));
       expect(readTransfer(streamed)).toEqual(readTransfer(answered));
       expect(payload).toEqual(answered.payload);
-      // The stream has decoded table items instead of their bytes.
+      // Table items are only counted: the transaction stream decodes them, but the recordings
+      // contain their bytes.
       const isSaid = ({ type }: AptosJson): boolean => !String(type).endsWith('_table_item');
       expect(changes.filter(isSaid)).toEqual(answered.changes.filter(isSaid));
       expect(changes).toHaveLength(answered.changes.length);

@@ -1,6 +1,6 @@
 /**
- * Compares responses of the test kit's scripted Aptos node with recorded responses of fullnodes:
- * they must have the same fields with the same kinds of values.
+ * Compares responses of the test kit's scripted Aptos node with recorded responses of fullnodes.
+ * Each object must have the same fields, and each value the same kind, as one in the recordings.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const folder = join(
 
 type Json = string | number | boolean | null | Json[] | { [field: string]: Json };
 
-/** One place in the responses: the kinds of its values and the fields of its objects. */
+/** One place in the responses: the kinds of its values, and the field names of its objects. */
 interface Place {
   kinds: Set<string>;
   fieldSets: Set<string>;
@@ -33,8 +33,9 @@ interface Place {
 type Shape = Map<string, Place>;
 
 /**
- * Adds a value to the shape. An object with a `type` starts a place of that name, without generic
- * arguments.
+ * Adds a value, and all that it contains, to the shape. An object with a `type` belongs to the
+ * place named by its type without generic arguments; other values belong to the place named by
+ * their path.
  */
 function addTo(shape: Shape, value: Json, path: string): void {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -62,10 +63,10 @@ function kindOf(value: Json): string {
 
 const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json;
 
-/** Arguments of user functions have no fixed shape. */
+/** Returns whether a place is in the arguments of a call, which have no fixed shape. */
 const isArgument = (path: string) => /_payload\.(?:type_)?arguments/.test(path);
 
-/** Places without a recording. */
+/** Places that do not occur in the recordings. */
 const unrecorded = [
   '0x1::chain_id::ChainId',
   '0x1::coin::CoinDeposit',
@@ -84,7 +85,7 @@ const unrecorded = [
 const alice = toLongAddress('0xa11ce');
 const bob = toLongAddress('0xb0b');
 
-/** Mines one transaction of every kind that the test kit makes. */
+/** Mines transactions of every kind that the test kit can make. */
 function mineAll(node: RunningScriptedAptos) {
   const pay = scriptedAptos.transfer({ from: alice, to: bob, amount: 5n });
   const metadata = namedObjectOf(alice, 'GLD');
@@ -139,12 +140,12 @@ function mineAll(node: RunningScriptedAptos) {
   node.mine({ end: 'state_checkpoint' });
 }
 
-// Without recordings, these tests are skipped.
+// The recordings are not in the repository. Without them, these tests are skipped.
 describe.skipIf(!existsSync(folder))('the scripted Aptos node responds like a fullnode', () => {
   test('transactions, with their payloads, signatures, events and changes; blocks; resources', async () => {
     const recorded: Shape = new Map();
     for (const name of globSync('*/*.json', { cwd: folder })) {
-      // Synthetic blocks that test another client's errors.
+      // These files have synthetic blocks, which test the errors of another client.
       if (/UnparsableTransaction|UnknownTransaction/.test(name)) continue;
       addTo(recorded, read(name), /blocks_?by|TestBlock/i.test(name) ? 'block' : 'answer');
     }

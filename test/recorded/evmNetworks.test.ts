@@ -1,7 +1,7 @@
 /**
- * Tests recorded blocks of networks that differ from Ethereum, served by a node and decoded by the
- * kit from a webhook. We cannot publish the recordings; they are next to the checkout, or in
- * SLUICE_FIXTURES.
+ * Tests recorded blocks of Ethereum and of networks that differ from it. A scripted node serves
+ * each block, and the kit decodes its webhook. We cannot publish the recordings; they are next to
+ * the checkout, or in SLUICE_FIXTURES.
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -51,9 +51,9 @@ interface RawBlock extends Raw {
 }
 interface Recorded {
   block: RawBlock;
-  /** Number of receipts in the block's list. */
+  /** Receipts that the node returns for the block (`eth_getBlockReceipts`). */
   listed: RawReceipt[];
-  /** Number of receipts of the list, and of receipts recorded by transaction hash. */
+  /** The `listed` receipts, and those that were recorded by transaction hash. */
   receipts: RawReceipt[];
 }
 
@@ -91,7 +91,10 @@ function readRecorded(network: string, number: string): Recorded {
   return { block: read('block.json') as RawBlock, listed, receipts: [...listed, ...alone] };
 }
 
-/** Serves one recorded block on a synthetic parent, with the receipts by hash of all blocks. */
+/**
+ * Starts a node that serves one recorded block and, with `hasOthers`, a synthetic parent and
+ * genesis block. It returns the receipts in `all` by transaction hash.
+ */
 async function startNode(
   chain: string,
   { block, listed }: Recorded,
@@ -163,7 +166,10 @@ async function startNode(
   };
 }
 
-/** Delivers the complete block to a stream that includes all records, and decodes the webhook. */
+/**
+ * Delivers the block to a stream that includes all of its transactions and logs, and returns the
+ * verified webhook; undefined if the chain goes down.
+ */
 async function deliver(
   network: string,
   number: string,
@@ -178,7 +184,7 @@ async function deliver(
   const all = readdirSync(join(folder, network)).flatMap(
     (each) => readRecorded(network, each).receipts,
   );
-  // A node returns the receipt of the newest block with the transaction.
+  // If several blocks contain a transaction, nodes return the receipt from the newest of them.
   all.sort((a, b) => Number(b['blockNumber']) - Number(a['blockNumber']));
   const nodes = await Promise.all(
     Array.from({ length: count }, () => startNode(chain, recorded, all)),
@@ -193,7 +199,7 @@ async function deliver(
       apiKey: API_KEY,
       secret: SECRET,
       chains: [
-        // The block before the recorded one is made up, so proofs must be off.
+        // The block before the recorded one is made up and cannot be proven, so proofs must be off.
         {
           ...{ id: chain, urls: nodes.map(({ url }) => url), confirmations: 0, pollMs: 20 },
           proof: 'off',
@@ -319,7 +325,10 @@ if (!isThere) {
     console.warn(`16 recorded tests did not run: no folder ${folder}`);
   });
 } else {
-  /** Reads the block from two nodes, as if the ledger knew the chain. */
+  /**
+   * Reads the block from two nodes that have no other block. The ledger already knows the genesis
+   * block of the chain.
+   */
   const prove = async (network: string, number: string, proof?: 'on') => {
     const recorded = readRecorded(network, number);
     const { receipts, block } = recorded;

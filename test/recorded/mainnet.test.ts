@@ -53,7 +53,7 @@ const TRANSFER = 'Transfer(address,address,uint256)';
 const APPROVAL = 'Approval(address,address,uint256)';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** Returns the address in a topic, if it has one. */
+/** Lists the address in a topic that starts with 12 zero bytes; empty for other topics. */
 const addressIn = (topic: string): string[] =>
   topic.startsWith(`0x${'0'.repeat(24)}`) ? [`0x${topic.slice(26)}`] : [];
 
@@ -68,7 +68,8 @@ function readRecording(): { block: RawBlock; logs: RawLog[] } {
 }
 
 /**
- * Starts a node with this block; receipts have the recorded logs and otherwise synthetic fields.
+ * Starts a node that serves this block. The receipts have the recorded logs, but most of their
+ * other fields are synthetic.
  */
 async function startNode({ block, logs }: ReturnType<typeof readRecording>): Promise<Server> {
   const hashes = { ...block, transactions: block.transactions.map(({ hash }) => hash) };
@@ -154,7 +155,7 @@ if (!present) {
         chain: CHAIN,
         urls: [url],
         pollMs: 1_000,
-        // Most fields of the receipts are made up.
+        // Most fields of the receipts are synthetic, so the block cannot be proven.
         proof: 'off',
         log: createLog(() => {}),
       });

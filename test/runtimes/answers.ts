@@ -1,11 +1,17 @@
-/** Expected responses of a webhook receiver, the same in every runtime. */
+/**
+ * Sends webhooks to a receiver, and lists the expected responses, which are the same in every
+ * runtime.
+ */
 import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 
 const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
-/** Exceeds the default body limit of frameworks. */
+/** Exceeds the default body limits of the frameworks. */
 const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(1_500_000) };
 
-/** Responses to a webhook, its repetition, a large one, the test webhook and a forged one. */
+/**
+ * Sends a webhook, the same webhook again, a large one, the test webhook and a forged one, and
+ * returns the responses.
+ */
 export async function answersOf(to: string, secret: string): Promise<string[]> {
   const genuine = createFakeSender({ to, secret, scheduleMs: [] });
   const forger = createFakeSender({ to, secret: 'another', scheduleMs: [] });

@@ -7,8 +7,8 @@ import { build } from 'vite';
 const ENTRY = fileURLToPath(new URL('entry.ts', import.meta.url));
 
 /**
- * Bundles the code with all its imports as one minified ES module for the web platform; imports
- * resolve from this folder.
+ * Bundles the code with all its imports into one minified ES module for the web platform. Imports
+ * are resolved from this folder.
  */
 export async function bundle(code: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));

@@ -1,6 +1,6 @@
 /**
- * Returns results of the kit as plain data, which must be equal in every runtime. Uses only web
- * standards, so that it runs wherever the kit does.
+ * Runs the kit and returns its results as plain data, which must be equal in every runtime. Uses
+ * only web standards, so that it runs wherever the kit does.
  */
 import {
   checksumAddress,
@@ -45,7 +45,7 @@ const TRANSFER = {
   ],
 } as const;
 
-/** Returns the error of a call that should fail. */
+/** Returns the error of a call that should fail, as text. */
 function failure(act: () => unknown): string {
   try {
     return `no failure: ${String(act())}`;

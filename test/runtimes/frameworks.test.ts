@@ -1,6 +1,6 @@
 /**
- * Tests the handler in frameworks that the kit's own tests do not install: previous major versions,
- * and Next, which bundles the published kit.
+ * Tests the handler in frameworks that the kit's own tests do not use: previous major versions of
+ * Express and Fastify, and Next, which bundles the published kit.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -60,8 +60,8 @@ test('Fastify 4', async () => {
 });
 
 test('a production build of Next serves the route of examples/next', async () => {
-  // A folder below the one that contains Next, because its bundler compiles only files below one
-  // root.
+  // The app is below the folder that contains Next, because Next's bundler compiles only files
+  // below one root folder.
   const app = mkdtempSync(join(peers, '.next-'));
   cleanups.push(() => rmSync(app, { recursive: true }));
   installInto(app, 'module', [packKit(app).tarball]);

@@ -1,6 +1,6 @@
 /**
  * Tests that the kit behaves the same in every supported runtime: other versions of Node, and a
- * Worker.
+ * Cloudflare Worker.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const peer = (path: string): string => join(root, 'test', 'peers', 'node_modules
 const NODES = [22, 24].map((major) => ({ major, path: peer(`node-${major}/bin/node`) }));
 const WORKERD = peer('@cloudflare/workerd-linux-64/bin/workerd');
 
-// These programs are packaged only for Linux on x64.
+// Node 22, Node 24 and workerd are installed only on Linux x64.
 const here = NODES.filter(({ path }) => existsSync(path));
 if (here.length < NODES.length || !existsSync(WORKERD)) {
   test('not packaged for this platform', () => {
@@ -40,7 +40,8 @@ describe.each(here)('Node $major', ({ major, path }) => {
     const command = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'packages/kit'];
     await promisify(execFile)(path, [...command, '--reporter=json', `--outputFile=${report}`], {
       cwd: root,
-      // Vitest marks its child processes as its own workers.
+      // Omits Vitest's variables, which would mark the child process as one of Vitest's own
+      // workers.
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     });
     const { numPassedTests, numTotalTests } = JSON.parse(await readFile(report, 'utf8')) as {

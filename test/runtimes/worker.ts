@@ -1,4 +1,7 @@
-/** The kit as a Worker: GET returns the results of the checks, POST handles a webhook. */
+/**
+ * A Worker that uses the kit. A POST is handled as a webhook; all other methods return the results
+ * of the checks.
+ */
 import { createHandler } from '@sluice/kit';
 import { WORKER_SECRET, runChecks } from './checks.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The receiver of the soak, in its own thread. It counts requests by id and sometimes misbehaves,
- * depending only on seed and id.
+ * The receiver of the soak, in its own thread. It counts requests by delivery ID and sometimes
+ * misbehaves, depending only on the seed, the delivery ID and the attempt.
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -21,7 +21,10 @@ const receipts = new Map<string, Receipts>();
 let accepted = 0;
 const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message);
 
-/** Chooses a behavior: of 1,000 requests, 10 fail, 3 are slow and 2 are cut. */
+/**
+ * Chooses the behavior for a request: 1 % fail, 0.3 % are slow and 0.2 % are cut. From the third
+ * request of a delivery, it always accepts.
+ */
 function choose(id: string, time: number): 'accept' | 'fail' | 'slow' | 'cut' {
   if (time >= MAX_OFFENCES) return 'accept';
   const draw = Number.parseInt(hash('sha1', `${seed}:${id}:${time}`).slice(0, 8), 16) % 1000;

@@ -1,4 +1,4 @@
-/** Writes the report of a soak, for people and for programs. */
+/** Writes the report of a soak as Markdown and JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ export interface SoakReport {
   killed: { service: number; database: number };
   leasesLost: number;
   verdict: Verdict;
-  /** Peak resident set of the service process in each twentieth of the run, in MiB. */
+  /**
+   * Peak resident memory of the service in each twentieth of the run, in MiB. Intervals without a
+   * sample are omitted.
+   */
   rssMib: number[];
   remark: string;
 }
@@ -32,7 +35,9 @@ export function machineOf(database: string): SoakReport['machine'] {
   };
 }
 
-/** Writes `soak-STORE-N.md` and `.json` to the folder and returns the path of the first. */
+/**
+ * Writes `soak-STORE-N.md` and `.json` to the folder, and returns the path of the Markdown file.
+ */
 export function writeReport(folder: string, report: SoakReport): string {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `soak-${report.store}-${report.deliveries}`);

@@ -1,10 +1,10 @@
 /**
  * `npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres] [--out DIR]`:
- * makes N deliveries while SIGKILL hits service processes and the postmaster at random moments,
- * then checks the invariants of `docs/faults.md`. The waits of the standard schedule run at 1:240;
- * leases and deadlines are real.
+ * makes at least N deliveries while SIGKILL hits the service, or sometimes the PostgreSQL server,
+ * at K random moments. Then checks the invariants of `docs/faults.md`. The waits of the standard
+ * schedule are divided by 240; leases and deadlines are unchanged.
  *
- * Exits with 0 if no delivery was lost, counted twice or quarantined.
+ * Exits with 0 if every invariant holds and no delivery is quarantined.
  */
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -46,11 +46,12 @@ const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const STREAMS = 50;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
-/** One in this number of kills hits the postmaster. */
+/** On PostgreSQL, one in this number of kills hits the server instead of the service. */
 const DATABASE_KILLS = 10;
 const MAX_DELAY_MS = 1_000;
 /**
- * Time without a delivery that counts as a hang; longer than a lease, a sweep and a breaker probe.
+ * Time without a delivery after which the service counts as stuck. Longer than a lease, the search
+ * for expired leases, and a probe of a failing receiver.
  */
 const STALLED_MS = 180_000;
 const SAMPLE_MS = 1_000;
@@ -119,7 +120,7 @@ const sampling = setInterval(() => {
 }, SAMPLE_MS);
 
 const killed = { service: 0, database: 0 };
-/** Number of deliveries before each kill. */
+/** Number of accepted deliveries to wait for before each kill, in ascending order. */
 const moments = Array.from({ length: kills }, () => Math.floor(random() * all)).sort(
   (a, b) => a - b,
 );
@@ -140,7 +141,7 @@ for (const [n, moment] of moments.entries()) {
   say(
     `${n + 1} of ${kills} kills, ${accepted} of ${all} delivered, ${lostLeases.total} leases lost`,
   );
-  // Waits until the service delivers again, so that the next kill hits it at work.
+  // Waits until the service delivers again, so that the next kill interrupts deliveries.
   if (accepted < all) await progress(accepted + 1);
 }
 await progress(all);
@@ -191,7 +192,7 @@ rmSync(folder, { recursive: true });
 process.stdout.write(readFileSync(path));
 process.exit(verdict.violations.length === 0 ? 0 : 1);
 
-/** Waits until `count` deliveries are accepted. */
+/** Waits until the receiver has accepted `count` deliveries; throws if the service is stuck. */
 async function progress(count: number): Promise<void> {
   let last = accepted;
   let since = performance.now();
@@ -213,7 +214,7 @@ function readRssMib(pid: number): number | undefined {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
   } catch {
-    return undefined; // Between a kill and the next start
+    return undefined; // No process runs between a kill and the next start.
   }
 }
 
@@ -230,7 +231,7 @@ function peaks(taken: readonly { at: number; rssMib: number }[], parts: number):
   return most.filter((each) => each > 0);
 }
 
-/** Creates a seeded generator of numbers from 0 to 1, one hash each. */
+/** Creates a seeded generator of numbers from 0 to less than 1, each from one hash. */
 function createRandom(text: string): () => number {
   let drawn = 0;
   return () => Number.parseInt(hash('sha1', `${text}:${drawn++}`).slice(0, 8), 16) / 2 ** 32;

@@ -1,6 +1,6 @@
 /**
- * Tests ABIs of verified contracts from a configured server on a real chain, including contracts
- * behind a proxy.
+ * Tests ABIs of verified contracts and of the implementations behind proxies, from an ABI source
+ * and a real chain.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, deployContracts, startAnvil, until } from '@sluice/testkit';
+import { VERSION, readCommit } from '@sluice/service/build';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CALLS } from '@sluice/kit/calls';
 import { API_KEY, type Served, serve } from '../serve.ts';
@@ -26,7 +27,10 @@ let verifier: Server;
 let served: Served;
 let sluice: SluiceClient;
 const asked: string[] = [];
-/** Responses by address. A contract without a response is not verified. */
+/**
+ * Responses of the ABI source by address. Other addresses get a 404, because their contracts are
+ * not verified.
+ */
 const answers = new Map<string, { status?: number; body: string }>();
 
 beforeAll(async () => {
@@ -61,6 +65,8 @@ test('returns the ABI of a contract by its address', async () => {
   expect(asked.at(-1)).toBe(`/contract/${address('a')}?key=verifier-key`);
   expect(await sluice.getAbout()).toMatchObject({
     environment: 'prod',
+    version: VERSION,
+    commit: readCommit(),
     abiChains: [CHAIN],
     quickRetryMs: 5_000,
     retryWaitsMs: [1, 10, 60, 120, 360, 720, 1440].map((minutes) => minutes * 60_000),

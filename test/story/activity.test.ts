@@ -1,6 +1,6 @@
 /**
- * Tests the breakdown of a stream's metrics, and its changes, on a real chain and on scripted
- * Aptos.
+ * Tests the breakdown of a stream's metrics and the list of its changes, on a real EVM chain and on
+ * a scripted Aptos chain.
  */
 import { type Client, createClient } from '@sluice/kit';
 import type { SluiceClient } from '@sluice/kit/sluice';
@@ -72,7 +72,7 @@ test('breaks a stream down by status, chain and event', async () => {
     },
   ]);
   expect(breakdown.records).toEqual([
-    // One transaction pays the account, the other calls the contract; the stream watches both.
+    // One transaction pays a watched account, the other calls a watched contract.
     { what: 'transaction', signature: null, matched: 2 },
     { what: TRANSFER, signature: SIGNATURE, matched: 1 },
   ]);

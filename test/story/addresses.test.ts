@@ -48,7 +48,7 @@ const createStream = async () =>
     includeNativeTxs: true,
   });
 
-/** Unsorted, like a list of users. */
+/** Returns the nth address. The addresses are not sorted, as in real lists. */
 const address = (n: number): string =>
   `0x${(Math.imul(n + 1, 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(32, '0')}`;
 const list = (from: number, to: number): string =>
@@ -60,8 +60,8 @@ interface Answer {
 }
 
 /**
- * Calls over a new connection, because the service may close an idle one while this process builds
- * a list.
+ * Sends a request over a new connection, because the service may close an idle one while this
+ * process builds a list.
  */
 async function call(method: string, path: string, body = ''): Promise<Answer> {
   const request = httpRequest(`${service.url}${path}`, {
@@ -81,7 +81,10 @@ async function call(method: string, path: string, body = ''): Promise<Answer> {
 const send = (method: string, id: string, body: string): Promise<Answer> =>
   call(method, `/streams/evm/${id}/address`, body);
 
-/** Compares by hand, because a failure message with two million addresses is unreadable. */
+/**
+ * Checks that the response repeats the addresses as sent. Does not use `toEqual`, because its
+ * failure message would contain two million addresses.
+ */
 function expectGivenBack(answer: Answer, address: string): AddressesAnswer {
   expect(answer.status, answer.text.slice(0, 300)).toBe(200);
   const isSame = answer.text.includes(`"address":${address},"effectiveFrom":`);
@@ -165,7 +168,7 @@ test('an import resumes where kill -9 interrupted it, and adds each address once
   let killed: Promise<void> | undefined;
   const cut = importFrom(0, (now) => {
     done = now;
-    // Runs while the next part is in flight.
+    // The service is killed while the next part is in flight.
     if (now >= 1_000) killed ??= new Promise((go) => setTimeout(go, 10)).then(service.kill);
   });
   await expect(cut).rejects.toMatchObject({ code: 'network_error' });

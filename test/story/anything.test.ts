@@ -1,6 +1,6 @@
 /**
- * Sends random requests to every route with every kind of key. No response is a 5xx, leaks
- * internals, or grants access without a key.
+ * Sends random requests to every route, with valid and invalid credentials. No response may be a
+ * 5xx, leak internals, or grant access without valid credentials.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
@@ -24,7 +24,7 @@ const RUNS_PER_ROUTE = 20;
 const everyRoute = eachCall.map(([, call]) => call);
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d|node:internal|\/packages\//;
 
-/** Requests that once failed, here or elsewhere. */
+/** Requests that caused failures in the past, in Sluice or in other services. */
 const KEPT: readonly [string, string, RawSending][] = [
   ['PUT', '/streams/evm', { body: '{"tag":"\\u0000","description":"","chainIds":["0x1"]}' }],
   ['PUT', '/streams/evm', { body: '{"__proto__":{"webhookUrl":1},"constructor":null}' }],
@@ -103,11 +103,11 @@ const oddHeaders = fc.dictionary(
   fc.oneof(headerText, fc.constantFrom('application/json', 'gzip', '127.0.0.1', 'a=b; =;;', '*')),
   { maxKeys: 3 },
 );
-/** Prefers the usual value, so that requests also get past the first checks. */
+/** Generates the usual value most of the time, so that requests also get past the first checks. */
 const mostly = <T>(arb: fc.Arbitrary<T>, usual: T): fc.Arbitrary<T> =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, arb);
 const id = fc.oneof(fc.constant('an existing one'), fc.constant(UNKNOWN_ID), word);
-/** Replaces lone surrogates, which cannot be encoded. */
+/** Encodes text for a URL. Lone surrogates cannot be encoded, so they are replaced. */
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
@@ -116,7 +116,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   let sink: WebhookSink;
   let service: Served;
   let client: Client;
-  /** Headers with and without access. */
+  /** Headers with valid credentials (`good`), and with missing or invalid ones (`bad`). */
   let good: OutgoingHttpHeaders[];
   let bad: OutgoingHttpHeaders[];
 
@@ -167,7 +167,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   const body = fc.oneof(
     fc.constant(undefined),
     fc.dictionary(fieldName, value, { maxKeys: 8 }).map((fields) => JSON.stringify(fields)),
-    // Mostly valid values, so that requests also get past the checks.
+    // Mostly valid streams, so that requests also get past the checks.
     ...[{ chainIds: [CHAIN] }, { network: ['mainnet'] }].map((watched) =>
       fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
         JSON.stringify({
@@ -230,7 +230,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       body,
       odd: mostly(oddHeaders, {}),
       shown: fc.oneof(
-        // Signing out would end the session that all routes share.
+        // Signing out would end the session that the tests of all routes share.
         { weight: 2, arbitrary: fc.constantFrom(...good.filter(mayShow)) },
         fc.constantFrom(...bad.filter(mayShow)),
       ),

@@ -1,7 +1,8 @@
 /**
- * Tests that the API reports the problem of each invalid request, stores nothing, and keeps
- * serving.
+ * Tests that the API reports the problem of each invalid request, stores nothing, and still serves
+ * other requests.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type OutgoingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
@@ -43,7 +44,7 @@ interface Sending extends RawSending {
   to?: Served;
 }
 
-/** Connections for reads, which are most of the requests. */
+/** Connections that all reads share, because most requests are reads. */
 const kept = new Agent({ keepAlive: true });
 afterAll(() => kept.destroy());
 
@@ -59,7 +60,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   let sink: WebhookSink;
   let service: Served;
   let client: Client;
-  /** A stream with one address that exists throughout, and an Aptos stream. */
+  /**
+   * IDs of an EVM stream and of an Aptos stream, each with one address. Both exist during all
+   * tests.
+   */
   let streamId: string;
   let aptosId: string;
 
@@ -67,7 +71,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     sink = await startWebhookSink();
     if (engine === 'PostgreSQL') postgres = await startPostgres();
     const database = postgres === undefined ? [] : ['--database-url', postgres.url];
-    // Hundreds of wrong keys are sent; their rate limit is tested elsewhere.
+    // The rate limit is off, because the tests send hundreds of wrong keys.
     const flags = ['--data', join(folder, 'data'), '--rate-limit', '0', ...database];
     service = await serve(flags);
     client = createClient({ apiKey: API_KEY, baseUrl: service.url });
@@ -100,7 +104,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   const send = (method: string, path: string, { to = service, ...sending }: Sending = {}) =>
     sendRaw(to.url, method, path, { ...sending, headers: { ...KEY, ...sending.headers } });
 
-  /** Returns the error of a response and checks its request id. */
+  /** Returns the error in a response, and checks that the response has a request ID. */
   function errorIn({ headers, text }: RawAnswer): ErrorAnswer {
     const { requestId, ...error } = JSON.parse(text) as ErrorAnswer & { requestId: string };
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -108,7 +112,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     return error;
   }
 
-  /** Reads all data that the API can have stored. */
+  /** Reads the settings, and all streams and their addresses. */
   async function stored(to = service): Promise<unknown> {
     const look = async (path: string): Promise<string> =>
       (await send('GET', path, { to, over: kept })).text;
@@ -126,7 +130,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(JSON.parse(health.text)).toMatchObject({ status: 'ok' });
   }
 
-  /** Sends an invalid request, and checks that nothing was stored and the service is healthy. */
+  /**
+   * Sends an invalid request, and checks that nothing was stored and that the service is healthy.
+   */
   async function sendBad(method: string, path: string, sending: Sending = {}): Promise<RawAnswer> {
     const before = await stored(sending.to);
     const answer = await send(method, path, sending);
@@ -157,7 +163,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ]);
   }
 
-  /** Fills the parameters of a path with `id`, by default with existing ones. */
+  /** Replaces parameters of a path with `id`, by default with valid values. */
   const fill = ({ path }: Route, id?: string): string => {
     const own = path.startsWith('/streams/aptos/') ? aptosId : streamId;
     return path
@@ -180,7 +186,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     const indexed = { name: 'a', type: 'address', indexed: true };
 
     /**
-     * The problem, a field that has it, and the expected field, message and value in the response.
+     * Name of the problem, stream fields that have it, and the field, message and value that the
+     * response should report.
      */
     const cases: [string, object, readonly [string, RegExp, unknown?]][] = [
       [
@@ -445,9 +452,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       (route) =>
         (route.method === 'PUT' || route.method === 'POST') &&
         !bodiless.includes(route) &&
-        // Has a smaller limit, tested below.
+        // This route has a smaller body limit, which is tested below.
         route !== SLUICE_ROUTES.createSession &&
-        // An unknown chain is reported before the body is read.
+        // These routes report an unknown chain or job before they read the body.
         !/\{chainId\}|\{network\}|^\/sluice\/(chains|jobs)\//.test(route.path),
     );
 
@@ -591,7 +598,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         `"${ADDRESS}"`,
         `"0X${ADDRESS.slice(2).toUpperCase()}"`,
         ` [ "${ADDRESS}" ,\n\t"${other}", "${ADDRESS}" ] `,
-        // Escapes go through the ordinary JSON parser, and are returned in their shortest form.
+        // A list with escapes is read by the ordinary JSON parser, and returned in its shortest
+        // form.
         `["\\u0030x${other.slice(2)}"]`,
       ]) {
         const answer = await send('POST', `/streams/evm/${id}/address`, {
@@ -631,8 +639,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each<[string, unknown, string, RegExp]>([
       ['an invalid address', { [UNKNOWN_ID.padEnd(42, '0')]: 'x' }, 'labels', /an EVM address/],
       ['another address', { [other]: 'x' }, `labels.${other}`, /for an address in this request/],
-      ['no characters', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /be 1 to 64 characters/],
-      ['65 characters', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /be 1 to 64/],
+      ['65 characters', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /be at most 64/],
       ['two lines', { [ADDRESS]: 'a\nb' }, `labels.${ADDRESS}`, /without control characters/],
     ])('rejects a label for or with %s', async (_, labels, field, message) => {
       for (const method of ['POST', 'PATCH']) {
@@ -653,7 +660,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const vault = `0x${'ab'.repeat(32)}`;
       const listed = async () =>
         (await client.streams.listAddresses(id, { networkType: 'aptos' })).result;
-      // The first shape is read as a stream, the second one by the ordinary JSON parser.
+      // The first body has the plain shape, which has its own parser. The ordinary JSON parser
+      // reads the second one.
       const plain = { address: [vault], labels: { [vault.toUpperCase().replace('X', 'x')]: 'v' } };
       const short = { address: ['0x1'], labels: { '0x01': 'framework' } };
       for (const body of [plain, short]) {
@@ -875,6 +883,18 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   });
 
   describe('an invalid query', () => {
+    test('accepts 500 delivery ids, and rejects 501', async () => {
+      const ids = Array.from({ length: 501 }, () => `id=${randomUUID()}`);
+      const list = (count: number): Promise<RawAnswer> =>
+        send('GET', `/sluice/deliveries?${ids.slice(0, count).join('&')}`);
+      expect((await list(500)).status).toBe(200);
+      const answer = await list(501);
+      expect([answer.status, Object.keys(errorIn(answer).details ?? {})]).toEqual([
+        422,
+        ['query.id'],
+      ]);
+    });
+
     const lists: Route[] = [
       ROUTES.listEvmStreams,
       ROUTES.listEvmAddresses,
@@ -1018,7 +1038,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       expect([answer.status, errorIn(answer)]).toEqual([
         405,
         {
-          message: `${method} is not a method of ${there}: use ${allowed.replaceAll(', ', ' or ')}`,
+          message: `${there} does not support ${method}: use ${allowed.replaceAll(', ', ' or ')}`,
         },
       ]);
       expect(answer.headers.allow).toBe(allowed);
@@ -1039,7 +1059,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   describe('a webhook URL that rejects webhooks', () => {
     afterEach(() => sink.respond(200));
 
-    /** Finds a port without a listener. */
     const findClosedPort = async (): Promise<number> => {
       const server = createServer();
       await new Promise<void>((resolve) => {
@@ -1152,7 +1171,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    /** The headers that a page sends: a cookie and no key. */
+    /** Returns the headers of a request from a page: a cookie, an origin if given, and no key. */
     const withCookie = (cookie: string, origin?: string): OutgoingHttpHeaders => ({
       'x-api-key': undefined,
       cookie,
@@ -1273,7 +1292,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         expect(unreachable).toMatchObject({ id: CHAIN, head: null });
         expect(unreachable.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}.*ECONNREFUSED`));
 
-        // The API works meanwhile.
+        // The API works although the node is down.
         const other = createClient({ apiKey: API_KEY, baseUrl: watching.url });
         const stream = await other.streams.create({ ...goodStream(), includeNativeTxs: true });
         expect(stream.status).toBe('active');
@@ -1295,7 +1314,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const live = await chainThat(watching, 'live');
         expect(live).toMatchObject({ id: CHAIN, message: '', head: 0 });
 
-        // Webhooks are delivered again.
+        // Webhooks of the recovered chain are delivered.
         const watched = node.accounts[3]!.address;
         await other.streams.addAddress(stream.id, watched);
         await node.request('eth_sendTransaction', [

@@ -1,4 +1,7 @@
-/** Tests Aptos from a fullnode's REST API through a service process to a receiver. */
+/**
+ * Tests Aptos from a scripted fullnode or transaction stream, through a service process, to a
+ * receiver.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +71,7 @@ const newStream = async (tag: string, fields: object = {}) => {
   return stream;
 };
 
-/** Waits for `count` bodies of a stream. */
+/** Waits until the receiver has at least `count` bodies of a stream, and returns them. */
 const delivered = (streamId: string, count = 1): Promise<AptosWebhook[]> =>
   until(`${count} bodies of ${streamId}`, () => {
     const found = bodiesOf(streamId);
@@ -140,7 +143,7 @@ describe('past blocks', () => {
       coinTransfers: [{ valueWithDecimals: 2.5, coin: { symbol: 'APT' } }],
       events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
     });
-    // Includes the other payment, which the stream does not match.
+    // Also counts the other transaction, which the stream does not match.
     expect(byHeight.observed.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
       '2 event 0x1::transaction_fee::FeeStatement',
       '1 function 0x1::coin::transfer',
@@ -271,7 +274,7 @@ test('after kill -9 at any moment every payment is delivered and recorded once',
     }
   };
   for (let kill = 0; kill < 6; kill++) {
-    // Reads the fullnode's pages first, then a transaction stream.
+    // From its fourth restart, the service has a transaction stream in addition to the fullnode.
     if (kill === 3) args = [...args, '--aptos', `local=${stream.url}`];
     const mining = mine(kill * 30);
     await new Promise((resolve) => setTimeout(resolve, Math.round(Math.random() * 400)));

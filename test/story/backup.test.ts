@@ -1,4 +1,4 @@
-/** Tests a backup of a running service, and the webhooks after its restore. */
+/** Tests a backup of a running service, and the webhooks that are sent after it is restored. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Identifies a webhook by its content, without its id. */
+/** Returns a key for the block and phase that a webhook reports, regardless of the webhook's ID. */
 const contentOf = (body: string): string => {
   const { block, confirmed } = JSON.parse(body) as { block: { hash: string }; confirmed: boolean };
   return `${block.hash} ${confirmed}`;

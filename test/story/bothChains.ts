@@ -1,4 +1,7 @@
-/** A service on a real chain and scripted Aptos, both live, and a receiver. */
+/**
+ * The setup of tests on both chain families: a receiver, and a service on a real EVM chain and a
+ * scripted Aptos chain, both live.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +20,14 @@ import {
 } from '@sluice/testkit';
 import { API_KEY, serve } from '../serve.ts';
 
-/** The chain of anvil, with two confirmations. */
+/** ID of the EVM chain, whose blocks need two confirmations. */
 export const CHAIN = '0x7a69';
 
 export interface BothChains {
   url: string;
   anvil: Anvil;
   contracts: DeployedContracts;
-  /** The network `local`. */
+  /** The Aptos chain, which is the network `local`. */
   aptos: RunningScriptedAptos;
   sink: WebhookSink;
   client: Client;

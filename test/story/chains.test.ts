@@ -1,4 +1,4 @@
-/** Tests `sluice chains` with its own service on a real chain. */
+/** Tests `sluice chains` against a service on a real chain. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs the command line and returns its output. */
+/** Runs `sluice` with these arguments, and returns its exit code and output. */
 const sluice = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', ...args];

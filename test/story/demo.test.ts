@@ -1,4 +1,7 @@
-/** Tests that `sluice dev --seed demo` writes an ordinary ledger. */
+/**
+ * Tests that the ledger of `sluice dev --seed demo` is consistent, and that the service continues
+ * it.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts the service on the ledger, and waits until it follows every chain. */
+/** Starts the service on the ledger, and waits until all chains are live. */
 async function startLive(): Promise<SluiceClient> {
   service = await startService({
     port: 0,
@@ -63,7 +66,7 @@ test('the ledger is consistent', async () => {
 test('a ledger of something else is not overwritten', async () => {
   const other = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
   await (await openSqliteStore(other)).close();
-  await expect(startDemo({ folder: other, hours: 1 })).rejects.toThrow('is not of --seed demo');
+  await expect(startDemo({ folder: other, hours: 1 })).rejects.toThrow('--seed demo did not write');
   await rm(other, { recursive: true });
 });
 
@@ -77,7 +80,7 @@ test('the service continues from the last block and counts the seeded deliveries
   const streams = await sluice.listStreamSummaries();
   const sum = (read: (stream: (typeof streams)[number]) => number): number =>
     streams.reduce((total, stream) => total + read(stream), 0);
-  // Counts every minute, not only whole hours.
+  // The counts must include the incomplete hours at the start and the end of the last 24 hours.
   expect(sum(({ delivered24h }) => delivered24h)).toBeGreaterThanOrEqual(written!.delivered * 0.99);
   expect(sum(({ failedAttempts24h }) => failedAttempts24h)).toBeGreaterThanOrEqual(
     written!.failed * 0.99,
@@ -115,7 +118,7 @@ test('a second start continues the ledger, with the same receiver', async () => 
   await expect
     .poll(async () => (await sluice.listDeliveries({ limit: 5 })).result.map(({ state }) => state))
     .toContain('succeeded');
-  // Blocks of the earlier chains are not shown as removed from these.
+  // The second start begins new chains. The blocks of the first chains must not appear as removed.
   const streams = await sluice.listStreamSummaries();
   const timelines = await sluice.listTimelines({ streamIds: streams.map(({ id }) => id) });
   const blocks = timelines.flatMap(({ chains }) => chains.flatMap((chain) => chain.blocks));

@@ -1,4 +1,7 @@
-/** Tests the first command of a new user: start, watch, Ctrl-C, start again. */
+/**
+ * Tests `sluice dev`, the first command of a new user: it starts, delivers webhooks, stops on
+ * Ctrl-C, and resumes when it is started again.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +26,7 @@ afterEach(async () => {
 
 interface Dev {
   output(): string;
-  /** Returns the blocks of the printed webhooks, in order of arrival. */
+  /** Returns the block numbers of the printed EVM webhooks, in order of arrival. */
   blocks(): number[];
   chainUrl(): string;
   end(signal: NodeJS.Signals): Promise<number | null>;

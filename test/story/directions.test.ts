@@ -9,11 +9,13 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 interface Import {
   from: string;
   to: string;
-  /** A type-only import, which does not exist at run time. */
+  /** True for `import type` and `export type`, which do not exist at run time. */
   isTypeOnly: boolean;
 }
 
-/** Lists imports of product code in `folder`, without tests; paths are relative to `packages`. */
+/**
+ * Lists the imports in the sources of a folder, except in tests. Paths are relative to `packages`.
+ */
 function readImports(folder: string): Import[] {
   return readdirSync(join(packages, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !/\.(test|suite|test-d|test-only)\./.test(name))
@@ -31,7 +33,8 @@ function readImports(folder: string): Import[] {
 }
 
 /**
- * Rooms that each room of the service may import. `service.ts` and `index.ts` may import all rooms.
+ * Folders and files that each part of the service may import. `service.ts` and `index.ts` may
+ * import everything.
  */
 const BELOW: Record<string, readonly string[]> = {
   base: [],
@@ -40,15 +43,16 @@ const BELOW: Record<string, readonly string[]> = {
   match: ['base', 'store'],
   enrich: ['base', 'store'],
   secrets: ['base', 'store'],
-  deliver: ['base', 'store'],
-  operate: ['base', 'store', 'deliver'],
+  deliver: ['base', 'config.ts', 'store', 'secrets'],
+  operate: ['base', 'config.ts', 'store', 'secrets', 'deliver'],
   ingest: ['base', 'store', 'match', 'enrich'],
-  chains: ['base', 'config.ts', 'store', 'match', 'enrich', 'operate', 'ingest'],
-  api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'chains'],
+  chains: ['base', 'config.ts', 'store', 'match', 'enrich', 'deliver', 'operate', 'ingest'],
+  api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'operate', 'chains'],
 };
 
 /**
- * Rooms that each room of the console may import. `main.tsx` and `router.tsx` may import all rooms.
+ * Folders that each folder of the console may import. `main.tsx` and `router.tsx` may import
+ * everything.
  */
 const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
   ui: [],
@@ -62,7 +66,7 @@ const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
 test.each([
   ['service', BELOW, ['index.ts', 'service.ts']],
   ['console', BELOW_IN_CONSOLE, ['main.tsx', 'router.tsx', 'styles.css']],
-])('rooms of the %s import only rooms below them', (name, below, starts) => {
+])('folders of the %s import only folders below them', (name, below, starts) => {
   const source = join(name, 'src');
   const roomOf = (path: string): string => relative(source, path).split(sep, 1)[0]!;
   const wrong = readImports(source).filter(({ from, to }) => {

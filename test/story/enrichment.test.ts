@@ -1,6 +1,6 @@
 /**
- * Tests enrichment of webhooks with token metadata, triggers and native balances at their block, on
- * a real chain and in the complete service.
+ * Tests that a complete service on a real chain adds token metadata, trigger results and native
+ * balances to webhooks, as of their block.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
@@ -70,14 +70,16 @@ async function startService(): Promise<void> {
 
 interface HeldNode {
   url: string;
-  /** Holds back calls and balances until the returned function is called. */
+  /** Holds back state queries until the returned function is called. */
   hold(): () => void;
-  /** Number of calls held back. */
+  /** Returns the number of queries that are held back now. */
   waiting(): number;
   close(): Promise<void>;
 }
 
-/** Starts a proxy that holds back state queries on demand, because a real node cannot stall. */
+/**
+ * Starts a proxy in front of a node, because a real node cannot hold back state queries on demand.
+ */
 async function startHeldNode(target: string): Promise<HeldNode> {
   let held: PromiseWithResolvers<void> | undefined;
   let waiting = 0;
@@ -117,7 +119,7 @@ async function startHeldNode(target: string): Promise<HeldNode> {
   };
 }
 
-/** Sends a transaction, which gets its own block. */
+/** Sends a transaction, which gets its own block, and waits until it is mined. */
 async function send(transaction: object): Promise<{ contractAddress: string; block: number }> {
   const hash = await anvil.request('eth_sendTransaction', [
     { from: owner(), gas: '0x4c4b40', ...transaction },
@@ -152,7 +154,7 @@ async function watch(address: string, more: Partial<CreateEvmStream>): Promise<s
   return stream.id;
 }
 
-/** Waits for the webhook of this stream and block, and verifies its signature. */
+/** Waits for the webhook of this stream, block and phase, and verifies its signature. */
 async function webhookOf(streamId: string, block: number, confirmed = false): Promise<EvmWebhook> {
   const parse = (body: string): EvmWebhook => JSON.parse(body) as EvmWebhook;
   const request = await sink.waitFor(
@@ -172,7 +174,7 @@ async function webhookOf(streamId: string, block: number, confirmed = false): Pr
   return parse(request.body);
 }
 
-/** Owns and mints all tokens. */
+/** Returns the account that owns and mints all tokens. */
 const owner = () => anvil.accounts[0]!.address;
 const friend = (): string => anvil.accounts[3]!.address.toLowerCase();
 

@@ -1,6 +1,6 @@
 /**
- * Tests explanations of why a webhook was or was not sent, on a real chain and on scripted Aptos in
- * one service.
+ * Tests explanations of why a webhook was or was not sent, on a real EVM chain and a scripted Aptos
+ * chain in one service.
  */
 import type { Client } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
@@ -72,7 +72,7 @@ const transferOf = (value: bigint) => ({
   }),
 });
 
-/** Transfers tokens and returns the transaction and its block. */
+/** Transfers tokens, and returns the transaction's hash and block number. */
 async function move(value: bigint): Promise<{ hash: string; block: number }> {
   const hash = await anvil.request<string>('eth_sendTransaction', [transferOf(value)]);
   const receipt = await until('the transaction is mined', async () => {
@@ -175,6 +175,75 @@ describe('on an EVM chain', () => {
     });
   });
 
+  test('a transaction is summarized, and each rule is next to its addresses and values', async () => {
+    const explanation = await explain(moved.hash);
+    const sender = anvil.accounts[0]!.address.toLowerCase();
+    const recipient = anvil.accounts[5]!.address.toLowerCase();
+    const contract = contracts.erc20.toLowerCase();
+    expect(explanation.transaction).toEqual({
+      hash: moved.hash,
+      status: 'succeeded',
+      from: sender,
+      to: contract,
+      createdContract: null,
+      value: '0',
+      currency: { symbol: 'ETH', decimals: 18 },
+      selector: '0xa9059cbb',
+      function: 'transfer(address,uint256)',
+      addressCount: 3,
+      addresses: [
+        { name: 'from', address: sender },
+        { name: 'to', address: contract },
+        { name: expect.stringMatching(/^topic 2 of log \d+$/), address: recipient },
+      ],
+    });
+    const conditionsOf = (id: string, stage: string) =>
+      verdictOf(explanation, id).stages.find((each) => each.stage === stage)?.conditions;
+    expect(conditionsOf(matching, 'address')).toEqual([
+      { name: 'contract', rule: 'watched', value: contract, holds: true, alternative: false },
+    ]);
+    expect(conditionsOf(matching, 'event')).toEqual([
+      { name: 'event', rule: TRANSFER, value: TRANSFER, holds: true, alternative: false },
+    ]);
+    expect(verdictOf(explanation, filtered).reason.conditions).toEqual([
+      { name: 'value', rule: '> 1000', value: '400', holds: false, alternative: false },
+    ]);
+    // A block has no transaction to summarize. A delivery of one transaction has the summary of
+    // that transaction.
+    expect((await explain(moved.block, CHAIN)).transaction).toBeNull();
+    const { deliveries } = verdictOf(explanation, matching);
+    expect((await explain(deliveries[0]!.id)).transaction).toEqual(explanation.transaction);
+  });
+
+  test('a created contract and a failed call are in the headline', async () => {
+    const [from] = anvil.accounts;
+    const send = async (fields: object): Promise<Explanation> => {
+      const hash = await anvil.request<string>('eth_sendTransaction', [
+        { from: from!.address, gas: '0x30000', ...fields },
+      ]);
+      return until('it is mined', async () => {
+        const explanation = await explain(hash);
+        return explanation.transaction !== null && explanation;
+      });
+    };
+    // The init code `STOP` creates a contract without code.
+    const created = await send({ data: '0x00', value: '0xde0b6b3a7640000' });
+    expect(created.transaction).toMatchObject({
+      to: null,
+      createdContract: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+      value: '1000000000000000000',
+      selector: null,
+      function: null,
+    });
+    const data = encodeFunctionData({
+      abi,
+      functionName: 'transfer',
+      args: [from!.address, 2n ** 255n],
+    });
+    const reverted = await send({ to: contracts.erc20, data });
+    expect(reverted.transaction).toMatchObject({ status: 'failed', value: '0' });
+  });
+
   test('a block by number or hash, and a delivery by id, give the same verdicts', async () => {
     const byNumber = await explain(moved.block, CHAIN);
     const byHash = await explain(byNumber.block!.hash);
@@ -208,11 +277,14 @@ describe('on an EVM chain', () => {
       told: 50,
       inWebhook: 50,
     });
-    expect(countOf(await explain(delivery.id))).toEqual({
-      recordCount: 110,
-      told: 110,
-      inWebhook: 55,
-    });
+    const byDelivery = await explain(delivery.id);
+    expect(countOf(byDelivery)).toEqual({ recordCount: 110, told: 110, inWebhook: 55 });
+    // At most 50 records have the compared values, which would triple the size of a long list.
+    const withConditions = verdictOf(byDelivery, matching).records.filter(({ reasons }) =>
+      reasons.some(({ conditions }) => conditions !== undefined),
+    );
+    expect(withConditions).toHaveLength(50);
+    expect(byDelivery.transaction).toBeNull();
   });
 
   test('a block older than the stream matches its rules, but was not evaluated', async () => {
@@ -309,7 +381,33 @@ describe('on Aptos', () => {
         chainId: 'aptos:local',
         transactionHash: record.transactionHash,
         block: { number: height },
+        transaction: {
+          hash: record.transactionHash,
+          status: 'succeeded',
+          from: alice,
+          to: bob,
+          value: '5',
+          currency: { symbol: 'APT', decimals: 8 },
+          selector: null,
+          function: '0x1::aptos_account::transfer',
+          // The accounts' stores and the metadata of APT are objects, which have their own
+          // addresses.
+          addressCount: 5,
+          addresses: expect.arrayContaining([
+            { name: 'from', address: alice },
+            { name: 'to', address: bob },
+          ]),
+        },
       });
+      expect(verdictOf(explanation, picky).reason.conditions).toEqual([
+        {
+          name: 'function',
+          rule: '0x1::code::publish_package_txn',
+          value: '0x1::aptos_account::transfer',
+          holds: false,
+          alternative: false,
+        },
+      ]);
       expect(verdictOf(explanation, wallet)).toMatchObject({
         verdict: 'delivered',
         records: [{ index: record.index, included: true }],

@@ -1,6 +1,6 @@
 /**
- * Tests a flood of unauthenticated calls: callers with a key are served, webhooks arrive, and the
- * audit log has one line about the flood.
+ * Tests a flood of unauthenticated calls: callers with a key get responses, webhooks arrive, and
+ * the audit log has one line about the flood.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Calls without a key, with wrong keys or a bad session, to routes, pages and unknown paths. */
+/** Calls without a key, or with a wrong key or session, to routes and to an unknown path. */
 const strangers = [
   { method: 'GET', path: '/streams/evm' },
   { method: 'GET', path: '/streams/evm', headers: { 'x-api-key': 'wrong-key-of-16-characters' } },
@@ -113,7 +113,7 @@ test('a flood of unauthenticated calls delays neither calls with a key nor webho
   }
 
   expect(new Set(counts.keys())).toEqual(new Set([401, 404, 429]));
-  // The rate limit of an address allows a burst, then a steady rate.
+  // The rate limit of an IP address allows a burst, and then a steady rate.
   const seconds = (performance.now() - beganAt) / 1000;
   expect(sent - (counts.get(429) ?? 0)).toBeLessThanOrEqual(1_001 + 100 * seconds);
   const { result } = await createSluiceClient({

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const textOf = (text: Buffer) =>
     encodeAbiParameters([{ type: 'bytes' }], [`0x${text.toString('hex')}`]);
   const names = [
-    // A name with letters, truncated characters, surrogates as in CESU-8, and NUL.
+    // Names of ASCII letters, of truncated UTF-8, of surrogates as in CESU-8, and of NUL.
     ...['61', 'f09f98', 'eda0bd', '00'].map((unit) =>
       textOf(Buffer.alloc(NAME_BYTES, Buffer.from(unit, 'hex'))),
     ),
@@ -56,7 +56,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Reads the current (`VmRSS`) or peak (`VmHWM`, since its reset) memory of the service. */
+/**
+ * Reads the current (`VmRSS`) or peak (`VmHWM`) memory of the service, in MiB. The peak is measured
+ * from its last reset.
+ */
 const readMib = (field: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${served.pid}/status`, 'utf8');
   return Number(new RegExp(String.raw`^${field}:\s+(\d+)`, 'm').exec(status)![1]) / 1024;

@@ -1,6 +1,6 @@
 /**
- * Tests that `npm run house` reports each exceeded limit, and that the architecture page lists real
- * paths.
+ * Tests that `npm run house` reports each exceeded limit, and that the paths through the code on
+ * the architecture page are short and executed.
  */
 import { expect, test } from 'vitest';
 import type { Figures } from '../../scripts/house/figures.ts';

@@ -1,4 +1,4 @@
-/** Tests the inbox on both engines: a stream delivers into the service itself. */
+/** Tests the inbox, which receives webhooks inside the service, on SQLite and PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
       includeNativeTxs: true,
     });
     await client.streams.addAddress(stream.id, watched);
-    // The next webhook is refused and retried.
+    // The inbox refuses the next webhook, which then waits for a retry.
     await sluice.setInbox('my-app', { failFirst: 1, failStatus: 503, body: 'thank you' });
     await anvil.request('eth_sendTransaction', [
       { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
@@ -91,7 +91,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     expect(page.result.map(({ status, verified }) => [status, verified])).toEqual([
       [200, true],
       [503, true],
-      // The test webhook from the creation of the stream.
+      // The test webhook that was sent when the stream was created.
       [200, true],
     ]);
     expect(
@@ -114,7 +114,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     await until('each webhook was shown live', () => live.length === 3);
     expect(live.map(({ id }) => id)).toEqual(page.result.map(({ id }) => id).toReversed());
 
-    // The charts count both.
+    // The activity counts the success and the failure.
     const activity = await until('the deliveries are counted', async () => {
       const found = await sluice.getActivity({ streamId: stream.id, step: 1, points: 60 });
       return found.result.some(({ failures }) => failures['5xx'] === 1) && found;

@@ -24,8 +24,9 @@ const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
 const PACKAGES = ['a', 'b', '@c/d'];
 
 /**
- * Imitates `npm ci` on the test's cue: writes all folders, then their files, then the hidden lock.
- * Like npm, it ignores SIGINT and SIGTERM.
+ * Imitates `npm ci`: creates the folders of all packages, but the files of only one. Once the file
+ * `go-on` exists, it writes the other files and then the hidden lockfile. Like npm, it continues
+ * after SIGINT and SIGTERM.
  */
 const NPM = `#!${process.execPath}
 const { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
@@ -91,7 +92,7 @@ const npmCalls = (): number[] => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
 };
 
-/** Treats a zombie process as gone. */
+/** Returns whether a process is running. A zombie does not count. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,6 @@
 /**
  * Tests that every matching block has exactly one unconfirmed and one confirmed delivery, even if
- * the process dies, and that the receiver gets them at least once.
+ * the process is killed, and that the receiver gets each delivery at least once.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } fro
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
-/** Number of kills. The soak makes 200; `test/faults` kills at chosen moments. */
+/** Number of kills. The soak makes more; `test/faults` kills at specific moments. */
 const KILLS = 8;
 const CONFIRMATIONS = 3;
 
@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Sends a transfer every few milliseconds until stopped, some of them to the watched address. */
+/** Sends a transfer every 40 ms until stopped. Two of three transfers go to the watched address. */
 function mineTransfers(watched: string): { stop(): Promise<void> } {
   let stopped = false;
   const running = (async () => {
@@ -50,7 +50,9 @@ function mineTransfers(watched: string): { stop(): Promise<void> } {
   };
 }
 
-/** Reads the blocks with a transfer to the watched address from the chain itself. */
+/**
+ * Returns the numbers of the blocks with a transfer to the watched address, as read from the node.
+ */
 async function readMatching(watched: string, from: number): Promise<number[]> {
   const head = Number(await anvil.request('eth_blockNumber'));
   const matching: number[] = [];

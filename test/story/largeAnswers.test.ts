@@ -13,7 +13,10 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-large-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const HUGE = 'x'.repeat(20_000_000);
-/** Largest `/health` response, in characters, of a service with one chain and one node. */
+/**
+ * Maximum length of a `/health` or `/sluice/chains` response with one chain and one node, in
+ * characters.
+ */
 const MAX_HEALTH = 5_000;
 
 interface Call {
@@ -23,7 +26,7 @@ interface Call {
 
 const toJson = (call: Call, answer: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id: call.id, ...answer });
-/** Responds with the chain id, and with `result` for a block. */
+/** Responds to `eth_chainId` with the chain ID, and to other calls with `result`. */
 const blockThat = (result: unknown) => (call: Call) =>
   toJson(call, { result: call.method === 'eth_chainId' ? '0x7a69' : result });
 

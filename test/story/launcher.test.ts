@@ -1,4 +1,7 @@
-/** Tests that the service ends with its launcher, in a checkout and on an old Node. */
+/**
+ * Tests that the service exits when its launcher is killed: with `npm start` in a checkout, and
+ * with `sluice` on an old version of Node.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +23,8 @@ afterAll(() => {
 const main = join(root, 'packages/cli/src/main.ts');
 const launch = pathToFileURL(join(root, 'packages/cli/src/launch.ts')).href;
 /**
- * Imitates main.ts on an old Node. With `-e` instead of a file, the child would also be a launcher.
+ * Returns arguments that imitate `main.ts` on an old version of Node. The script is a file, because
+ * the child inherits the launcher's flags: it would also run a script that was passed with `-e`.
  */
 const onOldNode = (args: string[]): string[] => {
   const script = join(folder, 'oldNode.mjs');

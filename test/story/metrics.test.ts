@@ -31,7 +31,7 @@ const readPage = (file: string): string =>
 
 const CHAIN = '{chain="0x7a69"}';
 
-/** Waits until all mined blocks are committed. */
+/** Waits until all mined blocks are committed, and checks that the chain has no lag. */
 const stands = async (): Promise<void> => {
   const head = Number(await anvil.request('eth_blockNumber', []));
   const health = async () => {
@@ -48,7 +48,7 @@ const stands = async (): Promise<void> => {
 const read = async (headers: Record<string, string>): Promise<Response> =>
   fetch(`${served.url}/metrics`, { headers });
 
-/** Returns the values by name and labels. */
+/** Returns the values of all metrics by name and labels. */
 async function values(): Promise<Map<string, number>> {
   const text = await (await read({ authorization: `Bearer ${API_KEY}` })).text();
   return new Map(
@@ -89,7 +89,7 @@ test('exposes every documented metric with its labels, and no other', async () =
   }
 });
 
-/** Labels that Prometheus adds. */
+/** Labels that Prometheus adds to every metric. */
 const SCRAPED = ['job', 'instance'];
 
 interface Query {
@@ -97,7 +97,7 @@ interface Query {
   labels: string[];
 }
 
-/** Returns the metrics of a query with the labels that it uses; throws for invalid PromQL. */
+/** Returns the metrics and labels that a query uses; throws for invalid PromQL. */
 function parseQuery(expression: string): Query[] {
   const text = expression.replaceAll(/\$__rate_interval/g, '5m');
   const queries: Query[] = [];

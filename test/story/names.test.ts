@@ -1,4 +1,4 @@
-/** Tests ENS names, and why some do not resolve, on a chain with the id of Ethereum. */
+/** Tests ENS names on a chain with Ethereum's ID: how they resolve, and why some do not. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

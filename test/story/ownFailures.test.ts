@@ -1,5 +1,6 @@
 /**
- * Tests that a suspended service, or one without file descriptors, does not blame its receivers.
+ * Tests that a suspension of the service, or a lack of file descriptors, does not count as a
+ * failure of its receivers.
  */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,12 +8,12 @@ import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world.ts';
 
-/** Suspension that is longer than an attempt may take, and shorter than a lease. */
+/** Duration of the suspension: longer than the deadline of an attempt, shorter than a lease. */
 const STOPPED_MS = 18_000;
 const UNDER_WAY = 20;
 /**
- * Limit below the number of files that any process has open from the start, so that it never gets
- * another descriptor.
+ * Limit of file descriptors, lower than the number that every process has open from the start, so
+ * that the service cannot open any more.
  */
 const FEW_FILES = 10;
 
@@ -29,7 +30,7 @@ describe.each(STORES)('on %s', (store) => {
     world.ledger.rows(`
       select status, error from attempt where delivery_id in
         (select id from delivery where stream_id = '${streamId}')`);
-  /** Expects one successful attempt per delivery, one request per attempt, and no back-off. */
+  /** Expects one successful attempt per delivery, one request per attempt, and no backoff. */
   const expectFlawless = async (watch: Watch, least: number): Promise<void> => {
     await world.holds([watch]);
     const requests = world.receiver.requestsOf(watch);
@@ -41,7 +42,8 @@ describe.each(STORES)('on %s', (store) => {
     expect(await world.metrics(/^sluice_circuit_breakers/)).toEqual([0, 0, 0]);
   };
 
-  // Runs first, while there is no open connection to the receiver to reuse.
+  // This test runs first, while the service has no open connection to the receiver that it could
+  // reuse.
   test('without file descriptors, deliveries wait, and /ready and a metric show the reason', async () => {
     const watch = await world.watch('lacking');
     const { pid } = world.service;

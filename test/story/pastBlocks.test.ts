@@ -41,7 +41,7 @@ let sink: WebhookSink;
 let served: Served;
 let client: Client;
 let sluice: SluiceClient;
-/** Blocks with token transfers, mined before the service started. */
+/** Numbers of the blocks with token transfers, mined before the service started. */
 const moved: number[] = [];
 let receiver: string;
 
@@ -77,7 +77,7 @@ async function start(): Promise<Served> {
   return started;
 }
 
-/** Transfers one token to the receiver and returns the block number. */
+/** Transfers 1.5 tokens to the watched account and returns the block number. */
 async function move(): Promise<number> {
   const hash = await anvil.request<string>('eth_sendTransaction', [
     {
@@ -180,7 +180,8 @@ describe('a dry run', () => {
     const transfers = [{ topic0: keccak256(TRANSFER), signature: TRANSFER, indexed: 2, count: 1 }];
     expect(observed).toEqual(transfers);
 
-    // The transfer was of 1.5 tokens with six decimals.
+    // The transferred value is exactly 1500000, so this filter only just excludes the log, which is
+    // then a close match.
     const tooMuch = await sluice.dryRunEvm(CHAIN, {
       block: moved[3]!,
       includeContractLogs: true,
@@ -297,7 +298,7 @@ describe('a backfill', () => {
     );
   });
 
-  test('can be paused, resumed and cancelled', async () => {
+  test('can be paused, resumed and canceled', async () => {
     const { id } = await newStream();
     const head = Number(await anvil.request('eth_blockNumber'));
     const { jobId } = await client.streams.createHistoricalJob({

@@ -1,17 +1,18 @@
 /**
- * Tests that every pattern runs in linear time, because callers, nodes and receivers choose the
- * input.
+ * Tests that every regular expression in the packages runs in linear time, because callers, nodes
+ * and receivers choose the input.
  */
 import { describe, expect, test } from 'vitest';
 import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.ts';
 
 /**
- * Files with patterns that only get truncated strings. The analyzer cannot handle their beginnings.
+ * Files whose patterns get only truncated strings. The analyzer cannot handle the beginnings of
+ * these patterns.
  */
 const ON_SHORT_TEXTS: ReadonlySet<string> = new Set([
-  // The first 300 characters of a node's error.
+  // These patterns get the first 300 characters of a node's error.
   'packages/service/src/ingest/nodes/rpcError.ts',
-  // The first 1,000 characters; every repetition has a bound.
+  // These patterns get the first 1,000 characters of a node's error; every repetition has a bound.
   'packages/service/src/ingest/nodes/rangeRefusal.ts',
 ]);
 
@@ -28,14 +29,14 @@ test('every regular expression of the packages is a literal', () => {
   expect(unknown).toEqual([
     {
       place: expect.stringMatching(/^packages\/console\/src\/body\/jsonRows\.ts:/) as unknown,
-      // A search text with every special character escaped has a single path.
+      // This pattern is a search text with all special characters escaped, so it is linear.
       code: expect.stringContaining('text.replaceAll(') as unknown,
     },
   ]);
 });
 
-describe('the analyser', () => {
-  // A former pattern that hid secrets and hung the process.
+describe('the analyzer', () => {
+  // A former pattern, which redacted secrets and could hang the process.
   const urls = at(String.raw`\b[a-z][a-z+.-]*:[/\\]{2,}[^\s"'<>]+`, 'gi');
 
   test.each([urls, at('^(a+)+$'), at('0+$'), at('^(.*)(.*)x')])(

@@ -1,6 +1,7 @@
 /**
  * Tests that a delivery that kills its sender is quarantined with the reason, and that all others
- * are delivered. A preload ends the process on its bytes.
+ * are delivered. A preloaded script kills any process that writes the body of this delivery to a
+ * socket.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +60,7 @@ test('quarantines a delivery that kills its sender, and delivers the others', as
     }),
   );
 
-  // Ten blocks with a transfer to each stream; the fifth contains the poison.
+  // Each of the ten blocks has a transfer for each stream; the fifth block contains the poison.
   await anvil.request('evm_setAutomine', [false]);
   for (let block = 0; block < 10; block++) {
     for (const [n, to] of watched.entries()) {
@@ -101,14 +102,15 @@ test('quarantines a delivery that kills its sender, and delivers the others', as
       attempts: 1,
       status: null,
       error: expect.stringMatching(
-        /isolated process that sent it was killed by SIGKILL; replay the delivery/,
+        /isolated process that sent the delivery was killed by SIGKILL; replay the delivery/,
       ),
     },
   ]);
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const { attemptList } = await sluice.getDelivery(quarantined[0]!.id);
   expect(attemptList.map(({ durationMs }) => Number.isInteger(durationMs))).toEqual([true]);
-  // The delivery killed the service until it was suspect, and then only its isolated process.
+  // Sending the delivery killed the service until the delivery was suspect. After that, it killed
+  // only an isolated process.
   expect(deaths).toBe(2);
   const delivered = deliveries.filter(({ state }) => state === 'succeeded');
   const seen = new Set(sink.requests.map(({ id }) => id));

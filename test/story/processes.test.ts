@@ -1,6 +1,7 @@
 /**
- * Tests many processes on one PostgreSQL: two ingest, some deliver, two serve the API. Ingesters
- * are killed and stalled, but every matching block is delivered once per phase.
+ * Tests several processes on one PostgreSQL database: two ingest, up to three deliver, and two
+ * serve the API. Ingesters are killed and stalled, but every matching block is delivered once per
+ * phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,9 +24,8 @@ import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
-const TAKEOVER_MS = 10_000;
 
-/** Folder of the master key, which the processes share. */
+/** Data folder with the master key, which all processes share. */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-processes-'));
 let anvil: Anvil;
 let postgres: Postgres;
@@ -49,10 +49,11 @@ const startIngester = (): Promise<Served> =>
 
 beforeAll(async () => {
   [anvil, postgres, sink] = await Promise.all([startAnvil(), startPostgres(), startWebhookSink()]);
-  // Starts them in sequence, because two cores would not start them faster in parallel.
+  // The processes start one after another, because on two cores they would not start faster in
+  // parallel.
   ingesters = [await startIngester(), await startIngester()];
   delivering = await start('--role', 'deliver');
-  // One of the API processes has no node.
+  // Only the first API process has a node.
   apis = [await start('--role', 'api', ...chainFlag()), await start('--role', 'api')];
 }, 120_000);
 afterAll(async () => {
@@ -121,7 +122,10 @@ async function delivered(streamId: string, blocks: readonly number[]): Promise<v
   expect(rows.toSorted()).toEqual(expected.toSorted());
 }
 
-/** Finds the ingester that reads the chain, by its last log line, and the standby. */
+/**
+ * Finds the ingester that reads the chain, by the last log line about the chain's lease, and the
+ * other one, which is on standby.
+ */
 function findReader(): { reader: Served; standby: Served } {
   const isReading = ({ output }: Served): boolean => {
     const events = output().match(/lease (taken|lost) lease=0x7a69/g) ?? [];
@@ -139,7 +143,7 @@ describe('processes with separate roles', () => {
     await anvil.request('anvil_mine', ['0x2']);
     await delivered(id, blocks);
 
-    // Only one process reads the chain, and the others know its state.
+    // Only one ingester reads the chain, but the API processes know the chain's state.
     expect(findReader().standby.output()).toContain('standing by');
     for (const api of apis) {
       // The reader publishes the state of a chain through the ledger every two seconds.
@@ -236,7 +240,7 @@ describe('processes with separate roles', () => {
     );
     await watching.leave();
 
-    // A manual replay at any process probes the receiver at once.
+    // A manual replay through any process probes the receiver at once.
     sink.respond(200, { path });
     const waiting = (await readDeliveries(id)).find(({ state }) => state === 'pending')!;
     await clientOf(one).history.replay({ id: waiting.id, streamId: id });
@@ -245,7 +249,7 @@ describe('processes with separate roles', () => {
       if (state === 'pending') await clientOf(one).history.replay({ id: each, streamId: id });
     }
     await delivered(id, blocks);
-    // Another test uses this path for its own receiver.
+    // Deletes the stream, because another test uses its path.
     await clientOf(one).streams.delete(id);
   });
 
@@ -272,7 +276,8 @@ test('three delivering processes share the limit of each stream', async () => {
     await start('--role', 'deliver'),
   ];
   sink.clear();
-  // A single process has capacity for 32 streams at their limit.
+  // A single process has capacity for 32 streams at their limit, so 40 streams need several
+  // processes.
   const to = anvil.accounts[3]!.address;
   const ids: string[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -308,7 +313,7 @@ test('three delivering processes share the limit of each stream', async () => {
     );
   });
   expect(Math.max(...most)).toBeLessThanOrEqual(CAP);
-  // Attempts overlap, though a busy machine stays far below the limit.
+  // Attempts overlap, although on a busy machine their number stays far below the limit.
   expect(Math.max(...most)).toBeGreaterThan(CAP / 8);
   const key = { 'x-api-key': API_KEY };
   const made = await Promise.all(
@@ -319,7 +324,8 @@ test('three delivering processes share the limit of each stream', async () => {
       );
     }),
   );
-  // At least one of the two delivered, because the first claim of a process is at most 2,048.
+  // One process has at most 2,048 of the 2,720 deliveries in flight, so at least one of the two
+  // added processes delivers some.
   expect(Math.max(...made)).toBeGreaterThan(0);
   sink.respond(200);
   await Promise.all(deliverers.slice(1).map((each) => each.stop()));
@@ -366,7 +372,7 @@ test('live events are the same at each API process, and can be resumed at the ot
   })();
   const resumed: ReceivedEvent[] = [witness.seen[0]!];
   for (let n = 0; n < 8; n++) {
-    // An open transaction delays later events without losing any.
+    // While a transaction is open, later events are delayed, but none are lost.
     if (n === 3) await database.query('begin; select pg_current_xact_id()');
     if (n === 5) await database.query('commit');
     const reader = await watchLive(apis[n % 2]!, resumed.at(-1)!.id);
@@ -421,7 +427,7 @@ test('a process shows webhooks that the inbox of another process received', asyn
   await watching.leave();
 });
 
-test('the standby replaces a killed reader within 10 seconds, without gap or duplicate', async () => {
+test('the standby replaces a killed reader without gap or duplicate', async () => {
   const { id, to } = await watch(8);
   const blocks = await pay(to, 3);
   const { reader, standby } = findReader();
@@ -429,10 +435,9 @@ test('the standby replaces a killed reader within 10 seconds, without gap or dup
   const killed = reader.kill();
   blocks.push(...(await pay(to, 5)));
   await killed;
-  const since = Date.now();
   const goal = await head();
-  await until('the standby continues', async () => (await checkpoint()) === goal, TAKEOVER_MS);
-  expect(Date.now() - since).toBeLessThan(TAKEOVER_MS);
+  // `npm run bench -- takeover` measures how long this takes.
+  await until('the standby continues', async () => (await checkpoint()) === goal);
   expect(standby.output()).toContain('lease taken lease=0x7a69');
   await anvil.request('anvil_mine', ['0x2']);
   await delivered(id, blocks);
@@ -461,7 +466,8 @@ test('a reader that stalls longer than its lease writes nothing when it wakes', 
 test('the standby replaces a stopped reader immediately', async () => {
   const { reader, standby } = findReader();
   expect(await reader.stop()).toBe(0);
-  await until('the standby has the lease', () => findReader().reader === standby, 3_000);
+  // The timeout is shorter than the lease of 6 s, because a stopped reader releases its lease.
+  await until('the standby has the lease', () => findReader().reader === standby, 5_000);
 });
 
 test('one process sends alerts, and another after it is killed; none is sent twice', async () => {

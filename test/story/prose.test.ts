@@ -1,4 +1,7 @@
-/** Tests that `npm run prose` reads all text for people, and finds phrases and words to avoid. */
+/**
+ * Tests that `npm run prose` reads comments, strings, JSX and pages, and finds phrases and words to
+ * avoid.
+ */
 import { expect, test } from 'vitest';
 import { findPhrases } from '../../scripts/prose/patterns.ts';
 import { readTexts } from '../../scripts/prose/read.ts';

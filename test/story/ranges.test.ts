@@ -1,4 +1,4 @@
-/** Backfills that search blocks by their logs, on a scripted chain. */
+/** Tests backfills that search blocks by their logs, on a scripted chain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ let sink: WebhookSink;
 let served: Served;
 let client: Client;
 let sluice: SluiceClient;
-/** Blocks with an event. */
+/** Numbers of the blocks with an event. */
 let hits: number[];
 
 beforeEach(async () => {
@@ -94,7 +94,7 @@ interface Received {
   confirmed: boolean;
 }
 
-/** Returns the webhooks with events; a repeated attempt counts once. */
+/** Returns the webhooks with logs. A webhook that was sent more than once counts once. */
 function received(): Received[] {
   const byId = new Map<string, Received>();
   for (const { id, body } of sink.requests) {

@@ -1,4 +1,4 @@
-/** Tests the commands and the example of the README. */
+/** Tests the example of the README. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
-/** A file next to the example, so that its imports resolve in the same way. */
+/** A copy of the example in the same folder, so that its imports resolve in the same way. */
 const copy = join(root, 'examples', `receiver-${process.pid}.ts`);
 let anvil: Anvil;
 let service: Served;

@@ -1,4 +1,4 @@
-/** Tests `/ready` while the database is stopped and started. */
+/** Tests `/ready` while the database is killed and restarted. */
 import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Served, serve } from '../serve.ts';
@@ -25,7 +25,7 @@ test('is ready while the ledger accepts writes, and stays alive without it', asy
   await postgres.kill();
   await until('the process is not ready', async () => (await ready()).status === 503);
   const { body } = await ready();
-  // The route is public, so it shows neither hosts nor names of the database.
+  // The route is public, so its response must not contain the host or name of the database.
   expect(body).toEqual({
     status: 'not ready',
     reasons: ['the ledger cannot be written; see the log'],

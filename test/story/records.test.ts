@@ -69,7 +69,7 @@ const webhook: EvmWebhook = {
 };
 const unconfirmed = { ...webhook, confirmed: false };
 const removed = { ...unconfirmed, removed: true } as const;
-/** The confirmed webhook of the block that replaced the first one. */
+/** The confirmed webhook, whose block replaced the block of the unconfirmed one. */
 const confirmed = { ...webhook, block: { ...webhook.block, hash: word('200') } };
 
 let postgres: Postgres;

@@ -1,6 +1,7 @@
 /**
- * Tests replays of many deliveries (estimated, paced, killed, canceled), and a delivery that is
- * stopped manually. The webhook URL has a login and a token, which no list shows.
+ * Tests replays of many deliveries: their estimate, their rate, a kill and a cancellation. Also
+ * tests a delivery that is stopped manually, and that no list shows the login or the token in the
+ * webhook URL.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +67,7 @@ afterAll(async () => {
 
 test('a waiting delivery is stopped by hand, listed as a dead letter, and replayed', async () => {
   const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
-  // One wait of the standard schedule has begun.
+  // The first wait of the standard schedule has begun, so the others remain.
   const { remainingWaitsMs } = await sluice.getDelivery(waiting!.id);
   expect(remainingWaitsMs).toEqual(
     [10, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60_000),
@@ -100,7 +101,7 @@ test('a replay is estimated, keeps its rate, and resumes after a kill', async ()
   expect((await sluice.listReplays()).map((each) => each.id)).toEqual([replay.id]);
   const again = sink.requests.slice(before).map((request) => request.receivedAt);
   expect(again.length).toBeGreaterThanOrEqual(6);
-  // One per second, so the last one comes five seconds after the first.
+  // The replay sends one delivery per second, so the last one comes five seconds after the first.
   expect(Math.max(...again) - Math.min(...again)).toBeGreaterThan(4_000);
   expect((await sluice.listDeliveries({ streamId, state: 'succeeded' })).result).toHaveLength(
     BLOCKS,
@@ -108,7 +109,7 @@ test('a replay is estimated, keeps its rate, and resumes after a kill', async ()
   await expect(sluice.cancelReplay(replay.id)).rejects.toMatchObject({ code: 'conflict' });
 });
 
-test('a replay of a time range stops once it is cancelled', async () => {
+test('a replay of a time range stops once it is canceled', async () => {
   const { result } = await sluice.listDeliveries({ streamId });
   const times = result.map((each) => each.createdAt);
   const filter = { createdFrom: Math.min(...times), createdTo: Math.max(...times) + 1_000 };
@@ -151,7 +152,7 @@ test('only the stream itself shows the login and token of its URL', async () => 
   expect((await client.streams.get(streamId)).webhookUrl).toBe(webhookUrl);
 
   const shown = `${sink.url.replace('//', '//***@')}/hook?key=***`;
-  // The history contains a failed delivery.
+  // Makes a delivery fail, because the history should contain a failed one.
   sink.respond(404);
   const [again] = (await sluice.listDeliveries({ streamId })).result;
   await client.history.replay({ id: again!.id, streamId });

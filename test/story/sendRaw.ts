@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { type Gunzip, type Inflate, createGunzip, createInflate } from 'node:zlib';
 
-/** Decoders by content encoding, any of which a request may ask the service to use. */
+/** Decoders by content encoding. A test can request each of these encodings from the service. */
 const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
   gzip: createGunzip,
   deflate: createInflate,
@@ -18,24 +18,27 @@ const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
 export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The decoded body; empty for a stream of events, which is closed. */
+  /** The decoded body; empty for an event stream, whose connection is closed. */
   text: string;
 }
 
 export interface RawSending {
-  /** Body, which is sent as JSON. Strings and bytes are sent unchanged. */
+  /** Sent as JSON, except for strings and bytes, which are sent unchanged. */
   body?: unknown;
-  /** Overrides the headers of the body; undefined removes one. */
+  /**
+   * Additional headers, which override the headers of the body. A header that is undefined is not
+   * sent.
+   */
   headers?: OutgoingHttpHeaders;
-  /** Sends no `Content-Length`. */
+  /** Sends the body in chunks, without `Content-Length`. */
   chunked?: boolean;
-  /** Default: a new agent. */
+  /** Agent whose connections are used. Default: a new agent for this request. */
   over?: Agent;
 }
 
 /**
- * Sends the request. Does not use `fetch`, which cannot set `Host` or send a body with GET, and
- * drops a response that comes before the body is sent.
+ * Sends the request with `node:http`, because `fetch` cannot set `Host` or send a body with GET,
+ * and drops a response that comes before the body is sent.
  */
 export async function sendRaw(
   url: string,
@@ -54,7 +57,8 @@ export async function sendRaw(
       (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
     ...headers,
   };
-  // Keeps the connection like clients, so that the service reads on after its response.
+  // Keeps the connection alive, as real clients do, so that the service keeps reading after it has
+  // responded.
   const agent = over ?? new Agent({ keepAlive: true });
   const request = httpRequest({
     agent,
@@ -67,7 +71,7 @@ export async function sendRaw(
   return new Promise<RawAnswer>((resolve, reject) => {
     let answered = false;
     request.on('error', (error) => {
-      // A response during the upload also counts.
+      // An error after a response, such as one that came during the upload, does not matter.
       if (!answered) reject(error);
     });
     request.on('response', (response) => {

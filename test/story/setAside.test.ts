@@ -1,6 +1,6 @@
 /**
- * Tests that records that are too large for a webhook, or that the ledger refuses, are quarantined,
- * counted and explained. All others arrive.
+ * Tests that records that are too large for a webhook, and bodies that the ledger refuses, are
+ * quarantined, counted and explained. All others arrive.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -103,7 +103,7 @@ test('quarantines a log over the limit on an EVM chain', async () => {
   evm.mineMany(3);
   const [, huge] = transactions;
 
-  // The earlier logs, the large log, and the log after it, in both phases.
+  // Each phase has three deliveries: the earlier logs, the large log, and the log after it.
   const deliveries = await ended(id, 6);
   const aside = deliveries.filter(({ state }) => state === 'quarantined');
   const error = expect.stringMatching(
@@ -236,7 +236,7 @@ test.each([
   expect(delivery).toMatchObject({
     state: 'quarantined',
     attempts: 0,
-    error: expect.stringMatching(/^the ledger rejected its body: .*malformed body/),
+    error: expect.stringMatching(/^the ledger rejected the body: .*malformed body/),
   });
   expect(await ended(taken, 1)).toMatchObject([{ state: 'succeeded' }]);
   await expect.poll(readCounter).toBe(counted + 1);
@@ -244,7 +244,7 @@ test.each([
   expect(verdict).toMatchObject({
     streamId: refused,
     verdict: 'failed',
-    reason: { stage: 'delivery', message: expect.stringContaining('the ledger rejected its body') },
+    reason: { stage: 'delivery', message: expect.stringContaining('the ledger rejected the body') },
   });
   expect(verdict!.records.some(({ included: isTaken }) => isTaken)).toBe(true);
   expect((await fetch(`${served.url}/ready`)).status).toBe(200);

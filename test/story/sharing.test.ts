@@ -1,7 +1,6 @@
 /**
- * Tests that three processes share fifty chains, while one starts late, is suspended, or is killed.
- * Each chain has one reader at a time, no reader has more than its share, and every matching block
- * is delivered once per phase.
+ * Tests that three processes share fifty chains evenly, although two start late, one is killed and
+ * one is suspended, and that every matching block is delivered once per phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +26,7 @@ const READERS = 3;
 const WATCHED = '0x00000000000000000000000000000000000000aa';
 const SENDER = '0x00000000000000000000000000000000000000cc';
 
-/** Folder of the master key, which the processes share. */
+/** Data folder with the master key, which all processes share. */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-sharing-'));
 let postgres: Postgres;
 let sink: WebhookSink;
@@ -52,7 +51,7 @@ const startReader = async (): Promise<void> => {
 
 let isMining = true;
 let mining: Promise<void>;
-/** Repeatedly mines a block with a transfer on each chain. */
+/** Mines a block with a transfer on each chain, every two seconds. */
 const mine = async (): Promise<void> => {
   for (let n = 1; isMining; n++) {
     for (const chain of chains) {
@@ -99,14 +98,14 @@ afterAll(async () => {
 
 const running = (): Served[] => readers.filter((each) => each.isRunning());
 
-/** Returns the number of chains that it reads. */
+/** Returns the number of chains that a process reads. */
 async function readShare({ url }: Served): Promise<number> {
   const answer = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
   return Number(/^sluice_chains_read (\d+)$/m.exec(await answer.text())?.[1]);
 }
 const readShares = (): Promise<number[]> => Promise.all(running().map(readShare));
 
-/** Returns the chains in the log entries of the readers about leases, by event. */
+/** Returns the chains that the logs of the readers report as taken, handed over and lost. */
 const readLog = () => {
   const find = (pattern: RegExp): string[] =>
     readers.flatMap(({ output }) => [...output().matchAll(pattern)].map(([, chain]) => chain!));
@@ -129,7 +128,7 @@ test('readers that start late get even shares, and no chain moves twice', async 
   while (readers.length < READERS) await startReader();
   await until('the chains are shared evenly', isShared, 400_000);
   const { taken, handedOver, lost } = readLog();
-  // Leases can expire on an overloaded machine.
+  // On an overloaded machine, leases can expire, so that more chains move to another reader.
   if (lost.length === 0) {
     expect(new Set(handedOver).size).toBe(handedOver.length);
     expect(taken).toHaveLength(CHAINS + handedOver.length);
@@ -144,7 +143,8 @@ test('the others share the chains of a killed reader, and keep theirs', async ()
   await until('the chains are shared evenly', isShared, 120_000);
   const { taken, handedOver, lost } = readLog();
   if (lost.length > before.lost.length) return;
-  // Readers that see chains become free at different times may take one too many, which then moves.
+  // Readers that notice free chains at different times may take one chain too many, which they then
+  // hand over.
   const moved = handedOver.length - before.handedOver.length;
   expect(moved).toBeLessThanOrEqual(1);
   expect(taken.length - before.taken.length - moved).toBeLessThanOrEqual(

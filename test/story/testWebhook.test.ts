@@ -37,14 +37,26 @@ test('counts towards --max-per-host', async () => {
     .filter(({ path }) => path === '/bound')
     .map(({ receivedAt }) => receivedAt);
   expect(times).toHaveLength(created.length - refused.length);
-  // Calls that would wait for more than five turns are refused.
+  // A call that would wait for more than five turns is refused.
   expect(times.length).toBeGreaterThanOrEqual(6);
   expect(refused.length).toBeGreaterThanOrEqual(10);
   for (const { reason } of refused) expect(JSON.stringify(reason)).toContain('--max-per-host 1');
-  // The first request is slower than the others.
+  // Allows half a second, because the first request is slower than the others.
   expect(times.at(-1)! - times[0]!).toBeGreaterThan((times.length - 1) * 1_000 - 500);
   expect(await bound.stop()).toBe(0);
   sink.clear();
+});
+
+test('is not sent to http: URLs with --https-only, which rejects them', async () => {
+  const strict = await serve(['--data', join(folder, 'strict'), '--https-only']);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: strict.url, maxRetries: 0 });
+  const stream = { description: 'd', tag: 'strict', chainIds: ['0x1'] };
+  const webhookUrl = `${sink.url}/strict`;
+  await expect(streams.create({ ...stream, webhookUrl })).rejects.toThrow(/--https-only/);
+  const { id } = await streams.create({ ...stream, webhookUrl: 'sluice://inbox/strict' });
+  await expect(streams.update(id, { webhookUrl })).rejects.toThrow(/--https-only/);
+  expect(sink.requests).toEqual([]);
+  expect(await strict.stop()).toBe(0);
 });
 
 test('is sent on create, on an update with a URL, and when a paused stream becomes active', async () => {
@@ -71,7 +83,7 @@ test('is sent on create, on an update with a URL, and when a paused stream becom
 
   expect(new Set(sink.requests.map((request) => request.id)).size).toBe(3);
   for (const { body, headers } of sink.requests) {
-    // Equals the body of the hosted service byte for byte.
+    // The body equals that of the hosted service byte for byte.
     expect(body).toBe(
       '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}',
     );

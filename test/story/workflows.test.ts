@@ -1,4 +1,6 @@
-/** Tests that the workflows run commands that exist, with pinned actions and least rights. */
+/**
+ * Tests that the workflows run commands that exist, with pinned actions and minimal permissions.
+ */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +22,7 @@ interface Workflow {
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
-/** Returns what is wrong with a command of a step; undefined if it can run. */
+/** Describes the problem of a step's command; undefined if the command can run. */
 function findFault(command: string): string | undefined {
   const [program, ...args] = command.split(/\s+/);
   const missing = args.find((arg) => /\/|\.ts$/.test(arg) && !existsSync(path.join(ROOT, arg)));
@@ -64,7 +66,7 @@ test('CI runs the command that a change must pass', () => {
   expect(jobs['linux']!.steps.map(({ run }) => run)).toContain('.ci/run');
 });
 
-test('Dependabot updates every folder with a lock file', () => {
+test('Dependabot updates every folder with a lockfile', () => {
   const { updates } = parse(read('.github/dependabot.yml')) as {
     updates: { 'package-ecosystem': string; directories?: string[] }[];
   };

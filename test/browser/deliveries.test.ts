@@ -1,0 +1,127 @@
+/** Tests the list of deliveries with a day of sample data: columns, saved views and export. */
+import { readFile } from 'node:fs/promises';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startSeededDay, type RunningDay } from '../looks/seededDay.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  PHONE,
+  rowsOf,
+  smallTargets,
+  startVisitor,
+  type Visitor,
+} from './visitor.ts';
+
+let day: RunningDay;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  day = await startSeededDay();
+  visitor = await startVisitor(day);
+}, 120_000);
+
+afterAll(async () => {
+  await visitor?.stop();
+  await day?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+test('the summary comes first and takes the space that is left', async () => {
+  for (const width of [1440, 1024]) {
+    const page = await visitor.signedIn('/deliveries', { viewport: { width, height: 800 } });
+    const row = rowsOf(page).first();
+    await row.waitFor();
+    const widths = await row
+      .getByRole('cell')
+      .evaluateAll((cells) =>
+        cells
+          .filter((cell) => !cell.classList.contains('mark-cell'))
+          .map((cell) => ({ name: cell.className, width: cell.getBoundingClientRect().width })),
+      );
+    expect(widths[0]!.name).toContain('cell-what');
+    expect(widths[0]!.width, String(width)).toBeGreaterThan(width === 1440 ? 200 : 150);
+    await page.context().close();
+  }
+});
+
+test('a filter is saved under a name, survives a reload, and is a link', async () => {
+  const page = await visitor.signedIn('/deliveries?state=failed');
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await page.getByLabel('View name').fill('Failures');
+  await page.keyboard.press('Enter');
+  const views = page.getByRole('region', { name: 'Saved views' });
+  const link = views.getByRole('link', { name: 'Failures' });
+  expect(await link.getAttribute('aria-current')).toBe('page');
+  expect(await page.getByRole('button', { name: 'Save view' }).count()).toBe(0);
+  await expectAccessible(page);
+  await page.goto(`${day.url}/console/deliveries`);
+  await page.reload();
+  expect(await link.getAttribute('href')).toBe('/console/deliveries?state=failed');
+  await link.click();
+  await page.waitForURL(/\?state=failed$/);
+  await views.getByRole('button', { name: 'Remove view Failures' }).click();
+  await page.goto(`${day.url}/console/deliveries`);
+  await rowsOf(page).first().waitFor();
+  expect(await views.count()).toBe(0);
+});
+
+test('all deliveries of a filter are exported as CSV and NDJSON, and an export is stopped', async () => {
+  const { result: newest } = await day.sluice.listDeliveries({ limit: 100 });
+  const createdTo = newest.at(-1)!.createdAt;
+  const { result: older } = await day.sluice.listDeliveries({ createdTo, limit: 100 });
+  const createdFrom = older.at(-1)!.createdAt - 60_000;
+  const wanted: DeliverySummary[] = [];
+  for await (const row of day.sluice.listDeliveries({ createdFrom, createdTo })) wanted.push(row);
+  expect(wanted.length).toBeGreaterThan(100);
+  const page = await visitor.signedIn(`/deliveries?from=${createdFrom}&until=${createdTo}`);
+  const exported = async (format: string): Promise<string> => {
+    await page.getByRole('button', { name: 'Export…' }).click();
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name: `Export ${format}` }).click();
+    const text = await readFile(await (await coming).path(), 'utf8');
+    await page.getByText(/^[\d,]+ deliveries exported\.$/).waitFor();
+    return text;
+  };
+  const lines = (await exported('NDJSON')).trimEnd().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as DeliverySummary).id)).toEqual(
+    wanted.map(({ id }) => id),
+  );
+  const rows = (await exported('CSV')).trimEnd().split('\r\n');
+  expect(rows).toHaveLength(wanted.length + 1);
+  expect(rows[1]).toContain(wanted[0]!.id);
+  await expectAccessible(page);
+
+  // Holds the second page until the export is stopped.
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(
+    (url) => url.pathname.endsWith('/deliveries') && url.searchParams.has('cursor'),
+    async (route) => {
+      await held;
+      await route.abort();
+    },
+  );
+  await page.getByRole('button', { name: 'Export…' }).click();
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  await page.getByRole('progressbar', { name: 'Exporting deliveries' }).waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Exporting deliveries: stopped after 100.').waitFor();
+  release();
+});
+
+test('views and export fit a phone', async () => {
+  const page = await visitor.signedIn('/deliveries?state=failed', PHONE);
+  await rowsOf(page).first().waitFor();
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await page.getByLabel('View name').fill('Failures');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Failures' }).waitFor();
+  await expectNoSidewaysScroll(page);
+  expect(await smallTargets(page)).toEqual([]);
+  await expectAccessible(page);
+});

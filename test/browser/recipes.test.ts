@@ -1,0 +1,141 @@
+/** Tests the recipes for a new stream, and rules that are shown as sentences. */
+import { devAccounts } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  PHONE,
+  smallTargets,
+  startVisitor,
+  type Visitor,
+} from './visitor.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  world = await startWorld();
+  for (let count = 0; count < 3; count++) await world.transfer();
+  visitor = await startVisitor(world);
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await world?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+const WALLET = devAccounts[7]!.address;
+
+test('a recipe names the stream, keeps what was typed, and is a link', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  const addresses = page.getByLabel('Addresses', { exact: true });
+  const tag = page.getByLabel('Tag', { exact: true });
+  const recipes = page.getByRole('navigation', { name: 'Recipes' });
+  await recipes.getByRole('link', { name: 'Watch a wallet' }).click();
+  await page.waitForURL(/\?recipe=wallet$/);
+  await expect
+    .poll(() => addresses.evaluate((field) => field === document.activeElement))
+    .toBe(true);
+  expect(await tag.inputValue()).toBe('Wallet');
+  await page.keyboard.insertText(`${WALLET}, treasury`);
+  await expect.poll(() => tag.inputValue()).toBe('Wallet treasury');
+  expect(await page.getByRole('checkbox', { name: /^Transactions/ }).isChecked()).toBe(true);
+  await expectAccessible(page);
+
+  await recipes.getByRole('link', { name: 'NFT mints' }).click();
+  await expect.poll(() => tag.inputValue()).toBe('treasury mints');
+  expect(await addresses.inputValue()).toBe(`${WALLET}, treasury`);
+  expect(await page.getByRole('checkbox', { name: /^Transactions/ }).isChecked()).toBe(false);
+  // A tag that the user typed is kept.
+  await tag.fill('mine');
+  await recipes.getByRole('link', { name: 'Contract events' }).click();
+  await page.waitForURL(/recipe=events$/);
+  expect(await tag.inputValue()).toBe('mine');
+  await recipes.getByRole('link', { name: 'Aptos payments' }).click();
+  await expect
+    .poll(() => page.getByRole('textbox', { name: 'Functions' }).inputValue())
+    .toContain('0x1::aptos_account::transfer');
+  expect(await page.getByRole('checkbox', { name: 'Aptos, local' }).isChecked()).toBe(true);
+  // Leaving the page still requires a confirmation.
+  await page.getByRole('link', { name: 'Deliveries' }).click();
+  await page.getByRole('dialog', { name: 'Discard changes?' }).waitFor();
+  await page.getByRole('button', { name: 'Discard' }).click();
+
+  await page.goto(`${world.url}/console/streams/new?recipe=payments&address=${world.token}`);
+  const amount = page.getByLabel('Value', { exact: true });
+  await expect.poll(() => amount.evaluate((field) => field === document.activeElement)).toBe(true);
+  await expect.poll(() => tag.inputValue()).toBe('Large SLD payments');
+});
+
+test('a rule is a sentence: an amount in the unit of a token, and changes in words', async () => {
+  const page = await visitor.signedIn(
+    `/streams/new?recipe=payments&address=${world.token}%0A${WALLET}`,
+  );
+  const value = page.getByLabel('Value', { exact: true });
+  const unit = page.getByRole('combobox', { name: 'Unit' });
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Enter a value.').waitFor();
+  // With several addresses, the token whose unit is selected becomes a separate condition.
+  await unit.selectOption('SLD');
+  await value.first().fill('1,000.5');
+  await page.getByText('= 1,000,500,000 in the smallest unit').waitFor();
+  expect(await value.last().inputValue()).toBe(world.token.toLowerCase());
+  await value.first().fill('1.1234567');
+  await page.getByText('with at most 6 decimals').waitFor();
+  await value.first().fill('1.25');
+  await page.getByRole('region', { name: 'Dry run' }).getByText('1.25 SLD').first().waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: 'Large payments (2 addresses)' }).waitFor();
+  const id = page.url().split('/').at(-1)!;
+  expect((await world.client.streams.get(id)).advancedOptions).toEqual([
+    {
+      topic0: 'Transfer(address,address,uint256)',
+      filter: {
+        and: [
+          { gte: ['value', '1250000'] },
+          { eq: ['moralis_streams_contract_address', world.token.toLowerCase()] },
+        ],
+      },
+    },
+  ]);
+
+  await page.goto(`${world.url}/console/streams/${id}?tab=rules`);
+  await expect.poll(() => value.first().inputValue()).toBe('1.25');
+  await value.first().fill('2,000');
+  await page.getByRole('checkbox', { name: /^Transactions/ }).check();
+  const changes = page.getByLabel('Changes');
+  await changes.getByText('where value at least 1.25 SLD and contract is SLD').waitFor();
+  await changes.getByText('where value at least 2,000 SLD and contract is SLD').waitFor();
+  expect(await changes.innerText()).toMatch(/Transactions\s+off → on/);
+  await expectAccessible(page);
+  // Selecting the smallest unit converts the number, but does not change the rule.
+  await unit.selectOption('');
+  expect(await value.first().inputValue()).toBe('2000000000');
+  await page.getByRole('button', { name: 'Save 2 changes' }).click();
+  await expect.poll(async () => (await world.client.streams.get(id)).includeNativeTxs).toBe(true);
+});
+
+test('a number that was typed before its token is known keeps its meaning', async () => {
+  const page = await visitor.signedIn('/streams/new?recipe=payments');
+  const value = page.getByLabel('Value', { exact: true });
+  await value.fill('1,250,000');
+  await page.getByLabel('Addresses', { exact: true }).fill(world.token);
+  await page.getByText('= 1.25 SLD').waitFor();
+  expect(await value.inputValue()).toBe('1250000');
+  // An amount can include its unit.
+  await value.fill('2,000.5 sld');
+  await page.getByText('= 2,000,500,000 in the smallest unit').waitFor();
+  await value.blur();
+  await expect.poll(() => value.inputValue()).toBe('2,000.5');
+});
+
+test('recipes fit a phone', async () => {
+  const page = await visitor.signedIn('/streams/new?recipe=mints', PHONE);
+  await page.getByText('Paste a collection’s contract.').waitFor();
+  await expectNoSidewaysScroll(page);
+  expect(await smallTargets(page)).toEqual([]);
+});
