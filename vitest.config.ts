@@ -9,37 +9,37 @@ const source = {
   ssr: { resolve: { conditions: ['@sluice/source'] } },
 };
 
-// Caches compiled code, because hundreds of services are started in their own threads or processes.
+// Caches compiled code, because the tests start hundreds of services in threads and processes.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/compiled', import.meta.url),
 );
 
 /** Suites of the kit that run only in Node; all others also run in Chromium. */
 const KIT_IN_NODE_ALONE = [
-  // Failures of sockets, with servers of `node:http` that go silent or disconnect.
+  // These tests make sockets fail, with `node:http` servers that go silent or disconnect.
   'packages/kit/src/client/requestOverSockets.test.ts',
   'packages/kit/src/client/sluice.test.ts',
   'packages/kit/src/webhooks/testingOverSockets.test.ts',
-  // Adapters for Node itself: Express, Fastify, `node:http`.
+  // Tests adapters that run only in Node: Express, Fastify, `node:http`.
   'packages/kit/src/webhooks/adapters/adapters.test.ts',
-  // Compares the hashes of `node:crypto` with the JavaScript ones.
+  // Compares the kit's JavaScript hashes with `node:crypto`.
   'packages/kit/src/contract/rules/hash.test.ts',
-  // Generates the files again, with packages for Node.
+  // Generates the files again, with packages that run only in Node.
   'packages/kit/src/contract/generated.test.ts',
-  // Reads the imports of the kit's sources.
+  // Reads the source files and the `package.json` of the kit.
   'packages/kit/src/index.test.ts',
 ];
 
-/** Repeats only tests that timed out, because the machine may be under load. */
+/** Repeats a test once, but only if it timed out, because the machine may be under load. */
 const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
-/** Awaited conditions are usually met soon, but later on a machine under load. */
+/** Polled conditions are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
-// `unit` tests are next to the code. The others run the complete program with real chains,
-// databases, browsers and the official client, so they get time to start these.
+// The tests of `unit` and `chromium` are next to the code. Most other tests run complete programs
+// with real chains, databases or browsers, so their timeouts allow for starting these.
 export default defineConfig({
   test: {
-    // Tests mostly wait for chains, servers and processes.
+    // Tests mostly wait for chains, servers and processes, so there may be more workers than cores.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -50,7 +50,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['packages/*/src/**/*.test.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
@@ -61,7 +61,7 @@ export default defineConfig({
           expect,
           include: ['packages/kit/src/**/*.test.ts'],
           exclude: KIT_IN_NODE_ALONE,
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           browser: {
             enabled: true,
             headless: true,
@@ -122,6 +122,7 @@ export default defineConfig({
           name: 'recorded',
           expect,
           include: ['test/recorded/**/*.test.ts'],
+          testTimeout: 60_000,
         },
       },
       {
@@ -133,7 +134,7 @@ export default defineConfig({
           include: ['test/packed/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
-          hookTimeout: 120_000,
+          hookTimeout: 300_000,
         },
       },
       {
@@ -143,7 +144,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/docs/**/*.test.ts'],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
@@ -165,7 +166,8 @@ export default defineConfig({
         test: {
           name: 'looks',
           include: ['test/looks/**/*.test.ts'],
-          // Runs sequentially, because each file starts a browser and the sample day.
+          // The files run one after another, because each of them starts a browser and the sample
+          // day.
           fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 120_000,

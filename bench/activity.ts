@@ -1,7 +1,7 @@
 /**
- * Time to read the numbers of busy streams, as the console does every half minute: 200 streams with
- * activity in every minute of a day. The same read from minute counts alone is timed for
- * comparison.
+ * Measures how long it takes to read the metrics that the console polls, with 200 streams that were
+ * active in every minute of the last day. For comparison, it also reads the metrics of the list of
+ * streams from minute counts alone.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../packages/service/src/store/engine/engine.ts';
@@ -23,7 +23,7 @@ const CHAIN = '0x1';
 const BATCH = 10_000;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
-/** Metrics per minute of a stream. */
+/** Each stream has these metrics in each minute. */
 const METRICS: readonly ActivityMetric[] = [
   ...(['delivered', 'answered_200', 'latency_10', 'latency_11', 'latency_12'] as const),
   ...(['latency_13', `matched_${TRANSFER}`, `matched_${APPROVAL}`] as const),

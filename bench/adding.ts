@@ -1,7 +1,7 @@
 /**
- * Measures additions per second while clients add addresses to one stream, one per call, and how
- * much they delay the webhooks of another stream. The service is a separate process with production
- * durability; its clients run in their own thread.
+ * Measures how many addresses per second clients can add to one stream with one call for each
+ * address, and how much this delays the webhooks of another stream. The service is a separate
+ * process with production durability; its clients run in their own thread.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ const CLIENTS = [0, 1, 8, 64];
 const SECONDS = 20;
 const DRAIN_MS = 60_000;
 
-/** @param parts engines or numbers of clients. Default: all */
+/** @param parts engines, numbers of clients, or both. Default: all */
 export async function measureAdding(parts: readonly string[]): Promise<Figures> {
   const engines = (['sqlite', 'postgres'] satisfies EngineName[]).filter(
     (engine) => parts.includes(engine) || !parts.some((part) => Number.isNaN(Number(part))),
@@ -115,11 +115,14 @@ async function measureWith(
 }
 
 interface MadeBlocks {
-  /** Waits until each block has its webhook; returns the delays, sorted. */
+  /**
+   * Waits until the webhook of each block has arrived. Returns the delays in milliseconds, sorted,
+   * and the maximum number of blocks that waited for their webhook at once.
+   */
   drain(): Promise<{ latencies: number[]; behind: number }>;
 }
 
-/** Mines a block each second for the given time. */
+/** Mines a block with a watched transfer each second for the given time. */
 async function makeBlocks({
   chain,
   sink,
@@ -167,7 +170,10 @@ async function makeBlocks({
   };
 }
 
-/** Implements minimal HTTP, because the clients share the service's machine. */
+/**
+ * The thread of the clients. To save processor time on the shared machine, it implements only the
+ * HTTP that it needs.
+ */
 const THREAD = `
   const { connect } = require('node:net');
   const { parentPort, workerData } = require('node:worker_threads');

@@ -1,4 +1,4 @@
-/** Derives 20 random-looking bytes from a number (SplitMix). */
+/** Derives the 20 pseudo-random bytes of an address from a number (SplitMix32). */
 export function addressBytes(n: number): Uint8Array {
   const words = new Uint32Array(5);
   for (let word = 0; word < 5; word++) {

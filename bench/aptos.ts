@@ -1,7 +1,7 @@
 /**
- * Aptos transactions per second on one core, including parsing the node's JSON, matching, and
- * building bodies. Uses recorded transactions with new hashes if the recordings are next to the
- * checkout, otherwise scripted ones.
+ * Measures how many Aptos transactions the service processes per second of processor time: parsing
+ * the node's JSON, matching, and building bodies. Uses recorded transactions with new hashes if the
+ * folder of recordings exists, otherwise scripted ones.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const PAGE = 100;
 const PAGES = 20;
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
-/** Average rate of mainnet, and the goal as a multiple of it. */
+/** Average transactions per second of mainnet, and the goal as a multiple of it. */
 const MAINNET_PER_SECOND = 66;
 const BAR = 50;
 
@@ -45,13 +45,14 @@ export default async function aptos(): Promise<Figures> {
     const id = `stream-${n}`;
     index.put(stream(id));
     const addresses = Array.from({ length: ADDRESSES_PER_STREAM }, (_, k) => address(n, k));
-    // One stream in a hundred watches a busy account.
+    // One stream in a hundred also watches the sender of a sample, so that there are matches.
     const busy = samples[n % samples.length]!['sender'];
     if (n % 100 === 0 && typeof busy === 'string') addresses.push(busy);
     index.addAddresses(id, packAddresses(addresses, 32).bytes);
   }
 
-  // Input as received: JSON of a fullnode and messages of a stream, with unique hashes.
+  // The input in both forms in which the service receives it: JSON from a fullnode, and messages of
+  // the transaction stream. Each transaction has its own hash.
   const pages = Array.from({ length: PAGES }, (_, p) =>
     Array.from({ length: PAGE }, (__, k) => {
       const n = p * PAGE + k;
@@ -107,7 +108,7 @@ export default async function aptos(): Promise<Figures> {
   };
 }
 
-/** Processor time, which is independent of other programs. */
+/** Returns the processor time since a reading, in milliseconds. Other programs do not affect it. */
 const spentMs = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;

@@ -1,7 +1,7 @@
 /**
- * Startup time of the command line from the published tarball: `--version` and `--help` compared
- * with Node alone, and `dev` in an empty folder until it is ready and until its first webhook; the
- * same with `npx`, with an empty npm cache (downloads the pinned Node) and a full one.
+ * Measures the startup of the published command: `--version` and `--help` compared with Node alone,
+ * and `dev` in an empty folder until it is ready and until its first webhook. Then it runs `dev`
+ * with `npx`: with an empty npm cache, so that Node is downloaded too, and with a full one.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -49,7 +49,10 @@ export default async function cli(): Promise<Figures> {
   }
 }
 
-/** Returns the fastest of several starts, because other programs only slow a start down. */
+/**
+ * Returns the milliseconds of the fastest of several starts, because other programs can only slow a
+ * start down.
+ */
 function fastest(args: string[]): number {
   const times = Array.from({ length: STARTS }, () => {
     const started = performance.now();
@@ -59,7 +62,7 @@ function fastest(args: string[]): number {
   return Math.min(...times);
 }
 
-/** Runs `dev` until its first webhook; `npmCache` is the cache folder if npm starts it. */
+/** Runs `dev` until its first verified webhook. `npmCache` is the cache folder for npx. */
 async function startDev(
   file: string,
   args: string[],
@@ -69,7 +72,7 @@ async function startDev(
   const started = performance.now();
   const child = spawn(file, [...args, 'dev', '--port', '0'], {
     cwd,
-    // A process group, so that npx, npm's shell and both Nodes end together.
+    // Creates a process group, so that npx, npm's shell and both Node processes end together.
     detached: true,
     env: { ...process.env, ...(npmCache !== undefined && { npm_config_cache: npmCache }) },
     stdio: ['ignore', 'pipe', 'inherit'],

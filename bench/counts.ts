@@ -1,6 +1,6 @@
 /**
- * Duration of `GET /sluice/counts` in a ledger of 30 days with 40 streams; one stream has half of
- * all deliveries. Each figure is the median of nine readings from the store.
+ * Measures how long the store takes for `GET /sluice/counts` in ledgers of 30 days with 40 streams,
+ * one of which has half of all deliveries. Each figure is the median of nine readings.
  */
 import { type Kysely, sql } from 'kysely';
 import type { DeliveryFilter } from '@sluice/kit/contract';
@@ -24,7 +24,7 @@ export async function measureCounts(name: EngineName): Promise<Figures> {
   const figures: Figures = {};
   for (const size of SIZES) {
     const measure = async (store: Store): Promise<void> => {
-      // On SQLite, the first call starts the thread that counts.
+      // On SQLite, the first call starts the thread in which the store counts.
       await store.countByField({});
       for (const [what, filter] of Object.entries(filtersOf(Date.now()))) {
         figures[`${what}, of ${size.toLocaleString('en')}`] = await timeReadings(() =>
@@ -66,7 +66,10 @@ const DELIVERY_COLUMNS = Object.fromEntries([
 
 const ABOUT = 'Transfer 250.5 USDC 0x28c6…1d60 → 0x5a52…efcb';
 
-/** Spreads deliveries evenly over the days: one in 40 has failed, and one in 40 was canceled. */
+/**
+ * Inserts deliveries that are spread evenly over the days. One in 40 has failed, and one in 40 was
+ * canceled.
+ */
 async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<void> {
   const from = Date.now() - DAYS * DAY_MS;
   const append = async (
@@ -92,7 +95,7 @@ async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<v
 }
 
 function toMatch(place: number, at: number) {
-  // Returns a pseudo-random number.
+  // Looks random, but is the same in each run.
   const dice = (place * 2_654_435_761) % 1_000_003;
   return {
     ...{ id: pastId(at), stream_id: STREAMS[dice % 2 === 0 ? 0 : 1 + (dice % 39)]! },

@@ -1,11 +1,10 @@
-/** One measured value. */
 export interface Figure {
   value: number;
   unit: string;
   note: string;
 }
 
-/** Figures of a benchmark, by name. */
+/** Figures, by name. */
 export type Figures = Record<string, Figure>;
 
 export const toFigure = (value: number, unit: string, note: string): Figure => ({

@@ -1,4 +1,4 @@
-/** Fills a ledger directly, without its store, and then reads it through the store. */
+/** Fills a ledger directly with SQL, and then reads it through its store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ async function fillPostgres(url: string, fill: Fill, read: Read): Promise<void> 
   await store.close();
 }
 
-/** Returns the median of nine readings, with the fastest and slowest in the note. */
+/** Returns the median time of nine readings, with the fastest and the slowest time in the note. */
 export async function timeReadings(ask: () => Promise<unknown>): Promise<Figure> {
   const times: number[] = [];
   for (let n = 0; n < READINGS; n++) {

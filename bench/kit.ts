@@ -1,7 +1,7 @@
 /**
- * Verifies and decodes ERC-20 transfers with the kit and with the hosted SDK, `moralis@2.27.2`, in
- * alternating rounds in one process; webhooks are parsed beforehand, so both sides get a new ABI
- * object each time. Also compares import time in a fresh process, and size on disk.
+ * Compares the kit with the hosted SDK, `moralis@2.27.2`: verifying and decoding ERC-20 transfers
+ * in alternating rounds in one process, import time in a fresh process, and size on disk. Each run
+ * gets a newly parsed webhook, with a new ABI object.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -20,12 +20,12 @@ import type { Figures } from './figures.ts';
 const SECRET = 'bench-secret';
 const SIZES = { '2kB': 2_000, '20kB': 20_000, '500kB': 500_000 };
 const ROUNDS = 7;
-/** Measuring time per side and round. */
+/** Milliseconds for which each side is measured in each round. */
 const ROUND_MS = 100;
 const IMPORTS = 9;
 const ABI = erc20Abi.filter(({ type }) => type === 'event');
 
-/** The parts of the hosted SDK used here. */
+/** The parts of the hosted SDK that are used here. */
 interface HostedStreams {
   verifySignature(options: { body: unknown; signature: string }): boolean;
   parsedLogs(webhook: unknown): unknown[];
@@ -90,7 +90,10 @@ export default async function kit(): Promise<Figures> {
       decode.records / logs,
       'a log; toRecords() with the same ids',
     );
-    figures[`records_${size}_ratio`] = times(decode.batch / decode.records, 'BatchProcessor / it');
+    figures[`records_${size}_ratio`] = times(
+      decode.batch / decode.records,
+      'BatchProcessor / toRecords()',
+    );
     figures[`decode_${size}_ratio`] = times(decode.theirs / decode.ours, 'parsedLogs() / ours');
     figures[`decode_${size}_ratio_constant`] = times(
       decode.theirs / decode.constant,
@@ -104,7 +107,7 @@ export default async function kit(): Promise<Figures> {
 const us = (value: number, note: string) => ({ value, unit: 'us', note });
 const times = (value: number, note: string) => ({ value, unit: 'x', note });
 
-/** Returns as many transfers as fit into a body of that size. */
+/** Returns a webhook with as many transfers as fit into `bytes`, but at least one. */
 function webhookOf(bytes: number): { body: string; logs: number } {
   const webhook: EvmWebhook = {
     ...TEST_WEBHOOK,
@@ -145,7 +148,7 @@ function decodeWithViem({ logs }: EvmWebhook): unknown {
   );
 }
 
-/** Returns the microseconds per webhook for each side: the median of alternating rounds. */
+/** Returns the microseconds per webhook for each side, as the median of alternating rounds. */
 function measure<Side extends string>(
   parse: () => EvmWebhook,
   sides: Record<Side, (webhook: EvmWebhook) => unknown>,
@@ -155,7 +158,7 @@ function measure<Side extends string>(
     Side,
     number[]
   >;
-  // The additional round is for warm-up.
+  // Round 0 is for warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const name of names) {
       const microseconds = timeOf(parse, sides[name]);

@@ -1,8 +1,8 @@
 /**
- * Matches blocks of mainnet's size against a thousand streams with a thousand to ten million
- * addresses, including building the bodies. The same run measures a map of strings to sets, where
- * it fits in memory, iterating over the block without lookups, and the share of one core that
- * following four chains takes with ten million addresses.
+ * Measures matching blocks of Ethereum's size against a thousand streams with a thousand to ten
+ * million addresses in total, including building the bodies. For comparison, it measures a map of
+ * strings to sets (up to a million addresses), and iterating over the block without lookups. With
+ * ten million addresses, it also measures the share of one core for following four chains.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -30,14 +30,14 @@ import type { Figures } from './figures.ts';
 const CHAIN = '0x2105';
 const STREAMS = 1_000;
 const SIZES = { '1k': 1e3, '10k': 1e4, '1M': 1e6, '10M': 1e7 };
-/** Above this number, a map of strings to sets takes gigabytes. */
+/** Above this number of addresses, a map of strings to sets takes gigabytes. */
 const MAP_LIMIT = 1e6;
 const BLOCKS = 100;
 const ROUNDS = 20;
 const WATCHED_SHARE = 0.03;
 const MAINNET = { transactions: 200, logs: 500 };
 
-/** Assumed ordinary day of each chain: seconds per block, and contents of a block. */
+/** Assumed averages of each chain: seconds per block, and transactions and logs of a block. */
 const CHAINS = {
   ethereum: { seconds: 12, ...MAINNET },
   base: { seconds: 2, transactions: 300, logs: 1_200 },
@@ -45,7 +45,7 @@ const CHAINS = {
   arbitrum: { seconds: 0.25, transactions: 8, logs: 30 },
 };
 
-/** @param parts numbers of addresses; default: {@link SIZES} */
+/** @param parts numbers of addresses. Default: {@link SIZES} */
 export default async function match(parts: readonly string[]): Promise<Figures> {
   const figures: Figures = {};
   const sizes = parts.length === 0 ? SIZES : Object.fromEntries(parts.map((n) => [n, Number(n)]));
@@ -80,7 +80,7 @@ export default async function match(parts: readonly string[]): Promise<Figures> 
   return figures;
 }
 
-/** Processor time of this thread. */
+/** Returns the processor time of this thread in milliseconds. */
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -129,7 +129,10 @@ function createIndex(size: number): StreamIndex {
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** The same streams, with their addresses in a map. */
+/**
+ * Returns an index of the same streams that looks up addresses in a map, and the bytes of the map
+ * per address.
+ */
 function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex; bytes: number } {
   const streams: CompiledStream[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -154,7 +157,7 @@ function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex;
   };
 }
 
-/** A generator that yields the same numbers in every run. */
+/** Creates a generator of pseudo-random numbers. A seed gives the same numbers in every run. */
 function createRandom(seed: number): () => number {
   let state = seed + 1;
   return () => {
@@ -169,8 +172,8 @@ const SWAP = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67
 const STRANGERS = 0x4000_0000;
 
 /**
- * Mostly ERC-20 transfers of a few hundred tokens between unwatched addresses; some use a watched
- * address.
+ * Creates a block of mostly ERC-20 transfers. The parties are addresses that are not watched,
+ * except for a small share.
  */
 function createBlock(
   { transactions, logs }: { transactions: number; logs: number },
@@ -232,7 +235,10 @@ function createBlock(
   };
 }
 
-/** Matches as the service does, with the body of each match as it is stored. */
+/**
+ * Matches a block and builds the body of each match as the service does. Returns the number of
+ * matches and of matching records.
+ */
 function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; records: number } {
   const matches = matchBlock(index, CHAIN, block);
   let records = 0;
@@ -245,13 +251,13 @@ function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; recor
 }
 
 function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
-  // Clones each block, so that it is new to all caches, as after parsing.
   const durations: number[] = [];
   let matches = 0;
   let records = 0;
-  // The two additional rounds are for warm-up.
+  // Rounds below 0 are for warm-up.
   for (let round = -2; round < ROUNDS; round++) {
     for (const block of blocks) {
+      // A clone is new to all caches, like a block that was just parsed.
       const fresh = structuredClone(block);
       const started = performance.now();
       const found = matchAll(index, fresh);
@@ -351,7 +357,10 @@ async function followOne(
   }
 }
 
-/** A block as nodes return it, including the fields that the service does not read. */
+/**
+ * Returns the block and its receipts as nodes do, including the fields that the service does not
+ * read.
+ */
 function toRpc(block: EvmBlock) {
   const at = { blockHash: block.hash, blockNumber: `0x${block.number.toString(16)}` };
   const quantity = (n: number): string => `0x${n.toString(16)}`;

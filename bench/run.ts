@@ -8,7 +8,7 @@ const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
-    /** Duration of `deliver-hour`. */
+    /** Duration of `deliver-hour` in minutes. */
     minutes: { type: 'string', default: '60' },
   },
 });

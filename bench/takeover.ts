@@ -1,8 +1,8 @@
 /**
- * Measures the time from the kill of a reader to the webhook of a block that is mined at the kill:
- * a standby takes over on PostgreSQL, and the service restarts on SQLite, each with ten million
- * watched addresses. The random addresses, in 100 streams, are written directly to the tables, each
- * stream in address order like an import.
+ * Measures the time from the kill of a reader to the webhook of a block that is mined right then.
+ * On PostgreSQL, a standby takes over; on SQLite, the service restarts. By default, 100 streams
+ * watch ten million random addresses, which are written directly to the tables in the order in
+ * which an import writes them.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,10 @@ interface World {
   args: readonly string[];
 }
 
-/** @param parts engines, and a number of addresses. Default: both engines */
+/**
+ * @param parts engines, a number of addresses, or both. Default: both engines with ten million
+ * addresses
+ */
 export async function measureTakeover(parts: readonly string[]): Promise<Figures> {
   const addresses = Number(parts.find((part) => Number(part) > 0) ?? ADDRESSES);
   const figures: Figures = {};
@@ -151,7 +154,7 @@ async function createStreams({ sink }: World, on: Served): Promise<string[]> {
 const isReady = (service: Served): Promise<boolean> =>
   until('the service is ready', async () => (await fetch(`${service.url}/ready`)).ok, PATIENCE_MS);
 
-/** Waits until the chain is read, because matching starts with the block after the first one. */
+/** Waits until the chain is live, because earlier blocks are not matched. */
 const isLive = (service: Served): Promise<boolean> =>
   until(
     'the chain is live',
@@ -166,7 +169,7 @@ interface Health {
   chains: { state: string }[];
 }
 
-/** Mines a block with a transfer to the last address of the last stream. */
+/** Mines a block with a transfer to an address of the last stream. Returns the block number. */
 function mineMatch({ chain, addresses }: World): bigint {
   const to = `0x${Buffer.from(addressBytes(addresses - 1)).toString('hex')}` as const;
   const transactions = [scripted.transfer({ from: SENDER, to, value: 1n })];
@@ -211,7 +214,7 @@ async function fillSqlite(world: World, path: string): Promise<void> {
 async function fillPostgres(world: World, url: string, folder: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
-  // The server reads the file as another user.
+  // The database server reads the file in this folder as another user.
   chmodSync(folder, 0o755);
   const file = join(folder, 'addresses');
   for (const [n, id] of world.streamIds.entries()) {

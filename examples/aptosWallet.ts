@@ -1,4 +1,7 @@
-/** An Aptos wallet: an account's incoming and outgoing coins. Aptos blocks are final. */
+/**
+ * An Aptos wallet that prints an account's incoming and outgoing coins. Aptos blocks are final, so
+ * every webhook is confirmed.
+ */
 import { createServer } from 'node:http';
 import { createClient, createHandler } from '@sluice/kit';
 import { toNodeListener } from '@sluice/kit/node';
@@ -15,8 +18,8 @@ const {
 const handler = createHandler({ secret }).onAptosWebhook((webhook) => {
   const print = (sign: string, moved: typeof webhook.coinDeposits): void => {
     for (const { address, value, valueWithDecimals, coin } of moved) {
-      // A webhook contains all movements of its transactions. Coins are identified by type, because
-      // names are not unique.
+      // A webhook contains the movements of all accounts in its transactions, so this selects those
+      // of one account. Coins are identified by type, because names are not unique.
       if (address === account) console.log(sign, valueWithDecimals ?? value, coin.symbol, coin.type);
     }
   };

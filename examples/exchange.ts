@@ -21,7 +21,7 @@ const customers = new Map([
   ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'Alice'],
   ['0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', 'Bob'],
 ]);
-/** Tokens by contract, because names are not unique. */
+/** Accepted tokens by contract, because names are not unique. */
 const tokens = new Map([['0x700b6a60ce7eaaea56f065753d8dcb9653dbad35', 'SLD']]);
 
 // Amounts are strings, because they can exceed any integer type of a database.
@@ -42,7 +42,7 @@ interface Deposit {
   amount: string | null;
 }
 
-/** All kinds of deposits: tokens, payments, and payments by contracts. */
+/** Yields all kinds of deposits: ERC-20 tokens, ETH, and ETH that a contract pays. */
 function* depositsOf(webhook: RecordSource): Generator<Deposit> {
   const { erc20Transfers, txs, internalTxs } = toRecords(webhook);
   for (const { id, to, contract, value } of erc20Transfers) {
@@ -60,17 +60,21 @@ function record(webhook: RecordSource): void {
     const customer = customers.get(to ?? '');
     if (customer === undefined || asset === undefined || amount === null || amount === '0') continue;
     const { changes } = upsert.run(id, customer, asset, amount, webhook.block.hash, state);
-    // No row changed: another delivery of the same block has already credited it.
+    // If no row changed, an earlier delivery has already credited the deposit.
     if (changes > 0) console.log(state, customer, amount, asset);
   }
 }
 
-/** Deletes only that block's deposits: the replacement block may contain the same deposits. */
+/**
+ * Deletes only the deposits of the removed block, because its replacement may contain the same
+ * transactions.
+ */
 function takeBack(webhook: RecordSource): void {
   const { blockHash, erc20Transfers, txs, internalTxs } = toRemovedIds(webhook);
   for (const id of [...erc20Transfers, ...txs, ...internalTxs]) {
     for (const { customer, asset, amount, state } of remove.all(id, blockHash)) {
-      // The reorg was deeper than the confirmations: check the credited account manually.
+      // If a credited deposit is removed, the reorg was deeper than the number of confirmations.
+      // Check the customer's account manually.
       console.log('gone', customer, amount, asset, state === 'credited' ? 'AFTER IT WAS CREDITED' : '');
     }
   }
@@ -92,7 +96,7 @@ const stream = {
   includeInternalTxs: true,
   notifyRemoved: true,
 };
-/** Returns the id of the stream, which an earlier start may have created. */
+/** Updates the stream of an earlier start, or creates the stream. Returns its id. */
 async function ensureStream(): Promise<string> {
   for await (const { id, tag } of client.streams.list()) {
     if (tag === stream.tag) return (await client.streams.update(id, stream)).id;

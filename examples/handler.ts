@@ -1,4 +1,4 @@
-/** The handler of the framework examples: prints each confirmed transfer. */
+/** The handler that the framework examples share. It prints each confirmed transfer. */
 import { createHandler } from '@sluice/kit';
 
 const { SLUICE_SECRET: secret = '' } = process.env;

@@ -1,6 +1,7 @@
 /**
  * Writes webhooks to PostgreSQL at `DATABASE_URL`, with the tables and statements of `records.ts`.
- * Each webhook is written in one transaction; if that fails, it is delivered again.
+ * Each webhook is written in one transaction; if that fails, the service delivers the webhook
+ * again.
  */
 import { createServer } from 'node:http';
 import { createHandler } from '@sluice/kit';

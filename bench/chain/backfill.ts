@@ -6,7 +6,6 @@ import { type Ponder, withPonder } from './ponder.ts';
 import { type EventSink, startEventSink } from './eventSink.ts';
 import { type World, startWorld, withSluice } from './world.ts';
 
-/** 100,000 events in 2,000 blocks. */
 export const measureDense = (): Promise<Figures> =>
   measure(
     'dense',
@@ -21,7 +20,6 @@ export const measureDense = (): Promise<Figures> =>
     },
   );
 
-/** 200 events in 30,000 blocks. */
 export const measureSparse = (): Promise<Figures> =>
   measure('sparse', 200, 'backfill of 200 events in 30,000 blocks', async ({ anvil, emit }) => {
     for (let event = 0; event < 200; event++) {
@@ -32,7 +30,10 @@ export const measureSparse = (): Promise<Figures> =>
 
 interface Result {
   seconds: number;
-  /** Part of `seconds` until the program was ready to read. */
+  /**
+   * Part of `seconds` that passed before the program could read the chain; 0 for Sluice, which
+   * starts before the measurement.
+   */
   startSeconds: number;
   calls: number;
   peakBytes: number;
@@ -50,7 +51,7 @@ async function measure(
     const from = Number(await world.anvil.request('eth_blockNumber')) + 1;
     await fill(world);
     const to = Number(await world.anvil.request('eth_blockNumber'));
-    // Backfills end at the newest confirmed block.
+    // Adds blocks after the range, because a backfill ends at the newest confirmed block.
     await world.anvil.request('anvil_mine', [64]);
     const range = { from, to, events };
     const sluice = await runSluice(world, sink, range);
@@ -73,7 +74,7 @@ async function measure(
 const toFigures = (name: string, result: Result, note: string): Figures => ({
   [name]: toFigure(result.seconds, 's', note),
   [`${name} calls`]: toFigure(result.calls, '', 'JSON-RPC calls, each member of a batch counted'),
-  [`${name} peak`]: toFigure(result.peakBytes / 1024 ** 2, 'MiB', 'most resident memory'),
+  [`${name} peak`]: toFigure(result.peakBytes / 1024 ** 2, 'MiB', 'peak resident memory'),
 });
 
 interface Range {

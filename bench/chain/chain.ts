@@ -1,6 +1,7 @@
 /**
- * Compares reading a chain with Ponder on the same anvil: backfills, latency of new blocks, memory
- * and startup. Node, service and receiver share the machine.
+ * Measures how the service reads a chain: backfills, latency of new blocks, memory and startup. For
+ * comparison, most parts also run Ponder on the same anvil. The node, the service and the receiver
+ * share the machine.
  */
 import type { Figures } from '../figures.ts';
 

@@ -4,9 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface EventSink {
-  /** Webhook URL. */
   readonly url: string;
-  /** Arrival time of each block's first webhook, by block number, from `performance.now`. */
+  /** Arrival time (`performance.now()`) of each block's first webhook, by block number. */
   readonly arrivals: ReadonlyMap<number, number>;
   /** Forgets all events; `complete` then waits for this number of distinct events. */
   expect(events: number): void;
@@ -14,7 +13,7 @@ export interface EventSink {
   stop(): Promise<void>;
 }
 
-/** The fields of a webhook that are read; the webhooks of Ponder have them as well. */
+/** The fields that the sink reads. Webhooks of Sluice and of the Ponder app both have them. */
 interface Body {
   block: { number: string };
   logs: { logIndex: string }[];
@@ -28,7 +27,7 @@ export async function startEventSink(): Promise<EventSink> {
 
   const record = (body: string, arrivedAt: number): void => {
     const { block, logs } = JSON.parse(body) as Body;
-    // A service tests its webhook URL with an empty block.
+    // The test webhook of a new stream has no logs.
     if (logs.length === 0) return;
     const number = Number(block.number);
     if (!arrivals.has(number)) arrivals.set(number, arrivedAt);

@@ -1,4 +1,4 @@
-/** Measures an idle service with one chain: the time until it is ready, and its memory. */
+/** Measures the startup time and the idle memory of a service with one chain, and of Ponder. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Latency of new blocks, from the node's newHeads to the arrival of their webhook. */
+/**
+ * Measures the latency of new blocks, from the node's `newHeads` notification to the arrival of the
+ * block's webhook.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@sluice/testkit';
 import { toFigure, type Figures } from '../figures.ts';
@@ -8,10 +11,13 @@ import { withPonder } from './ponder.ts';
 import { type World, startWorld, withSluice } from './world.ts';
 
 const BLOCKS = 60;
-/** Number of blocks from which a service learns the chain's pace before the measurement. */
+/** Number of blocks before the measurement, so that a service can learn the chain's block time. */
 const WARM_UP_BLOCKS = 30;
 
-/** Blocks are mined on demand, 10 per second, so the node is idle when each one arrives. */
+/**
+ * Measures the latency over WebSocket. Mines a block every 100 ms, so that the node is idle when
+ * the service reads it.
+ */
 export async function measureWebSocket(): Promise<Figures> {
   const world = await startWorld();
   const sink = await startEventSink();
@@ -37,7 +43,10 @@ export async function measureWebSocket(): Promise<Figures> {
   }
 }
 
-/** Repeats the measurement over HTTP with default settings and a block each second. */
+/**
+ * Measures the latency over HTTP with default settings and a block each second, for Sluice and for
+ * Ponder.
+ */
 export async function measureHttp(): Promise<Figures> {
   const world = await startWorld({ blockTimeSeconds: 1 });
   const sink = await startEventSink();
@@ -82,7 +91,7 @@ export async function measureHttp(): Promise<Figures> {
   }
 }
 
-/** Records the time at which the node announces each block, from `performance.now`. */
+/** Records when the node announces each block: `performance.now()` by block number. */
 async function watchHeads({ anvil }: World): Promise<{
   readonly times: ReadonlyMap<number, number>;
   stop(): void;
@@ -103,7 +112,8 @@ async function watchHeads({ anvil }: World): Promise<{
 }
 
 /**
- * Returns the sorted latencies in milliseconds of the blocks that arrived, without the first ones.
+ * Returns the latencies in milliseconds, sorted, of the blocks whose webhook arrived, without the
+ * first `skip` blocks.
  */
 function waitsOf(heads: ReadonlyMap<number, number>, sink: EventSink, skip: number): number[] {
   return [...sink.arrivals]

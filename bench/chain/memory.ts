@@ -1,4 +1,4 @@
-/** Returns the resident memory of another process, as reported by Linux. */
+/** Reads the resident memory of another process, as reported by Linux. */
 import { readFileSync } from 'node:fs';
 
 const KB = 1_024;
@@ -10,8 +10,7 @@ const readField = (pid: number, field: string): number => {
   return Number(found?.[1] ?? 0) * KB;
 };
 
-/** Bytes. */
 export const readResident = (pid: number): number => readField(pid, 'VmRSS');
 
-/** Peak in bytes since the process started. */
+/** Returns the peak resident memory since the process started, in bytes. */
 export const readPeak = (pid: number): number => readField(pid, 'VmHWM');

@@ -1,13 +1,13 @@
 /**
  * A TCP proxy in front of a node, in its own thread. It counts JSON-RPC calls, including each call
- * in a batch, and can delay every message as if the node were far away.
+ * of a batch, and can delay all messages as if the node were far away.
  */
 import { Worker } from 'node:worker_threads';
 
 export interface NodeProxy {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Returns the number of calls by method since the previous call. */
+  /** Returns the number of JSON-RPC calls since `takeCalls` was last called, by method. */
   takeCalls(): Promise<Map<string, number>>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Ponder on the same chain: an app that stores each event and POSTs the events of a block together.
- * It runs on PGlite, its default, with a request limit that is high enough not to matter.
+ * Runs Ponder on the same chain, with an app that stores each event and POSTs the events of a block
+ * together. Ponder uses PGlite, its default database, and a request limit that is never reached.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,17 +14,17 @@ import { freePort } from '../../test/serve.ts';
 
 export interface Ponder {
   readonly pid: number;
-  /** Time of its first response, from `performance.now`. */
+  /** `performance.now()` at the first successful response of Ponder. */
   readonly startedAt: number;
 }
 
 export interface PonderOptions {
-  /** URL of the node's JSON-RPC over HTTP. */
+  /** HTTP URL of the node's JSON-RPC API. */
   node: string;
   contract: string;
   startBlock: number | 'latest';
   webhookUrl: string;
-  /** Milliseconds between polls of the head. Default: Ponder's own, 1,000. */
+  /** Milliseconds between polls of the head. Default: 1,000, as in Ponder. */
   pollMs?: number | undefined;
 }
 
@@ -66,8 +66,8 @@ export const ping = onchainTable('ping', (t) => ({
 `;
 
 /**
- * Sends a block's webhook with the first event of the next block, or shortly after if there is
- * none.
+ * Returns the code of the app. The app sends the events of a block when the first event of another
+ * block arrives, or when the event loop is idle.
  */
 const handlerOf = (webhookUrl: string): string => `
 import { ponder } from 'ponder:registry';
@@ -94,7 +94,7 @@ ponder.on('Token:Ping', async ({ event, context }) => {
 });
 `;
 
-/** The API, which Ponder requires to start. */
+/** An empty API, without which Ponder does not start. */
 const API = `
 import { Hono } from 'hono';
 export default new Hono();

@@ -11,7 +11,7 @@ const EVENTS = 2_000;
 const PER_QUERY = 2_000;
 const PER_SECOND = 25;
 
-/** Backfills end at the newest confirmed block. */
+/** Number of blocks after the range, because backfills end at the newest confirmed block. */
 const CONFIRMED = 64;
 
 export async function measureRemote(): Promise<Figures> {
@@ -44,8 +44,12 @@ export async function measureRemote(): Promise<Figures> {
       return {
         remote: toFigure(seconds, 's', '2,000 events in 1,000,000 blocks, 25 requests per second'),
         'remote ratio': toFigure(seconds / least, '', `of ${least} s for the necessary calls`),
-        'remote calls': toFigure(calls, '', 'JSON-RPC calls, refused ones and those of the head'),
-        'remote peak': toFigure(readPeak(pid) / 1024 ** 2, 'MiB', 'most resident memory'),
+        'remote calls': toFigure(
+          calls,
+          '',
+          'JSON-RPC calls, including refused ones and reads of the head',
+        ),
+        'remote peak': toFigure(readPeak(pid) / 1024 ** 2, 'MiB', 'peak resident memory'),
       };
     });
   } finally {

@@ -1,18 +1,21 @@
-/** A thread that serves a long scripted chain like a hosted node: far away, and with limits. */
+/**
+ * A worker thread that serves a long scripted chain like a hosted node: with latency, a rate limit,
+ * and a limit on the block range of a query.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { toEventSelector } from 'viem';
 
 export interface RemoteChain {
   readonly url: string;
-  /** The contract whose events are watched. */
+  /** Address of the contract that emits the events. */
   readonly contract: string;
 }
 
 interface Settings {
   blocks: number;
   events: number;
-  /** Number of blocks between two events. */
+  /** Number of blocks from one event to the next. */
   every: number;
   blocksPerQuery: number;
   callsPerSecond: number;

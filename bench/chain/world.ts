@@ -1,4 +1,4 @@
-/** The chain and the services of the measurements: anvil with a contract that emits events. */
+/** Starts anvil with a contract that emits events, and services that read its chain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { encodeFunctionData, numberToHex, toEventSelector } from 'viem';
 import { API_KEY, type ServeOptions, type Served, serve } from '../../test/serve.ts';
 
 const CHAIN = '0x7a69';
-/** An event that is not a token event, so that no state is read. */
+/** Not a token event, so that the service reads no token metadata. */
 const EVENT = 'Ping(uint256)';
 
 const GAS = '0x1c9c380';
@@ -17,9 +17,9 @@ const SENDER = 0;
 
 export interface World {
   readonly anvil: Anvil;
-  /** The contract that emits the watched events. */
+  /** Address of the contract that emits the events. */
   readonly contract: `0x${string}`;
-  /** Sends a transaction with this number of events; resolves when the node has accepted it. */
+  /** Emits this number of events in one transaction; resolves when the node has accepted it. */
   emit(events: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -55,13 +55,13 @@ interface Receipt {
 }
 
 export interface Sluice extends Served {
-  /** Creates a stream of the contract's events. Returns its id. */
+  /** Creates a stream of the contract's events and returns the stream's id. */
   watch(contract: string, webhookUrl: string): Promise<string>;
   backfill(streamId: string, range: { from: number; to: number }): Promise<void>;
 }
 
 /**
- * Runs `work` as soon as a service listens, on its own SQLite ledger.
+ * Starts a service with its own SQLite ledger and runs `work` as soon as the service listens.
  *
  * @param node URL of the chain's node with options, as in `--chain 0x7a69=…`
  */
@@ -80,7 +80,7 @@ export async function withService<T>(
   }
 }
 
-/** Like `withService`, but waits until the service follows the chain. */
+/** Like `withService`, but runs `work` only once the chain is live. */
 export const withSluice = <T>(node: string, work: (sluice: Sluice) => Promise<T>): Promise<T> =>
   withService(node, async (served) => {
     const client = createClient({ apiKey: API_KEY, baseUrl: served.url });

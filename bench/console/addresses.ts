@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
-/** Imports a file of 100,000 addresses in random order: parsing, and upload in parts. */
+/**
+ * Measures the import of a file of 100,000 addresses in random order: parsing, and upload in parts.
+ */
 import { createHash } from 'node:crypto';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -38,7 +40,7 @@ export async function measureImport({ page, front, streamId }: Bench): Promise<F
     Object.assign(globalThis, { steps });
     let last: string | null = null;
     const note = (): void => {
-      // The result replaces the progress bar at the end.
+      // At the end, the progress bar is missing, because the result has replaced it.
       const bar = document.querySelector('dialog progress, [role=dialog] progress');
       const now = bar?.parentElement?.textContent ?? '';
       if (now !== last) steps.push(performance.now());

@@ -1,5 +1,8 @@
 /// <reference lib="dom" />
-/** Delay of a delivery over a real chain, from the receiver's response to its row on the screen. */
+/**
+ * Measures on a real chain how long after the receiver's response the row of a delivery shows it as
+ * delivered.
+ */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { startWorld } from '../../test/browser/world.ts';
 import { toFigure, type Figures } from '../figures.ts';

@@ -31,7 +31,7 @@ export async function measureChart({ page, front, streamId }: Bench): Promise<Fi
       chart?.dispatchEvent(
         new PointerEvent('pointermove', { clientX: 300 + each * 10, bubbles: true }),
       );
-      // React has finished by the time the next task runs.
+      // React has finished when the next task runs.
       await new Promise((resolve) => setTimeout(resolve));
       moves.push(performance.now() - moved);
       await frame();

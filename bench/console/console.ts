@@ -1,7 +1,6 @@
 /**
- * Performance of the console in headless Chromium, which draws in software; a graphics card is
- * faster. The service is real; a proxy adds 100,000 deliveries, a 5 MB body, and 200 deliveries per
- * second.
+ * Measures the console in headless Chromium, which draws in software; a graphics card is faster.
+ * The service is real; a proxy adds 100,000 deliveries, a 5 MB body, and a feed of new deliveries.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,7 +37,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Figures>> = {
   fleet: measureFleet,
 };
 
-/** @param names of the parts to measure. Default: all */
+/** @param names parts to measure. Default: all */
 export async function measureConsole(names: readonly string[]): Promise<Figures> {
   const parts = (names.length === 0 ? Object.keys(PARTS) : names).map((name) => {
     const part = PARTS[name];

@@ -1,4 +1,7 @@
-/** Lighthouse scores of pages of the sample day, on a desktop with an empty cache. */
+/**
+ * Measures Lighthouse scores of the main pages with a day of sample data, on a desktop with an
+ * empty cache.
+ */
 import { listMainPages, startAuditor, type Auditor } from '../../test/looks/lighthouse.ts';
 import { startSeededDay } from '../../test/looks/seededDay.ts';
 import { toFigure, type Figures } from '../figures.ts';

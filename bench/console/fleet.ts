@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Measures a list of thousands of streams: mounting, scrolling, and the response it needs. */
+/** Measures a list of 2,000 streams: the response time of the service, mounting, and scrolling. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -9,7 +9,7 @@ const STREAMS = 2_000;
 const SCROLLS = 60;
 const SCROLL_PX = 900;
 
-/** Must run last, because the streams remain. */
+/** Must run last, because it does not delete its streams. */
 export async function measureFleet({ page, front, client }: Bench): Promise<Figures> {
   for (let count = 1; count < STREAMS; count++) {
     await client.streams.create({

@@ -1,4 +1,7 @@
-/** A proxy in front of the service that generates responses where a benchmark needs more data. */
+/**
+ * A proxy in front of the service. It generates responses where a benchmark needs more data than
+ * the service has.
+ */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request as ask, type ServerResponse } from 'node:http';
@@ -14,7 +17,7 @@ const TICK_MS = 20;
 
 export interface Front {
   url: string;
-  /** Sends new deliveries over the live feed until stopped. */
+  /** Sends new deliveries over the live feed until `stopAppending` is called. */
   append(perSecond: number): void;
   stopAppending(): void;
   stop(): Promise<void>;
@@ -35,7 +38,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
   let timer: NodeJS.Timeout | undefined;
   let told = 0;
-  // The console treats a silent feed as disconnected.
+  // Keeps the feed from falling silent, because the console treats a silent feed as disconnected.
   const beats = setInterval(() => tell(':\n\n'), 1_000);
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', serviceUrl);
@@ -98,7 +101,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
 }
 
-/** Makes ids in creation order, as lists sort by id. */
+/** Creates ids that sort by creation time, because lists sort by id. */
 const idAt = (createdAt: number, index: number): string => {
   const time = createdAt.toString(16).padStart(12, '0');
   const order = (index % 0x1000).toString(16).padStart(3, '0');

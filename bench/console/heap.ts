@@ -1,5 +1,6 @@
 /**
- * Measures the page's memory while deliveries arrive: half an hour of rows, at ten times the rate.
+ * Measures the page's memory while as many deliveries arrive as in half an hour at 200 per second,
+ * but at ten times that rate.
  */
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -7,8 +8,8 @@ import { watch } from './look.ts';
 
 const PER_SECOND = 2_000;
 /**
- * 360,000 rows in total. The list is full before the first reading; after a third of the run, all
- * of its rows arrived live.
+ * Number of readings, with 360,000 rows in total. The list is full before the first reading; after
+ * a third of the readings, all of its rows have arrived live.
  */
 const READINGS = 12;
 const BETWEEN_MS = 15_000;
@@ -22,7 +23,7 @@ export async function measureHeap({ page, front }: Bench): Promise<Figures> {
     front.append(PER_SECOND);
     await page.waitForTimeout(BETWEEN_MS);
     front.stopAppending();
-    // Time allowed for painting the last rows.
+    // Lets the page paint the last rows.
     await page.waitForTimeout(1_000);
     heaps.push((await readHeap()) / 1e6);
   }

@@ -1,5 +1,8 @@
 /// <reference lib="dom" />
-/** Measures the list of deliveries: typing in the filter, mounting, scrolling, live rows. */
+/**
+ * Measures typing in the filter of streams, and mounting, scrolling and live updates of the list of
+ * deliveries.
+ */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -50,7 +53,10 @@ export async function measureList({ page, front }: Bench): Promise<Figures> {
   };
 }
 
-/** Time from the key press to the paint, as measured by the browser. */
+/**
+ * Returns the longest time in milliseconds from an input event to the next paint, as measured by
+ * the browser; 0 if all are below 16.
+ */
 async function measureTyping(page: Page): Promise<number> {
   await page.evaluate(() => {
     const slowest = { slowestKeyMs: 0 };
@@ -68,7 +74,7 @@ async function measureTyping(page: Page): Promise<number> {
   return page.evaluate(() => Reflect.get(globalThis, 'slowestKeyMs') as number);
 }
 
-/** Time from the click on the link to the painted rows. */
+/** Returns the milliseconds from the click on the link until the rows are painted. */
 const measureMount = (page: Page): Promise<number> =>
   page.evaluate(async () => {
     const frame = () => new Promise<number>(requestAnimationFrame);

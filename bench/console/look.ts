@@ -1,18 +1,17 @@
 /// <reference lib="dom" />
 /**
- * Measures the frames of a page, and the processor time of its main thread, which other load does
- * not affect.
+ * Measures the frames of a page, and the processor time of its main thread, which does not depend
+ * on other load.
  */
 import type { CDPSession, Page } from 'playwright-core';
 
-/** 95th percentile. */
 export const p95Of = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? 0;
 
 export interface Watch {
-  /** Runs the function and returns the main thread's processor time in milliseconds. */
+  /** Runs the function. Returns its result and the main thread's processor time in milliseconds. */
   workOf<T>(run: () => Promise<T>): Promise<{ result: T; workMs: number }>;
-  /** Returns the bytes in use after a garbage collection. */
+  /** Returns the bytes of the JavaScript heap that are in use after a garbage collection. */
   readHeap(): Promise<number>;
 }
 
@@ -37,7 +36,7 @@ async function readMetric(session: CDPSession, name: string): Promise<number> {
   return metrics.find((metric) => metric.name === name)?.value ?? 0;
 }
 
-/** Returns the duration of each frame while `work` runs. */
+/** Returns the duration of each frame within the next `ms` milliseconds. */
 export const readFrames = (page: Page, ms: number): Promise<number[]> =>
   page.evaluate(async (forMs) => {
     const frames: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Checks that memory stays flat: sends a steady flow of webhooks on SQLite for the given time, and
- * prints a line per minute and the growth at the end.
+ * Measures whether memory stays flat: sends a steady flow of webhooks on SQLite for the given time,
+ * and prints a line per minute and the growth at the end.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -16,11 +16,11 @@ import { createChain, startEngine } from './workload.ts';
 const STREAMS = 100;
 const BLOCK_EVERY_MS = 200;
 const MINUTE_MS = 60_000;
-/** Retention of deliveries, applied within ten minutes, so that the ledger also stops growing. */
+/** Retention of deliveries, so that the ledger also stops growing. Applied every ten minutes. */
 const KEPT_MS = 2 * MINUTE_MS;
 const MB = 1e6;
 
-/** Integrity checks are tested elsewhere. */
+/** Replaces the integrity checks, which are not part of this measurement. */
 const NONE: InvariantCheck = {
   look: () => Promise.resolve(),
   counts: () => {
@@ -82,7 +82,7 @@ export async function measureMemory(minutes: number): Promise<Figures> {
   } finally {
     await receiver.stop();
   }
-  // The first third fills caches and compiles code.
+  // Skips the first third, in which caches fill and code is compiled.
   const settled = readings.slice(Math.floor(readings.length / 3));
   const last = settled.at(-1)!;
   return {
@@ -99,7 +99,7 @@ export async function measureMemory(minutes: number): Promise<Figures> {
   };
 }
 
-/** Returns the slope per hour by least squares; 0 for a single reading. */
+/** Returns the growth per hour in MB, by least squares; 0 for a single reading. */
 function slopeOf(readings: readonly Reading[], key: 'rssMb' | 'heapMb'): number {
   const mean = (values: number[]): number => values.reduce((sum, n) => sum + n, 0) / values.length;
   const x = mean(readings.map(({ minute }) => minute));

@@ -1,6 +1,7 @@
 /**
- * Time from the commit of a block to the first byte at the receiver, at two rates, with and without
- * another receiver that never responds and has a long queue.
+ * Measures the time from the commit of a block to the first byte of its webhooks at the receiver,
+ * at two rates. At the lower rate, it measures again next to a webhook URL that never responds and
+ * has a long queue.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../../packages/service/src/store/store.ts';
@@ -55,7 +56,10 @@ export async function measureLatency(engineName: EngineName): Promise<Figures> {
   }
 }
 
-/** Commits a block every 100 ms; returns the delays of its webhooks, sorted. */
+/**
+ * Commits a block every 100 ms for `forMs`. Returns the delays of all webhooks in milliseconds,
+ * sorted.
+ */
 async function deliverAt(
   rate: number,
   {

@@ -1,4 +1,4 @@
-/** Temporary ledgers for benchmarks, with production durability. */
+/** Creates temporary ledgers for benchmarks, with production durability. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,13 +12,16 @@ export type EngineName = Store['engine'];
 export interface Ledger {
   store: Store;
   /**
-   * Microseconds of processor time of the database's own processes; undefined without such
-   * processes.
+   * Returns the processor time of the database's own processes in microseconds; undefined for
+   * SQLite, which has none.
    */
   readCpuUs: (() => number) | undefined;
 }
 
-/** Opens SQLite with `synchronous=FULL`, or a new PostgreSQL with its default durability. */
+/**
+ * Runs `work` on a new ledger: SQLite with `synchronous=FULL`, or PostgreSQL with its default
+ * durability.
+ */
 export async function withLedger<T>(
   engine: EngineName,
   work: (ledger: Ledger) => Promise<T>,
@@ -43,7 +46,7 @@ export async function withLedger<T>(
   });
 }
 
-/** Starts a PostgreSQL server that syncs each commit to disk, as by default. */
+/** Starts a PostgreSQL server that syncs each commit to disk, which is PostgreSQL's default. */
 export async function withPostgres<T>(
   work: (server: { url: string; readCpuUs: () => number }) => Promise<T>,
 ): Promise<T> {
@@ -58,8 +61,8 @@ export async function withPostgres<T>(
 const CLOCK_TICK_US = 10_000;
 
 /**
- * Returns the processor time of a process and its children, including ended ones; 0 without
- * `/proc`.
+ * Returns the processor time of a process and its children in microseconds, including children that
+ * have ended; 0 without `/proc`.
  */
 function readTreeCpuUs(pid: number): number {
   let ticks = 0;
@@ -77,7 +80,7 @@ function readTreeCpuUs(pid: number): number {
   return ticks * CLOCK_TICK_US;
 }
 
-/** A process may exit while it is being read. */
+/** Returns `otherwise` if the read fails, for example because the process has just exited. */
 function safely<T>(read: () => T, otherwise: T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * Runs the same workload on pg-boss, a job queue on PostgreSQL: fetch in batches, sign, POST,
- * complete. Four workers run in parallel, as its documentation advises.
+ * Runs the workload of `throughput.ts` on pg-boss, a job queue on PostgreSQL: fetch in batches,
+ * sign, POST, complete. Four workers run in parallel, as the documentation of pg-boss advises.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,10 @@ interface Job {
   data: { url: string; body: string };
 }
 
-/** The parts of pg-boss used here; pg-boss is not installed during type checks. */
+/**
+ * The parts of pg-boss that are used here. Its own types are missing during type checks, because it
+ * is installed only for a run.
+ */
 interface Boss {
   start(): Promise<unknown>;
   stop(options: object): Promise<void>;
@@ -27,7 +30,9 @@ const BATCH = 128;
 const WORKERS = 4;
 const INSERT_BATCH = 1_000;
 
-/** Deliveries per second. */
+/**
+ * Delivers a webhook `count` times with pg-boss after a warm-up. Returns the deliveries per second.
+ */
 export async function deliverWithPgBoss(
   databaseUrl: string,
   webhook: { url: string; body: string },

@@ -1,6 +1,6 @@
 /**
- * A receiver in its own thread that returns 204 to each POST once its body has arrived. It parses
- * only the necessary HTTP, to use little processor time.
+ * A receiver in its own thread that returns 204 to each POST once its body has arrived, except at
+ * `HUNG_PATH`. To save processor time, it parses only the HTTP that it needs.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -10,10 +10,11 @@ export const HUNG_PATH = '/hung';
 export interface Receiver {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Processor time so far, in microseconds. */
+  /** Returns the processor time of the thread so far, in microseconds. */
   readCpuUs(): Promise<number>;
   /**
-   * Returns the arrival time of each webhook since the previous call, by id, in Unix milliseconds.
+   * Returns the webhooks since the previous call: the time of the first byte in Unix milliseconds,
+   * by webhook id.
    */
   takeArrivals(): Promise<Map<string, number>>;
   stop(): Promise<void>;

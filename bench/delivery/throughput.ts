@@ -1,7 +1,7 @@
 /**
- * Deliveries per second, end to end: claim, sign with Keccak and by Standard Webhooks, POST to a
- * receiver on loopback, and commit the outcome. The same run also measures undici posting the same
- * bodies, claims and outcomes without a POST, and pg-boss.
+ * Measures deliveries per second: claim, sign with Keccak and by Standard Webhooks, POST to a
+ * receiver on loopback, and commit the outcome. For comparison, it also measures POSTs of the same
+ * bodies with undici alone, claims and outcomes without a POST, and pg-boss.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Pool } from 'undici';
@@ -12,7 +12,7 @@ import { deliverWithPgBoss } from './pgBoss.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { BODY_BYTES, createChain, startEngine } from './workload.ts';
 
-/** Enough to measure warm code rather than the compiler of V8. */
+/** Enough deliveries that most of them run in optimized code. */
 const DELIVERIES = 100_000;
 const WARM_UP = DELIVERIES / 10;
 const STREAMS = 100;
@@ -87,7 +87,7 @@ async function postRaw(url: string, body: string, count: number): Promise<number
   return perSecond;
 }
 
-/** Commits blocks in which every stream matches; returns deliveries per second. */
+/** Commits blocks in which every stream matches. Returns the deliveries created per second. */
 async function enqueue(store: Store, webhookUrl: string, count: number): Promise<number> {
   const chain = await createChain(store, webhookUrl, { streams: STREAMS });
   const started = performance.now();
@@ -95,7 +95,7 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   return (count * 1000) / (performance.now() - started);
 }
 
-/** Delivers everything due; counts only deliveries that the ledger has recorded as succeeded. */
+/** Starts delivering, and waits until the ledger has recorded `count` deliveries as succeeded. */
 async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver, count: number) {
   const loop = monitorEventLoopDelay({ resolution: 1 });
   const done = Promise.withResolvers<void>();
@@ -131,7 +131,10 @@ async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver,
   };
 }
 
-/** Claims with two workers, because on PostgreSQL one can claim while the other records. */
+/**
+ * Runs two loops, because on PostgreSQL one can claim while the other records outcomes. Returns the
+ * deliveries claimed and recorded per second.
+ */
 async function claimOnly(store: Store, count: number): Promise<number> {
   let left = count;
   const started = performance.now();

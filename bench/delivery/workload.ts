@@ -1,4 +1,7 @@
-/** The workload: streams that match in each block, and the service's own engine. */
+/**
+ * The workload of the delivery benchmarks: streams that match in each block, and the service's own
+ * delivery engine.
+ */
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/attempt.ts';
@@ -19,10 +22,10 @@ export const BODY_BYTES = 2_000;
 export const STREAM_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 
 const SIGNING = { secret: () => 'bench-secret', region: () => 'us-east-1' };
-/** Unix seconds of the first block: today, as live blocks have. */
+/** Timestamp of the first block in Unix seconds. It is the current time, as for live blocks. */
 const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
 
-/** The service's sender, with loopback receivers allowed. */
+/** The service's sender, which may send to all addresses, such as loopback. */
 export const createBenchSender = (): Sender =>
   createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...SIGNING });
 
@@ -48,7 +51,10 @@ export async function createChain(
   }: {
     streams: number;
     bodyBytes?: number;
-    /** `confirmed` confirms blocks at once; otherwise they stay unconfirmed. */
+    /**
+     * Phases to deliver. With `confirmed`, blocks are confirmed at once; otherwise they stay
+     * unconfirmed. Default: `both`
+     */
     deliver?: NewMatch['deliver'];
   },
 ): Promise<Chain> {
@@ -136,8 +142,8 @@ export interface RunningEngine {
 }
 
 /**
- * Starts the service's delivery; `onSucceeded` receives the number of deliveries recorded as
- * succeeded.
+ * Starts the service's delivery engine. Each time that deliveries succeed, `onSucceeded` receives
+ * their number.
  */
 export async function startEngine(
   store: Store,

@@ -1,29 +1,29 @@
 import { readPatterns, worstTexts } from '../../test/patterns.ts';
 
 /**
- * The most expensive bodies that a caller can send, as large as a route accepts. They are created
- * on demand.
+ * The most expensive bodies that a caller can send, by name. Most are as large as a route accepts,
+ * so they are created on demand.
  */
 export type HostileBodies = Record<string, () => string>;
 
-/** Fields of all routes whose values are validated. */
+/** Fields that routes validate: first the fields with a string, then the fields with a list. */
 const TEXT_FIELDS = ['apiKey', 'webhookUrl', 'description', 'tag', 'name', 'chainId', 'address'];
 const LIST_FIELDS = ['abi', 'advancedOptions', 'topic0', 'address', 'addresses', 'network'].concat([
   'streamIds',
   'scopes',
   'functions',
 ]);
-/** Inputs for which redacting secrets once took quadratic time. */
+/** Redacting secrets in repetitions of this string once took quadratic time. */
 const URL_LIKE = 'a-';
 
-/** The same string in many fields. */
+/** Returns a body with the same string in all text fields. */
 const inFields = (text: string): string =>
   `{${TEXT_FIELDS.map((field) => `"${field}":${JSON.stringify(text)}`).join(',')}}`;
 
 const listOf = (element: string, bytes: number): string =>
   `[${`${element},`.repeat(Math.floor(bytes / (element.length + 1)) - 1)}${element}]`;
 
-/** Bodies for every route, each as large as `limit`. */
+/** Returns bodies for every route, each of at most `limit` bytes. */
 export function hostileBodies(limit: number): HostileBodies {
   const room = limit - 200;
   const each = Math.floor(room / TEXT_FIELDS.length / 2) - 100;
@@ -44,15 +44,15 @@ export function hostileBodies(limit: number): HostileBodies {
   };
 }
 
-/** Length of a string in a list. */
+/** Maximum length of the strings in `worstTextBodies`. */
 const LISTED = 4_000;
-/** Strings that once took quadratic time in one of our patterns. */
+/** Strings that once took quadratic time in one of the service's regular expressions. */
 const ONCE_SLOW = ['a-', '[<', 'a0', '0.0', 'a@', '::'].map((text) => text.repeat(LISTED / 2));
 let analysed: readonly string[] | undefined;
 
 /**
- * Puts the strings that make the patterns backtrack most, according to the analyzer, into all
- * fields.
+ * Returns bodies with slow strings in all fields: the strings that make the service's regular
+ * expressions backtrack most, according to the analyzer, and the strings that were slow before.
  */
 function worstTextBodies(room: number): HostileBodies {
   analysed ??= [
@@ -79,12 +79,16 @@ function worstTextBodies(room: number): HostileBodies {
   );
 }
 
-/** Bodies of the address calls, up to `limit`. */
+/**
+ * Returns bodies for the address routes, each of at most `limit` bytes. `width` is the number of
+ * hex digits of an address.
+ */
 export function addressBodies(limit: number, width: number): HostileBodies {
   const each = width + 5;
   const count = Math.floor((limit - 200) / each);
   const hex = (n: number): string => `"0x${n.toString(16).padStart(width, '0')}"`;
-  // Built in blocks of a thousand that differ only in the digits of their number.
+  // Builds the addresses in groups of a thousand. The groups differ only in the digits of their
+  // number.
   const thousand = Array.from({ length: 1_000 }, (_, n) => hex(n)).join(',');
   const start = `"0x${'0'.repeat(8)}`;
   const many = (length: number): string =>
@@ -119,7 +123,7 @@ const transfer = {
 const manyOf = <T>(length: number, make: (n: number) => T): T[] =>
   Array.from({ length }, (_, n) => make(n));
 
-/** Parts of a stream, each at the limit that the service accepts. */
+/** Returns sets of stream fields by name, each at a limit of the service. */
 export function heavyRules(): Record<string, object> {
   const gt = (n: number): object => ({ gt: ['value', String(10 ** 12 + n)] });
   const filtered = (filter: object): object => ({

@@ -1,6 +1,6 @@
 /**
- * Loaded into the service by `--import`: measures how long its event loop is blocked. On SIGUSR2 it
- * prints the longest block to standard error and resets it.
+ * Loaded into the service by `--import`: measures how long its event loop is blocked. On SIGUSR2,
+ * it prints the longest time to standard error and starts over.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';

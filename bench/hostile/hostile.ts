@@ -1,5 +1,5 @@
 /**
- * Measures how long one request can block the process while webhooks are delivered: the largest
+ * Measures how long one request can block the service while webhooks are delivered: the largest
  * hostile bodies for every route, and streams with the heaviest rules. The service is a separate
  * process that measures its own event loop.
  */
@@ -31,11 +31,11 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const TOKEN = '0x00000000000000000000000000000000000000aa';
 const BLOCK_EVERY_MS = 500;
 const LOGS_PER_BLOCK = 100;
-/** Number of blocks matched against a stream with heavy rules. */
+/** Number of blocks for which the measurement waits while a stream with heavy rules is matched. */
 const BLOCKS_WATCHED = 3;
 const LARGE_STREAMS = 50;
 const IDLE_MS = 5_000;
-/** Timeouts of an attack and of the service's report. */
+/** Time limits of an attack, and of the service's report of its event loop. */
 const ATTACK_MS = 60_000;
 const HEARTBEAT_MS = 30_000;
 const ANSWER_LIMIT = 65_536;
@@ -43,7 +43,7 @@ const KEY = { 'x-api-key': API_KEY };
 const heartbeat = fileURLToPath(new URL('heartbeat.ts', import.meta.url));
 
 type Group = 'open' | 'keyed' | 'addresses' | 'filters' | 'idle';
-/** Blocks of the event loop longer than this are printed during the attacks. */
+/** Maximum milliseconds that an attack may block the event loop. Longer times are printed. */
 const LIMITS_MS: Readonly<Record<Group, number>> = {
   idle: 50,
   open: 50,
@@ -57,7 +57,10 @@ interface Attack {
   blockedMs: number;
 }
 
-/** @param only substrings of attack names, such as `createSession` or `addresses`. Default: all */
+/**
+ * @param only substrings of attack names, such as `createSession` or `addresses`, to run only
+ * these. Default: all
+ */
 export async function measureHostile(only: readonly string[]): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-hostile-'));
   const [chain, ethereum, sink] = await Promise.all([
@@ -123,7 +126,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
     };
     await measure('idle', 'no attack', () => wait(IDLE_MS));
 
-    // The first call unpacks the Unicode tables.
+    // The service unpacks its Unicode tables at the first name outside ASCII.
     await measure('keyed', 'resolveName, a name outside ASCII', () =>
       send(service, SLUICE_ROUTES.resolveName, `/sluice/names/${encodeURIComponent('é.eth')}`),
     );
@@ -135,7 +138,8 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
     for (const { bodies, group, routes } of targets()) {
       for (const [kind, make] of Object.entries(bodies)) {
         const asked = routes.filter(({ name }) => isAsked(`${group} ${name}, ${kind}`));
-        // All routes share these bodies. They are created one at a time, because they are large.
+        // All routes of a group share these bodies, which are created one at a time because they
+        // are large.
         const body = Buffer.from(asked.length > 0 ? make() : '');
         for (const { name, route, family } of asked) {
           const isMade = group === 'addresses' || route.method === 'POST';
@@ -198,7 +202,7 @@ interface Target {
   family: 'evm' | 'aptos';
 }
 
-/** All routes, grouped by equal bodies. */
+/** Returns all routes, grouped by the bodies that are sent to them. */
 function targets(): { group: Group; bodies: HostileBodies; routes: Target[] }[] {
   const groups = new Map<string, { group: Group; bodies: HostileBodies; routes: Target[] }>();
   for (const [name, route] of eachCall) {
@@ -262,7 +266,7 @@ async function createAptos(service: Served, webhookUrl: string): Promise<string>
   return (JSON.parse(text) as { id: string }).id;
 }
 
-/** Returns the result, or throws an error that names the work that timed out. */
+/** Returns the result, or throws an error that names the work if it takes longer than `ms`. */
 async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const late = async (): Promise<never> => {
@@ -276,7 +280,10 @@ async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T>
   }
 }
 
-/** Returns the longest block since the previous call. */
+/**
+ * Returns the longest time that the event loop was blocked since the previous call, in
+ * milliseconds.
+ */
 async function readBlock(service: Served): Promise<number> {
   const before = service.output().lastIndexOf(HEARTBEAT);
   process.kill(service.pid, 'SIGUSR2');

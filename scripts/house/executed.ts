@@ -1,4 +1,4 @@
-/** Prints the files that are executed for each block and for a page of deliveries, as JSON. */
+/** Prints, as JSON, the source files that run for every block and for one page of deliveries. */
 import { Session } from 'node:inspector/promises';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,14 @@ import { ROOT } from './figures.ts';
 const CHAIN = '0x7a69';
 const API_KEY = 'key_of_the_house_0123456789';
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
-/** Number of blocks that fills caches and compiles hot code. */
+/** Number of blocks mined before the measurement, to fill caches and compile hot code. */
 const WARM_BLOCKS = 20;
-/** Number of measured blocks. Work at intervals, such as renewing a lease, runs for few of them. */
+/**
+ * Number of measured blocks. Only files that run for each of these blocks count, not files of
+ * periodic work, such as renewing a lease.
+ */
 const MEASURED_BLOCKS = 5;
-/** Simulated chains and receivers, which are not part of the product. */
+/** The testkit simulates chains and receivers, and is not part of the product. */
 const NOT_COUNTED = /^packages\/testkit\//;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-house-'));
@@ -64,7 +67,7 @@ interface Coverage {
 }
 type Ask = (method: string, params?: object) => Promise<unknown>;
 
-/** Returns a profiler for each thread, because the SQLite ledger writes in its own. */
+/** Returns a profiler for each thread, because the SQLite ledger writes in a separate thread. */
 async function attach(): Promise<Ask[]> {
   const main = new Session();
   main.connect();

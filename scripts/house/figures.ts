@@ -1,4 +1,4 @@
-/** Figures of the product's source: files, folders, functions and cycles. */
+/** Measures the product's source: files, folders, functions and import cycles. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const SOURCES = 'packages/*/{src,scripts}/**/*.{ts,tsx}';
 const NO_SOURCE = /\.(test|test-d|test-only|suite|generated)\.tsx?$/;
-/** Migrations are never edited, so their file only grows. */
+/** Exempt from the limits: migrations are never edited, so their file only grows. */
 const MIGRATIONS = 'packages/service/src/store/engine/migrations.ts';
 const LINT = 'scripts/house/oxlintrc.json';
 
@@ -22,13 +22,13 @@ export interface Sized {
 export interface Figures {
   files: number;
   lines: number;
-  /** Number of source files per folder without tests, largest first. */
+  /** Number of source files in each folder, tests excluded; largest first. */
   folders: Sized[];
-  /** Number of lines per file without migrations, longest first. */
+  /** Number of lines of each file, migrations excluded; longest first. */
   lengths: Sized[];
-  /** Functions above 100 lines, longest first. */
+  /** Functions of more than 100 lines, longest first. */
   functions: Sized[];
-  /** Files in an import cycle, including type imports. */
+  /** Files in an import cycle. Imports of types count as well. */
   cycles: string[];
 }
 
@@ -63,7 +63,7 @@ interface Diagnostic {
   labels: { span: { line: number } }[];
 }
 
-/** Uses the linter, which parses the program anyway. */
+/** Finds long functions and import cycles with the linter, because it already parses the source. */
 async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
   const { diagnostics } = await runLinter();
   const ofProduct = diagnostics.filter(
@@ -82,7 +82,7 @@ async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
   };
 }
 
-/** oxlint exits with 1 if it reports anything. */
+/** Runs oxlint. Exit code 1 only means that it reported something, so its output is used. */
 async function runLinter(): Promise<{ diagnostics: Diagnostic[] }> {
   const args = ['oxlint', '-c', LINT, '--format', 'json', 'packages'];
   const { stdout } = await promisify(execFile)('npx', args, {

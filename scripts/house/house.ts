@@ -1,5 +1,6 @@
 /**
- * `npm run -s house`: prints the structure of the product and exits with 1 if it exceeds a limit.
+ * `npm run -s house`: prints the structure of the product. Exits with 1 if it exceeds a limit, or
+ * if the code paths in docs/architecture.md are outdated.
  */
 import { measure } from './figures.ts';
 import { LIMITS, findExcesses } from './limits.ts';

@@ -13,9 +13,9 @@ export const LIMITS = {
   executed: 90,
 } as const;
 
-/** Folders with one file per item of a list. */
+/** Folders with one file per item, such as a command. `filesOfFolder` does not apply to them. */
 const LISTS = ['packages/cli/src/commands'];
-/** Entry files that may be in a `src` next to its folders. */
+/** Files allowed directly in these `src` folders. All other files belong in subfolders. */
 const STARTS: Record<string, readonly string[]> = {
   'packages/service/src': ['config.ts', 'index.ts', 'service.ts'],
   'packages/console/src': ['main.tsx', 'router.tsx'],
@@ -27,7 +27,7 @@ export interface Paths {
   row: string[];
 }
 
-/** Returns a sentence for each exceeded limit. */
+/** Describes exceeded limits, import cycles, misplaced files and outdated documented paths. */
 export function findExcesses(figures: Figures, paths: Paths, executed: Executed): string[] {
   const above = (sizes: readonly Sized[], limit: number, what: string): string[] =>
     sizes
@@ -58,7 +58,7 @@ export function findExcesses(figures: Figures, paths: Paths, executed: Executed)
       .filter((name) => !executed.block.includes(name))
       .map((name) => `docs/architecture.md names ${name}, which does not run for a block`),
     ...row
-      // Files of tables contain only types.
+      // Files with table definitions contain only types, so they are never executed.
       .filter((name) => name.startsWith('packages/service/') && !name.endsWith('/tables.ts'))
       .filter((name) => !executed.page.includes(name))
       .map((name) => `docs/architecture.md names ${name}, which does not run for a page`),

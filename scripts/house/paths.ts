@@ -1,4 +1,4 @@
-/** The two code paths of the architecture page, and the files they execute. */
+/** Reads the two code paths in docs/architecture.md, and measures which files run for them. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,16 +7,19 @@ import { promisify } from 'node:util';
 import { ROOT } from './figures.ts';
 
 export interface Executed {
-  /** Files that are executed for one block, from its head to its POST, in a warm service. */
+  /** Files that run for every block, from its head to its POST, in a warm service. */
   block: string[];
-  /** Files that the service executes for one page of deliveries. */
+  /** Files that run in the service for one page of deliveries. */
   page: string[];
 }
 
-/** Paths on the page are relative to this folder or to the service's. */
+/** Paths on the page are relative to this folder or, for the service, to `service/src` in it. */
 const PACKAGES = 'packages';
 
-/** Returns the files of a path in order, relative to the repository. */
+/**
+ * Returns the files, in order, on the line of docs/architecture.md that begins with this text.
+ * Names are relative to the repository.
+ */
 function readPath(beginning: string): string[] {
   const page = readFileSync(path.join(ROOT, 'docs/architecture.md'), 'utf8');
   const line = page.split('\n').find((each) => each.startsWith(beginning));
@@ -29,7 +32,7 @@ function readPath(beginning: string): string[] {
 export const readBlockPath = (): string[] => readPath('A block to its POST');
 export const readRowPath = (): string[] => readPath("A delivery's row to the screen");
 
-/** Runs a service in a separate process and asks V8 which functions were called. */
+/** Runs a service in a separate process, where V8 reports which functions were called. */
 export async function measureExecuted(): Promise<Executed> {
   const program = fileURLToPath(new URL('executed.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['-C', '@sluice/source', program]);

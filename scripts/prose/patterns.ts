@@ -4,7 +4,7 @@ import type { Text } from './read.ts';
 interface Pattern {
   pattern: RegExp;
   instead: string;
-  /** Matches only at the start of comments. */
+  /** Whether the pattern applies only to comments, not to strings and pages. */
   opensComment?: boolean;
 }
 
@@ -77,10 +77,10 @@ export interface Finding {
   message: string;
 }
 
-/** Number of characters shown with a finding, a third of them before it. */
+/** Number of characters shown with a finding, up to a third of them before the match. */
 const SHOWN = 90;
 
-/** Finds the first match of each pattern in each string. */
+/** Finds the first match of each pattern in each text. */
 export function findPhrases(texts: readonly Text[]): Finding[] {
   return texts.flatMap(({ line, text, kind }) =>
     PATTERNS.flatMap(({ pattern, instead, opensComment }) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run -s prose`: lists phrases to avoid (`patterns.ts`) and misspelled terms in pages
- * (`words.ts`). Exits with 1 if there are any.
+ * `npm run -s prose`: lists phrases to avoid in pages and code (`patterns.ts`), and misspelled
+ * terms in pages (`words.ts`). Exits with 1 if it finds any.
  */
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Reads the text of a file: comments, strings and JSX of code, and prose of pages. */
+/** Reads the texts in a file: the comments, strings and JSX of code, or the prose of a page. */
 import { parseSync } from 'vite';
 
 export interface Text {
@@ -7,9 +7,12 @@ export interface Text {
   kind: 'comment' | 'string' | 'prose';
 }
 
-/** Replaces code spans. Two adjacent backticks would open another span in Markdown. */
+/**
+ * Replacement for code spans. It is not empty, because two adjacent backticks would open another
+ * span in Markdown.
+ */
 const CODE = '`…`';
-/** Matches identifiers, paths and values, such as the system user `nobody`. */
+/** Matches strings that are not prose: identifiers, paths and values. */
 const NAME = /^[a-z./@][\w./:@-]*$/;
 
 export function readTexts(name: string, source: string): Text[] {
@@ -37,7 +40,7 @@ function readCode(name: string, source: string): Text[] {
   ].toSorted((a, b) => a.line - b.line);
 }
 
-/** Visits every node, because only three types contain text. */
+/** Lists the prose in a syntax tree: string literals, JSX text and template strings. */
 function listStrings(node: unknown): { text: string; start: number }[] {
   if (Array.isArray(node)) return node.flatMap(listStrings);
   if (typeof node !== 'object' || node === null) return [];
@@ -49,7 +52,7 @@ function listStrings(node: unknown): { text: string; start: number }[] {
   return Object.values(node).flatMap(listStrings);
 }
 
-/** Reads the prose of a page, without code and quotations. */
+/** Returns the lines of a page, without code and quotations. */
 function readPage(source: string): Text[] {
   const prose = source
     .replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))

@@ -1,6 +1,6 @@
 /**
- * `npm run -s sample [-- COMMIT]`: prints a random sample of texts for an editor, seeded by the
- * hash of the last commit. With a commit, only files that changed since then are sampled.
+ * `npm run -s sample [-- COMMIT]`: prints a random sample of texts for an editor. The hash of the
+ * last commit is the seed. With COMMIT, only files that changed since then are sampled.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -42,7 +42,10 @@ const sections = pages.flatMap((name) =>
     .map((text) => ({ name, line: 0, text })),
 );
 
-/** Orders by a hash of seed and position, so that the same commit has the same sample. */
+/**
+ * Draws items by a hash of the seed and each item's place and text, so that a commit always has the
+ * same sample.
+ */
 function draw<Item extends { name: string; line: number; text: string }>(
   items: readonly Item[],
   count: number,

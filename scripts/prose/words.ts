@@ -1,11 +1,11 @@
-/** Names and terms with one spelling, checked in pages by textlint's terminology rule. */
+/** Checks names and terms in pages with textlint's terminology rule. */
 import { createRequire } from 'node:module';
 import { TextlintKernel, type TextlintKernelPlugin } from '@textlint/kernel';
 import terminology from 'textlint-rule-terminology';
 import type { Finding } from './patterns.ts';
 import type { Text } from './read.ts';
 
-/** A spelling with its case, or a regular expression and its replacement. */
+/** A name with its correct case, or a regular expression and its replacement. */
 const WORDS: readonly (string | readonly [wrong: string, right: string])[] = [
   'Aptos',
   'Chromium',
@@ -51,14 +51,19 @@ const NOT_USED: readonly string[] = [
   're[- ]export(s|ing|ed)?',
 ];
 
-// Node and Vitest disagree on the default export of this CommonJS module.
+// Loaded with `require`, because Node and Vitest disagree on the default export of this CommonJS
+// module.
 const require = createRequire(import.meta.url);
 const markdown = require('@textlint/textlint-plugin-markdown') as {
   default: TextlintKernelPlugin['plugin'];
 };
 const kernel = new TextlintKernel();
 
-/** @param page every line of a page, without code and quotations. */
+/**
+ * Finds misspelled names and terms.
+ *
+ * @param page all lines of one page in order, without code and quotations.
+ */
 export async function findWords(page: readonly Text[]): Promise<Finding[]> {
   const { messages } = await kernel.lintText(page.map(({ text }) => text).join('\n'), {
     ext: '.md',
