@@ -35,8 +35,8 @@ const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
 /** Polled conditions are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
-// The tests of `unit` and `chromium` are next to the code. Most other tests run complete programs
-// with real chains, databases or browsers, so their timeouts allow for starting these.
+// The tests of `unit` and `chromium` are next to the code. Most other tests start programs with
+// real chains, databases or browsers, so their timeouts are long.
 export default defineConfig({
   test: {
     // Tests mostly wait for chains, servers and processes, so there may be more workers than cores.

@@ -1,7 +1,8 @@
 /**
  * Measures how many Aptos transactions the service processes per second of processor time: parsing
- * the node's JSON, matching, and building bodies. Uses recorded transactions with new hashes if the
- * folder of recordings exists, otherwise scripted ones.
+ * a node's JSON or the messages of the transaction stream, matching, and building bodies. Uses
+ * recorded transactions with new hashes if the folder of recordings exists, otherwise scripted
+ * ones.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

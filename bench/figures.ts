@@ -4,7 +4,7 @@ export interface Figure {
   note: string;
 }
 
-/** Figures, by name. */
+/** Results of a benchmark, by name. */
 export type Figures = Record<string, Figure>;
 
 export const toFigure = (value: number, unit: string, note: string): Figure => ({

@@ -1,4 +1,4 @@
-/** Fills a ledger directly with SQL, and then reads it through its store. */
+/** Fills a ledger directly with SQL, and reads it through its store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -172,8 +172,8 @@ const SWAP = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67
 const STRANGERS = 0x4000_0000;
 
 /**
- * Creates a block of mostly ERC-20 transfers. The parties are addresses that are not watched,
- * except for a small share.
+ * Creates a block in which most logs are ERC-20 transfers. The parties are addresses that are not
+ * watched, except for a small share.
  */
 function createBlock(
   { transactions, logs }: { transactions: number; logs: number },

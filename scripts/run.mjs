@@ -1,7 +1,7 @@
 /**
- * `npm start`, `npm test`, `npm run test:faults`, `test:browser` and `test:looks`: install missing
- * dependencies, then run the program on the pinned Node, forwarding signals and its exit code.
- * `build` only installs and builds.
+ * `npm start`, `npm test`, `npm run test:faults`, `test:browser` and `test:looks` install missing
+ * dependencies and run a program on the pinned Node. They forward signals to the program and return
+ * its exit code. `build` only installs and builds.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -64,7 +64,8 @@ function handOver(node, command, more, stdio = 'inherit') {
 }
 
 /**
- * Ends this process if npm was killed (`kill -9`), because npm's shell would wait for this process.
+ * Ends this process if npm was killed (`kill -9`). Otherwise, this process and npm's shell would
+ * continue to run.
  */
 function endWithNpm() {
   const npm = findNpm();
@@ -89,8 +90,8 @@ function findNpm() {
 }
 
 /**
- * Returns the name of the parent process and the id of its parent. Does not use `ps` on Linux,
- * where many containers do not have it.
+ * Returns the name of the parent process and the id of its parent, or an empty list on Windows.
+ * Does not use `ps` on Linux, where many containers do not have it.
  */
 function readParent() {
   if (process.platform === 'win32') return [];

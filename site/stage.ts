@@ -63,8 +63,8 @@ export function rewriteLinks(text: string, file: string, found: (target: string)
 }
 
 /**
- * Writes the pages to a folder, and all other files to its `public` folder. Returns the paths of
- * the pages, relative to the first folder.
+ * Empties the folder, then writes the pages to it and all other files to its subfolder `public`.
+ * Returns the paths of the pages, relative to the folder.
  */
 export function stage(folder: string): string[] {
   rmSync(folder, { recursive: true, force: true });

@@ -7,7 +7,7 @@ export interface EventSink {
   readonly url: string;
   /** Arrival time (`performance.now()`) of each block's first webhook, by block number. */
   readonly arrivals: ReadonlyMap<number, number>;
-  /** Forgets all events; `complete` then waits for this number of distinct events. */
+  /** Forgets all events, and sets the number of distinct events that `complete` waits for. */
   expect(events: number): void;
   complete(): Promise<void>;
   stop(): Promise<void>;

@@ -9,7 +9,7 @@ import { encodeFunctionData, numberToHex, toEventSelector } from 'viem';
 import { API_KEY, type ServeOptions, type Served, serve } from '../../test/serve.ts';
 
 const CHAIN = '0x7a69';
-/** Not a token event, so that the service reads no token metadata. */
+/** Event outside the token standards, so that the service reads no token metadata. */
 const EVENT = 'Ping(uint256)';
 
 const GAS = '0x1c9c380';
@@ -80,7 +80,10 @@ export async function withService<T>(
   }
 }
 
-/** Like `withService`, but runs `work` only once the chain is live. */
+/**
+ * Starts a service like `withService`, and runs `work` with `watch` and `backfill` once the chain
+ * is live.
+ */
 export const withSluice = <T>(node: string, work: (sluice: Sluice) => Promise<T>): Promise<T> =>
   withService(node, async (served) => {
     const client = createClient({ apiKey: API_KEY, baseUrl: served.url });

@@ -1,6 +1,6 @@
 /**
- * Measures Lighthouse scores of the main pages with a day of sample data, on a desktop with an
- * empty cache.
+ * Measures the Lighthouse performance score, LCP, CLS and TBT of the main pages with a day of
+ * sample data, on a desktop with an empty cache.
  */
 import { listMainPages, startAuditor, type Auditor } from '../../test/looks/lighthouse.ts';
 import { startSeededDay } from '../../test/looks/seededDay.ts';

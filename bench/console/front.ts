@@ -101,7 +101,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
 }
 
-/** Creates ids that sort by creation time, because lists sort by id. */
+/** Creates an id that sorts by creation time, because lists sort by id. */
 const idAt = (createdAt: number, index: number): string => {
   const time = createdAt.toString(16).padStart(12, '0');
   const order = (index % 0x1000).toString(16).padStart(3, '0');

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Measures the frames of a page, and the processor time of its main thread, which does not depend
- * on other load.
+ * Measures the frames, the main thread's processor time and the heap of a page. The processor time
+ * does not depend on other load.
  */
 import type { CDPSession, Page } from 'playwright-core';
 
@@ -36,7 +36,7 @@ async function readMetric(session: CDPSession, name: string): Promise<number> {
   return metrics.find((metric) => metric.name === name)?.value ?? 0;
 }
 
-/** Returns the duration of each frame within the next `ms` milliseconds. */
+/** Returns the duration in milliseconds of each frame in the next `ms` milliseconds. */
 export const readFrames = (page: Page, ms: number): Promise<number[]> =>
   page.evaluate(async (forMs) => {
     const frames: number[] = [];

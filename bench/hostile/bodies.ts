@@ -23,7 +23,7 @@ const inFields = (text: string): string =>
 const listOf = (element: string, bytes: number): string =>
   `[${`${element},`.repeat(Math.floor(bytes / (element.length + 1)) - 1)}${element}]`;
 
-/** Returns bodies for every route, each of at most `limit` bytes. */
+/** Returns bodies for all routes except the address routes, each of at most `limit` bytes. */
 export function hostileBodies(limit: number): HostileBodies {
   const room = limit - 200;
   const each = Math.floor(room / TEXT_FIELDS.length / 2) - 100;

@@ -22,7 +22,7 @@ export interface Sized {
 export interface Figures {
   files: number;
   lines: number;
-  /** Number of source files in each folder, tests excluded; largest first. */
+  /** Number of source files in each folder, without tests and generated files; largest first. */
   folders: Sized[];
   /** Number of lines of each file, migrations excluded; longest first. */
   lengths: Sized[];
@@ -82,7 +82,10 @@ async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
   };
 }
 
-/** Runs oxlint. Exit code 1 only means that it reported something, so its output is used. */
+/**
+ * Runs oxlint. Uses its output even if it fails, because its exit code is 1 when it reports
+ * something.
+ */
 async function runLinter(): Promise<{ diagnostics: Diagnostic[] }> {
   const args = ['oxlint', '-c', LINT, '--format', 'json', 'packages'];
   const { stdout } = await promisify(execFile)('npx', args, {

@@ -1,6 +1,7 @@
 /**
- * `npm run -s house`: prints the structure of the product. Exits with 1 if it exceeds a limit, or
- * if the code paths in docs/architecture.md are outdated.
+ * `npm run -s house`: prints the structure of the product. Exits with 1 if the structure exceeds a
+ * limit, or contains an import cycle or a misplaced file, or if the code paths in
+ * docs/architecture.md are outdated.
  */
 import { measure } from './figures.ts';
 import { LIMITS, findExcesses } from './limits.ts';

@@ -13,7 +13,10 @@ export interface Executed {
   page: string[];
 }
 
-/** Paths on the page are relative to this folder or, for the service, to `service/src` in it. */
+/**
+ * Paths in docs/architecture.md are relative to this folder or, for the service, to its subfolder
+ * `service/src`.
+ */
 const PACKAGES = 'packages';
 
 /**

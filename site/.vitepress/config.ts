@@ -80,8 +80,7 @@ export default {
     relativePath === '404.md'
       ? []
       : [['link', { rel: 'alternate', type: 'text/markdown', href: `/${relativePath}` }]],
-  // Without this, a page outside the sidebar would link to the first page of the sidebar as the
-  // next one.
+  // By default, a page outside the sidebar links to the first page of the sidebar as the next one.
   transformPageData({ relativePath, frontmatter }: Page) {
     if (!IN_SIDEBAR.has(linkOf(relativePath))) frontmatter['next'] = false;
   },

@@ -77,7 +77,7 @@ afterEach(() => visitor.leave());
 const WORDS = /sending paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery as a probe/;
 
 test('list, stream and waiting delivery show the backoff; a manual retry ends it', async () => {
-  // Each failed replay makes the backoff longer. The backoff must outlast this test on a slow
+  // Each failed retry makes the backoff longer. The backoff must outlast this test on a slow
   // machine.
   for (const leftMs of [0, 30_000, 60_000]) {
     const backOff = await until('the receiver is backed off', async () => {

@@ -69,7 +69,7 @@ test('signing in by hand leads back to the requested page', async () => {
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
     '/console/deliveries?state=failed',
   );
-  // The browser logs each failed call. These calls fail on purpose.
+  // The browser logs the calls that fail with 401 before the sign-in.
   visitor.expectComplaints((text) => text.includes('401'));
 });
 

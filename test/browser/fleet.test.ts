@@ -48,8 +48,8 @@ const focused = (page: Page): Promise<string | null | undefined> =>
   page.evaluate(() => document.activeElement?.textContent);
 
 /**
- * Returns the gaps between rows and below the last row, in pixels. Empty if the rows are contiguous
- * and fill the screen.
+ * Returns the gaps of more than one pixel between rows and below the last row, in pixels; negative
+ * if rows overlap. Empty if the rows are contiguous and fill the screen.
  */
 const readHoles = (page: Page): Promise<number[]> =>
   page.evaluate(() => {

@@ -78,7 +78,7 @@ async function expectFocusSeen(page: Page): Promise<void> {
 const focusedText = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent ?? '');
 
-/** Presses Tab, at most 40 times, until `reached` returns true. */
+/** Presses Tab until `reached` returns true; throws after 40 presses. */
 async function tabTo(page: Page, reached: () => Promise<boolean>): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     if (await reached()) return;

@@ -252,7 +252,7 @@ test('a name with right-to-left characters does not reorder the text around it',
     });
   });
   expect(edges).toEqual(edges.toSorted((a, b) => a - b));
-  // Elsewhere, the name has its own element, which isolates its direction.
+  // Outside the label, a separate element isolates the direction of the name.
   const heading = page.getByRole('heading', { name: 'gnp.eciovni' }).first();
   await heading.waitFor();
   expect(

@@ -37,7 +37,7 @@ export interface World {
   webhookUrl: string;
   /** Address of the token on the local EVM chain. */
   token: string;
-  /** Sends one token transfer in its own block. */
+  /** Sends one token transfer, which Anvil mines at once, usually in a separate block. */
   transfer(): Promise<void>;
   /** Mines empty blocks, which confirm earlier ones. */
   mine(blocks: number): Promise<void>;
@@ -84,7 +84,8 @@ export async function startWorld(): Promise<World> {
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
   token = erc20.toLowerCase();
-  // Starts with more blocks than a dry run reads at first, and then makes one payment per second.
+  // The Aptos chain starts with more blocks than a dry run reads at first, and then receives one
+  // payment per second.
   const aptos = await startScriptedAptos();
   aptos.mineMany(30);
   const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });

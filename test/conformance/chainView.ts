@@ -99,7 +99,10 @@ interface Trace {
   result?: { address?: string } | null;
 }
 
-/** Uses `trace_block`, to be independent of the service, which uses `debug_traceBlockByHash`. */
+/**
+ * Reads internal transactions with `trace_block`, because the service uses
+ * `debug_traceBlockByHash`.
+ */
 async function readInternal(
   client: PublicClient,
   number: number,
@@ -310,7 +313,10 @@ const OLD_METADATA = parseAbi([
   'function name() view returns (bytes32)',
   'function symbol() view returns (bytes32)',
 ]);
-/** Reads strings as bytes, because a string may be invalid UTF-8. Both have the same encoding. */
+/**
+ * ABI that reads strings as bytes, because a string may be invalid UTF-8. Both types have the same
+ * encoding.
+ */
 const RAW_METADATA = parseAbi([
   'function name() view returns (bytes)',
   'function symbol() view returns (bytes)',

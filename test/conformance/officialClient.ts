@@ -102,7 +102,7 @@ export interface OfficialStreams {
   parsedLogs(webhook: unknown): Json[];
 }
 
-/** The methods of `OfficialStreams`, with the types of Aptos streams. */
+/** The methods of `OfficialStreams` that support Aptos streams, with the types for Aptos. */
 export interface OfficialAptosStreams {
   add(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
   update(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;

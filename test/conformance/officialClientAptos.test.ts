@@ -221,7 +221,7 @@ test('the official client and ours leave the service in the same state', async (
   await streams.addAddress({ ...aptos, id: theirs, address: ['0x1', WALLET] });
   await streams.deleteAddress({ ...aptos, id: theirs, address: '0x1' });
   const changes = { description: 'changed twice', network: ['testnet'] as 'testnet'[] };
-  // The client requires the networks in every update.
+  // The official client requires the networks in every update.
   await streams.update({ ...aptos, id: theirs, ...changes });
   await streams.updateStatus({ ...aptos, id: theirs, status: 'paused' });
 

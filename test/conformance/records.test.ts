@@ -162,7 +162,10 @@ const ofErc20 = {
 };
 const ofNft = { ...ofLog, tokenContractType: fc.constantFrom('ERC721', 'ERC1155', '') };
 
-/** Difficult events: reserved names, prefixes of each other, lists, tuples, hashed parameters. */
+/**
+ * Difficult events: reserved parameter names with and without a prefix, lists, tuples, hashed
+ * parameters.
+ */
 const EVENTS = parseAbi([
   'event Plain(address indexed from, address indexed to, uint256 value)',
   'event Reserved(uint256 id, string name, bool _id, address user, bytes32 confirmed, int64 __id)',
@@ -315,7 +318,7 @@ test('rows of generated webhooks of every kind are equal', () => {
   expect(compared.rows).toBeGreaterThan(500);
 });
 
-// Cases where the SDK fails and the kit does not.
+// Cases where the SDK fails or returns wrong rows, and the kit does not.
 
 const [sample] = fc.sample(webhook, { numRuns: 1, seed: 1 });
 const plain = {

@@ -392,7 +392,7 @@ function filterRow(
   };
 }
 
-/** Converts addresses to lowercase, as on the chain, because viem adds checksums. */
+/** Converts addresses to lowercase, because viem adds checksums. */
 const lower = ({ from, to, value }: Values): Values => ({
   from: from.toLowerCase() as Address,
   to: to.toLowerCase() as Address,

@@ -122,7 +122,7 @@ async function createStream(tag: string, options: Partial<CreateEvmStream>): Pro
   await kit.streams.addAddress(id, [...accounts, ...Object.values(contracts), heir]);
 }
 
-/** Waits for the webhook of a stream, block and phase; throws if none arrives. */
+/** Waits for the webhook of a stream, block and phase; throws if none arrives within 20 s. */
 function requestOf(tag: string, number: number, confirmed: boolean): Promise<RecordedRequest> {
   const { id } = streams.get(tag)!;
   return sink.waitFor(
@@ -295,7 +295,9 @@ function triggersOf({ erc20, erc721 }: Contracts): StreamTrigger[] {
   ];
 }
 
-/** Makes a call at that block with viem, and returns the result as a trigger result. */
+/**
+ * Makes a call at block `number` with viem, and returns the result in the form of a trigger result.
+ */
 async function ask(
   address: string,
   abi: Abi,

@@ -1,5 +1,8 @@
 import { slugOf } from '../../site/slug.ts';
 
-/** Returns the anchors of the headings on a page, as GitHub names them. */
+/**
+ * Returns the anchors that GitHub gives the headings on a page, without the numbers that it adds to
+ * repeated headings.
+ */
 export const anchorsOf = (page: string): string[] =>
   [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => slugOf(heading));

@@ -1,4 +1,4 @@
-/** Runs the examples against one service. Each example prints or stores its webhooks. */
+/** Tests the examples against one service: each prints or stores the webhooks that it receives. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

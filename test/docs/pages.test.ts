@@ -1,4 +1,7 @@
-/** Checks the references on the pages: links, anchors, calls of the kit, and other pages. */
+/**
+ * Checks the pages: their links and calls of the kit, the default limit in the contract, the lists
+ * of pages, and that tests run the examples.
+ */
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';

@@ -14,7 +14,11 @@ export interface Program {
 
 const BLOCK = /^```(ts|text|sh)\n([\s\S]*?)^```$/gm;
 
-/** @throws Error if a `ts` or `text` block comes before the first program. */
+/**
+ * Returns the programs of a page, in order.
+ *
+ * @throws Error if output or a `ts` block without imports comes before the first program.
+ */
 export function readPrograms(page: string): Program[] {
   const programs: { file: string; code: string; output: string | undefined }[] = [];
   let isOfCommands = false;

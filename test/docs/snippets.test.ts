@@ -41,7 +41,7 @@ const docs = join(root, 'docs');
 const folder = join(root, '.sluice', `docs-${process.pid}`);
 const data = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
 
-/** `quickstart.md` has its own test. */
+/** The tested pages. `quickstart.test.ts` tests `quickstart.md` separately. */
 const pages = globSync(['*.md', 'kit/*.md'], { cwd: docs }).filter(
   (path) => path !== 'quickstart.md',
 );

@@ -132,8 +132,7 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.switchTo(tip);
     world.mine([plain, told], 1);
     await world.holds([plain, told]);
-    // No removal webhook reported that A left the chain, so the blocks of A are not delivered
-    // again.
+    // `plain` gets no removal webhooks, so the blocks of A are not delivered to it again.
     const twice = await world.ledger.rows(`
       select match_id, phase from delivery where stream_id = '${plain.streamId}'
       group by match_id, phase having count(*) > 1`);

@@ -1,7 +1,7 @@
 /**
- * Preloaded into `sluice serve` with `node --import`. Connects sockets for `diverted.example` to
- * 127.0.0.1 after the lookup returned an allowed address, like a name that rebinds. Only the peer
- * address reveals this.
+ * Preload for `sluice serve` (`node --import`). Connects sockets for `diverted.example` to
+ * 127.0.0.1 after the lookup returned an allowed address, like a name that rebinds, so only the
+ * peer address reveals the diversion.
  */
 import { type LookupFunction, Socket } from 'node:net';
 

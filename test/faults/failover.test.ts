@@ -63,7 +63,7 @@ test('fault 16: both standbys are gone: commits wait, nothing is lost, and no se
   const reasons = new Set<string>();
   while (Date.now() - goneAt < GONE_MS) {
     world.mine(watches);
-    // Also sends a write to the API. It may be refused or time out.
+    // Sends a write to the API, which may be refused or time out.
     await fetch(`${world.service.url}/settings`, {
       method: 'POST',
       headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },

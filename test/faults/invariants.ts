@@ -40,9 +40,7 @@ interface DeliveryRow {
   run_at: number;
   last_error: string | null;
   attempts: number;
-  /**
-   * Number of recorded attempts. `good` counts only attempts with a 2xx and without an error.
-   */
+  /** Number of recorded attempts. `good` counts only the attempts without an error. */
   good_and_bad: number;
   good: number;
   stream_status: string;

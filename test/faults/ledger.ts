@@ -18,7 +18,10 @@ export interface Ledger {
   now(): Promise<number>;
 }
 
-/** Reads the SQLite ledger in a data folder, even while the service writes to it. */
+/**
+ * Reads the SQLite ledger in a data folder, even while the service writes to it. Before the ledger
+ * exists, queries return no rows.
+ */
 export function readSqliteLedger(folder: string): Ledger {
   const path = join(folder, 'sluice.db');
   return toLedger(

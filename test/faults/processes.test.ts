@@ -6,7 +6,10 @@ import { type FaultWorld, STORES, startWorld } from './world.ts';
 /** Number of kills. The soak (`npm run soak`) makes more, which would take too long here. */
 const KILLS = 8;
 
-/** A lease of 40 s, the interval of 3 s between searches for expired leases, and a margin. */
+/**
+ * Maximum time until a delivery is resent: a lease of 40 s, the interval of 3 s between searches
+ * for expired leases, and a margin.
+ */
 const TAKEN_OVER_MS = 45_000;
 
 /** RPC methods that read the parts of a block. */

@@ -166,8 +166,8 @@ describe.each(STORES)('on %s', (store) => {
       { answer: throttle(429, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
-      // These values are ignored. The 429 waits by the schedule, where a minute is 250 ms here, and
-      // the 503 gets the quick retry after 5 s.
+      // Invalid values are ignored: the 429 waits by the schedule, where a minute is 250 ms here,
+      // and the 503 gets the quick retry after 5 s.
       { answer: throttle(429, 'soon'), least: 250, most: 1_000 },
       { answer: throttle(503, '-120'), least: 5_000, most: 6_000 },
       { answer: throttle(429, String(10 * 365 * 86_400)), least: 24 * HOUR_MS, most: 25 * HOUR_MS },

@@ -1,6 +1,6 @@
 /**
- * Whether the process runs as root. Tests of some faults need this: they mount a file or a disk, or
- * listen on port 53.
+ * Whether the process runs as root. Tests of some faults need root, because they mount a file or a
+ * disk, or listen on port 53.
  */
 export const isRoot = process.getuid?.() === 0;
 

@@ -49,7 +49,7 @@ const CHECK_MS = 250;
 /** Timeout for the service's own integrity checks to find nothing; they run once a minute. */
 const OWN_CHECK_MS = 90_000;
 
-/** A stream that watches one address of its own and has its own path at the receiver. */
+/** A stream that watches a separate address and has a separate path at the receiver. */
 export interface Watch {
   readonly streamId: string;
   readonly address: `0x${string}`;

@@ -34,7 +34,7 @@ export interface Shot {
 }
 
 export interface Studio {
-  /** Identifies the browser and the fonts, which determine the pixels. */
+  /** Browser version and a hash of the rendered fonts, which determine the pixels. */
   drawnBy: string;
   shots(): AsyncGenerator<Shot>;
   stop(): Promise<void>;

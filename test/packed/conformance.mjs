@@ -53,7 +53,7 @@ for (const [at, { body, secret, signature }] of SIGNATURES.entries()) {
   });
 }
 
-/** Decimals and values from the contract. */
+/** A log in the wire format, with a decimal `logIndex`. */
 const LOG = {
   logIndex: '152',
   transactionHash: '0xed7266ed93e21d9d45c1ca019842ebae0a32f334a2444a7d6f4f41d8f76b36f8',

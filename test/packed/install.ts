@@ -28,7 +28,7 @@ export interface Packed {
 
 /**
  * Builds the kit and packs it in a folder outside its sources, so that no earlier build is included
- * and several tests can do this at once.
+ * and several tests can pack the kit at once.
  */
 export function packKit(folder: string): Packed {
   const built = join(folder, 'kit');

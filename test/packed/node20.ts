@@ -11,7 +11,7 @@ const isWindows = process.platform === 'win32';
 
 /**
  * Returns the path of a Node 20 executable. If none is on the path, installs one below `folder` and
- * logs that.
+ * logs the installation.
  */
 export const readyNode20 = (folder: string): string => findNode20() ?? fetchNode20(folder);
 

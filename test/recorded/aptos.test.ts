@@ -32,7 +32,7 @@ const isThere = existsSync(folder);
 
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
-/** Finds all user transactions in a response that have a hash, at any depth. */
+/** Finds all user transactions with a hash in a response, at any depth. */
 function userTransactionsOf(value: unknown): AptosJson[] {
   if (Array.isArray(value)) return value.flatMap(userTransactionsOf);
   if (typeof value !== 'object' || value === null) return [];

@@ -167,8 +167,8 @@ async function startNode(
 }
 
 /**
- * Delivers the block to a stream that includes all of its transactions and logs, and returns the
- * verified webhook; undefined if the chain goes down.
+ * Delivers the block to a stream that includes all of its transactions and logs. Returns the
+ * verified webhook (undefined if the chain goes down), the recording and the state of the chain.
  */
 async function deliver(
   network: string,

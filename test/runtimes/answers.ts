@@ -5,7 +5,7 @@
 import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 
 const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
-/** Exceeds the default body limits of the frameworks. */
+/** A webhook that exceeds the default body limits of the frameworks. */
 const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(1_500_000) };
 
 /**

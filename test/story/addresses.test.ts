@@ -82,8 +82,8 @@ const send = (method: string, id: string, body: string): Promise<Answer> =>
   call(method, `/streams/evm/${id}/address`, body);
 
 /**
- * Checks that the response repeats the addresses as sent. Does not use `toEqual`, because its
- * failure message would contain two million addresses.
+ * Checks that the response repeats the addresses as sent, and returns the parsed response without
+ * them. Does not use `toEqual`, because its failure message would contain two million addresses.
  */
 function expectGivenBack(answer: Answer, address: string): AddressesAnswer {
   expect(answer.status, answer.text.slice(0, 300)).toBe(200);

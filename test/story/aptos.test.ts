@@ -143,7 +143,7 @@ describe('past blocks', () => {
       coinTransfers: [{ valueWithDecimals: 2.5, coin: { symbol: 'APT' } }],
       events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
     });
-    // Also counts the other transaction, which the stream does not match.
+    // The counts include the other transaction of the block, which the stream does not match.
     expect(byHeight.observed.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
       '2 event 0x1::transaction_fee::FeeStatement',
       '1 function 0x1::coin::transfer',

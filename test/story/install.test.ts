@@ -24,9 +24,9 @@ const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
 const PACKAGES = ['a', 'b', '@c/d'];
 
 /**
- * Imitates `npm ci`: creates the folders of all packages, but the files of only one. Once the file
- * `go-on` exists, it writes the other files and then the hidden lockfile. Like npm, it continues
- * after SIGINT and SIGTERM.
+ * A script that imitates `npm ci`: it creates the folders of all packages, but the files of only
+ * one. Once the file `go-on` exists, it writes the other files and then the hidden lockfile. Like
+ * npm, it continues after SIGINT and SIGTERM.
  */
 const NPM = `#!${process.execPath}
 const { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');

@@ -51,7 +51,8 @@ function mineTransfers(watched: string): { stop(): Promise<void> } {
 }
 
 /**
- * Returns the numbers of the blocks with a transfer to the watched address, as read from the node.
+ * Returns the numbers of the blocks, starting at `from`, with a transfer to the watched address, as
+ * read from the node.
  */
 async function readMatching(watched: string, from: number): Promise<number[]> {
   const head = Number(await anvil.request('eth_blockNumber'));

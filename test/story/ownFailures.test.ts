@@ -12,8 +12,8 @@ import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world
 const STOPPED_MS = 18_000;
 const UNDER_WAY = 20;
 /**
- * Limit of file descriptors, lower than the number that every process has open from the start, so
- * that the service cannot open any more.
+ * Limit of file descriptors. Every process has more of them open from the start, so the service
+ * cannot open another one.
  */
 const FEW_FILES = 10;
 

@@ -240,7 +240,7 @@ describe('processes with separate roles', () => {
     );
     await watching.leave();
 
-    // A manual replay through any process probes the receiver at once.
+    // A manual retry through any process probes the receiver at once.
     sink.respond(200, { path });
     const waiting = (await readDeliveries(id)).find(({ state }) => state === 'pending')!;
     await clientOf(one).history.replay({ id: waiting.id, streamId: id });
@@ -436,7 +436,7 @@ test('the standby replaces a killed reader without gap or duplicate', async () =
   blocks.push(...(await pay(to, 5)));
   await killed;
   const goal = await head();
-  // `npm run bench -- takeover` measures how long this takes.
+  // `npm run bench -- takeover` measures the duration of the takeover.
   await until('the standby continues', async () => (await checkpoint()) === goal);
   expect(standby.output()).toContain('lease taken lease=0x7a69');
   await anvil.request('anvil_mine', ['0x2']);

@@ -1,4 +1,7 @@
-/** Tests the example of the README. */
+/**
+ * Tests that the README contains the example receiver, and that the example prints verified,
+ * decoded transfers.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Tests the statements of `examples/records.ts` on SQLite and PostgreSQL. */
+/** Tests the SQL statements of `examples/records.ts` on SQLite and PostgreSQL. */
 import { DatabaseSync } from 'node:sqlite';
 import { type EvmWebhook, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { type Postgres, startPostgres } from '@sluice/testkit';

@@ -23,14 +23,14 @@ export interface RawAnswer {
 }
 
 export interface RawSending {
-  /** Sent as JSON, except for strings and bytes, which are sent unchanged. */
+  /** Request body: JSON, except for strings and bytes, which are sent unchanged. */
   body?: unknown;
   /**
    * Additional headers, which override the headers of the body. A header that is undefined is not
    * sent.
    */
   headers?: OutgoingHttpHeaders;
-  /** Sends the body in chunks, without `Content-Length`. */
+  /** Whether to send the body in chunks, without `Content-Length`. */
   chunked?: boolean;
   /** Agent whose connections are used. Default: a new agent for this request. */
   over?: Agent;

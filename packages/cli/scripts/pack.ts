@@ -95,7 +95,7 @@ const manifest = {
 };
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
-/** Replaces relative links to files that are not in the package with their text. */
+/** Replaces each relative link to a file outside the package with the text of the link. */
 function withoutDeadLinks(page: string, folder: string): string {
   return page.replaceAll(
     /\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)/g,

@@ -22,7 +22,10 @@ export function needsOtherNode(args: readonly string[]): boolean {
   return !args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
 }
 
-/** Runs the command on the pinned Node and returns its exit code. */
+/**
+ * Runs the command on the pinned Node. Returns the exit code of the command, or prints an error and
+ * returns 2 if the package has no Node for this platform.
+ */
 export async function runOnPinnedNode(
   script: string,
   args: readonly string[],

@@ -31,6 +31,6 @@ async function cacheSources(): Promise<void> {
   const { enableCompileCache } = await import('node:module');
   const folder = new URL('../../../node_modules/.cache/sources', import.meta.url);
   const { directory } = enableCompileCache(fileURLToPath(folder));
-  // Worker threads can inherit the folder only from the environment.
+  // Worker threads can inherit the cache folder only from the environment.
   if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(folder);
 }

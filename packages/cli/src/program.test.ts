@@ -23,7 +23,10 @@ import { sluice, start } from './terminal/scripted.test-only.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
 const KEY = 'key-0123456789abcdef';
-/** Responds to every request as the session check does: with 204 for `KEY`, otherwise with 401. */
+/**
+ * A service that responds to every request like the session check: with 204 for `KEY`, otherwise
+ * with 401.
+ */
 const service = createServer((request, response) => {
   response.writeHead(request.headers['x-api-key'] === KEY ? 204 : 401).end();
 });

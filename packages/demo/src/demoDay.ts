@@ -39,8 +39,8 @@ const WINDOW_BLOCKS = 256;
 const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
 
 /**
- * The receiver rejects one replayed swap in this many as too old. Its delivery is then stopped
- * manually.
+ * Interval of the replayed swaps that the receiver rejects as too old. The deliveries of these
+ * swaps are then stopped manually.
  */
 const EVERY_STALE = 13;
 const STALE = {
@@ -325,7 +325,10 @@ function byTag(
   return found;
 }
 
-/** Simulates the attempts of deliveries, based on the receivers' responses and the schedule. */
+/**
+ * Returns a function that simulates the attempts of a delivery, based on the receiver's responses
+ * and the schedule.
+ */
 function createDeliveries({
   random,
   nowMs,
@@ -364,7 +367,10 @@ function createDeliveries({
   };
 }
 
-/** A retry needs a new connection, because the connection of the previous attempt was closed. */
+/**
+ * Returns the connection details of a retry. A retry opens a new connection, because the connection
+ * of the previous attempt was closed.
+ */
 const onNewConnection = (
   webhookUrl: string,
   { status, durationMs }: Answer,

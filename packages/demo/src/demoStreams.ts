@@ -49,7 +49,7 @@ export const PASSES = token(
 /** A liquidity pool of USDC and WETH. */
 export const POOL = '0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640';
 
-/** Has a fixed seed, so that the addresses are the same at every start. */
+/** Generator of the addresses. Its fixed seed makes them the same at every start. */
 const names = createRandom(20_261_121);
 const addressesOf = (count: number): `0x${string}`[] =>
   Array.from({ length: count }, () => names.hex(20));

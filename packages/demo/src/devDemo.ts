@@ -1,5 +1,5 @@
 /**
- * `sluice dev --seed demo`: a service whose ledger contains a day of sample data at the first
+ * Runs `sluice dev --seed demo`: a service whose ledger contains a day of sample data at the first
  * start.
  */
 import { join, relative } from 'node:path';

@@ -2,14 +2,14 @@
 export interface Random {
   /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** Returns a whole number below `limit`. */
+  /** Returns a whole number from 0 up to, but not including, `limit`. */
   below(limit: number): number;
   pick<Item>(items: readonly Item[]): Item;
   /** Returns the given number of random bytes in hex, with the prefix `0x`. */
   hex(bytes: number): `0x${string}`;
 }
 
-/** Mulberry32 with 32 bits of state, which is sufficient for sample data. */
+/** Creates a Mulberry32 generator. Its 32 bits of state are sufficient for sample data. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const word = (): number => {

@@ -104,7 +104,7 @@ export interface PastDelivery {
   phase: DeliveryPhase;
   state: Extract<DeliveryState, 'pending' | 'succeeded' | 'failed' | 'cancelled'>;
   createdAt: number;
-  /** Time of the next attempt of a waiting delivery. */
+  /** Time of the next attempt of a pending delivery. */
   dueAt?: number | undefined;
   attempts: readonly PastAttempt[];
   /** Reason for the permanent failure, if it differs from the error of the last attempt. */
@@ -462,8 +462,8 @@ function createStats(): Stats {
 type Insert = <Name extends keyof Tables>(name: Name, row: Insertable<Tables[Name]>) => void;
 
 /**
- * Prepares one statement per table when its first row is inserted. All rows of a table have the
- * same columns.
+ * Returns a function that inserts a row. It prepares one statement per table, so all rows of a
+ * table must have the same columns.
  */
 function createInserts(database: DatabaseSync): Insert {
   const statements = new Map<string, StatementSync>();

@@ -59,7 +59,7 @@ const APTOS_BLOCK_MS = 1_000;
  * blocks.
  *
  * @param folder folder of the ledger.
- * @param hours length of the day; a shorter day has fewer deliveries.
+ * @param hours length of the day, at least 1; a shorter day has fewer deliveries. Default: 24.
  * @throws CallerError if the folder has a ledger that this function did not write.
  */
 export async function startDemo({

@@ -37,7 +37,7 @@ export const ERROR_HINTS = {
   missing_abi: 'Set abi on the stream, or pass an ABI here.',
 } as const satisfies Record<string, string>;
 
-/** The code of an error. Stable across releases; docs/errors.md explains each. */
+/** The code of an error, which is stable across releases. docs/errors.md explains each code. */
 export type SluiceErrorCode = keyof typeof ERROR_HINTS;
 
 const DOCUMENTATION = 'https://www.npmjs.com/package/@sluice/kit';
@@ -62,7 +62,7 @@ export interface SluiceErrorContext {
  */
 export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends Error {
   override readonly name = 'SluiceError';
-  /** Stable across releases. */
+  /** Code of the error, which is stable across releases. */
   readonly code: Code;
   /** How to fix the usual cause. */
   readonly hint: string;

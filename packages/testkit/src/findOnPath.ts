@@ -1,7 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Finds the first executable file with this name in the PATH; on Windows, `<name>.exe`. */
+/**
+ * Returns the path of the first executable file with this name in the PATH (on Windows,
+ * `<name>.exe`); undefined if there is none.
+ */
 export function findOnPath(name: string): string | undefined {
   const fileName = process.platform === 'win32' ? `${name}.exe` : name;
   return (process.env['PATH'] ?? '')

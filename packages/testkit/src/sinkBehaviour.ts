@@ -21,7 +21,7 @@ export interface SinkAnswer {
   /** Delay before the response starts, in milliseconds. */
   delayMs?: number;
   /**
-   * Sends the headers or the body byte by byte, with a pause of `everyMs` milliseconds before each
+   * Part of the response to send byte by byte, with a pause of `everyMs` milliseconds before each
    * byte.
    */
   drip?: { part: 'headers' | 'body'; everyMs: number };

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
 /**
- * A child process that is stopped when this process ends, even if this process is killed with
- * SIGKILL. Ctrl-C in a terminal does not reach the child, so this process can shut down in its own
- * order.
+ * A child process that is stopped when this process ends. On POSIX, even SIGKILL of this process
+ * stops the child, and Ctrl-C in a terminal does not reach the child, so this process controls the
+ * order of the shutdown.
  */
 export interface Tethered {
   /** Process ID of the program, not of the shell that watches it. */
@@ -27,11 +27,11 @@ export interface TetherOptions {
   /** User and group that the program runs as. POSIX only; only root can set them. */
   uid?: number;
   gid?: number;
-  /** Signal sent to the program when this process ends. Default: `KILL`. */
+  /** Signal sent to the program when this process ends; ignored on Windows. Default: `KILL`. */
   lostSignal?: 'KILL' | 'QUIT' | 'TERM';
   /**
-   * Absolute path of a folder to delete if this process ends before the program. It is deleted once
-   * the program has exited.
+   * Absolute path of a folder to delete if this process ends before the program; ignored on
+   * Windows. It is deleted once the program has exited.
    */
   lostFolder?: string;
 }
@@ -71,7 +71,7 @@ if [ -n "$lost" ] && [ -n "$folder" ]; then rm -rf "$folder"; fi
  * running if this process is killed.
  *
  * @throws Error if the shell, or on Windows the command, cannot be started. If the shell cannot run
- *   the command, or the program exits immediately, this resolves, and so does `exited`.
+ * the command, or the program exits immediately, the call and `exited` still resolve.
  */
 export async function startTethered(
   command: string,

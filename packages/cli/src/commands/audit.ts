@@ -38,7 +38,10 @@ interface VerifyOptions extends ConnectionOptions {
   head?: string;
 }
 
-/** Checks each record, newest first, against its own hash and the newer record. */
+/**
+ * Checks the hash of each record, the links between records, that the log starts at record 1, and
+ * that a record has the hash `--head`.
+ */
 async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<void> {
   let newest: AuditRecord | undefined;
   let later: AuditRecord | undefined;

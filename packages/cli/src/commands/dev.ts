@@ -39,8 +39,8 @@ export interface DevOptions {
   settings: ServiceConfig;
   fresh?: boolean;
   /**
-   * If false, the console is never opened. Otherwise it opens on the first start in a folder, if a
-   * browser is available.
+   * Whether to open the console on the first start in a folder, if a browser is available. Default:
+   * true
    */
   open?: boolean;
   /** Kind of sample data to start with; available only in a checkout. */

@@ -91,7 +91,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
-    // Close matches need no check of their own, because each one is also an observed event.
+    // Close matches need no separate check, because each one is among the observed events.
     if (found === 0 && (observed.length === 0 || !options.json)) continue;
     progress.end();
     if (options.json)

@@ -119,10 +119,7 @@ function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): 
 
 const REMEMBERED = 100_000;
 
-/**
- * Returns a function that returns true the first time that it gets an id. It remembers the last
- * 100,000 ids.
- */
+/** Returns a function that returns whether an id is new. It remembers the last 100,000 ids. */
 function rememberIds(): (id: string) => boolean {
   const seen = new Set<string>();
   return (id) => {

@@ -115,8 +115,8 @@ async function* listIds(
 }
 
 /**
- * Creates a replay, which the service runs in the background. With `--dry-run`, only prints an
- * estimate.
+ * Creates a replay, which the service runs in the background. With `--dry-run`, or if no delivery
+ * matches, only prints an estimate.
  */
 async function replaySelection(
   { sluice }: Connection,

@@ -22,7 +22,10 @@ export const declareServe = (command: Command, terminal: Terminal): Command =>
       return serve(config, terminal);
     });
 
-/** Runs the service until SIGTERM, SIGINT or SIGHUP, then drains it. The exit code is then 0. */
+/**
+ * Runs the service until SIGTERM, SIGINT or SIGHUP, and drains it. The exit code after a drain is
+ * 0.
+ */
 async function serve(config: ServiceConfig, terminal: Terminal): Promise<void> {
   const asked = untilInterrupted(terminal);
   const service = await startService(config);

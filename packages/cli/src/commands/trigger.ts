@@ -193,10 +193,11 @@ async function compose(
       ? await readTransaction(connection, options.fromTx, options.touching)
       : sampleOf(kind);
   if (kind !== 'test' && kind !== 'aptos-test') {
-    // Receivers treat a webhook without a stream ID as a test webhook, so others get a random ID.
+    // Receivers treat a webhook without a stream ID as a test webhook, so a sample without one gets
+    // a random ID.
     webhook.streamId ||= randomUUID();
     if (stream !== undefined) Object.assign(webhook, { streamId: stream.id, tag: stream.tag });
-    // Lets a handler without its own ABI decode the webhook.
+    // Lets a handler that was created without an ABI decode the webhook.
     if ('abi' in webhook) {
       const ofStream = stream !== undefined && 'abi' in stream ? (stream.abi ?? []) : undefined;
       webhook.abi = ofStream ?? STANDARD_EVENTS;
@@ -218,7 +219,7 @@ function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   return sample.streamId === '' ? sample : blocksLater(sample, 0);
 }
 
-/** Returns the webhook in a block with a new hash, `blocks` after its own block. */
+/** Returns the webhook in a block with a new hash, `blocks` blocks later. */
 const blocksLater = (webhook: Webhook, blocks: number): Webhook => {
   const number = BigInt(webhook.block.number || '0') + BigInt(blocks);
   const hash = `0x${randomBytes(32).toString('hex')}`;

@@ -57,6 +57,8 @@ const DEV_CONTEXT = 'dev';
  * Finds the service. Order of precedence: `--api-url` or `SLUICE_API_URL`, a named context, the
  * context in use, the service of `sluice dev` for this folder (unless an API key is given), the
  * default URL on this machine.
+ *
+ * @throws CommandError `usage` if the named context does not exist.
  */
 export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
   const { env } = terminal;

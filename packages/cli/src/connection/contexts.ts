@@ -70,11 +70,14 @@ export function announceDevService(dataFolder: string, context: Context): () => 
 }
 
 export interface DevService extends Context {
-  /** The folder that contains `.sluice/dev`, in which `sluice dev` was started. */
+  /** The folder in which `sluice dev` was started. It contains `.sluice/dev`. */
   folder: string;
 }
 
-/** Finds the running dev service of this folder or of the nearest parent that has one. */
+/**
+ * Finds the running dev service of this folder or of the nearest parent with one; undefined if none
+ * is running.
+ */
 export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefined {
   const { root } = parse(cwd);
   for (let at = cwd; ; at = dirname(at)) {

@@ -1,6 +1,6 @@
 /**
- * The service of `sluice dev`. It keeps its keys in the data folder and uses a free port if its own
- * is taken.
+ * The service of `sluice dev`. It keeps its keys in the data folder and uses a free port if the
+ * configured one is in use.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,10 @@ import {
 } from '@sluice/service';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Reads a value from a file, or creates it, so that keys and links stay valid across restarts. */
+/**
+ * Reads a value from a file, or creates the file with a new value, so that keys and links stay
+ * valid across restarts.
+ */
 export function keep(path: string, make: () => string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   const text = make();
@@ -24,8 +27,8 @@ export function keep(path: string, make: () => string): string {
 export const newKey = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 
 /**
- * Starts the service, on a free port if its own is taken. Does not print info lines of the log,
- * because they would hide the webhooks.
+ * Starts the service, on a free port if the configured one is in use. Does not print info lines of
+ * the log, because they would hide the webhooks.
  */
 export async function startOnFreePort(
   config: ServiceConfig,
@@ -33,7 +36,8 @@ export async function startOnFreePort(
   { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
-    // A scripted chain starts over with each run, so these log lines are expected.
+    // A scripted chain starts over with each run, so log lines about its replacement and its reorgs
+    // are expected.
     const isExpected =
       / (chain was replaced,|reorg) /.test(line) &&
       freshChains.some((chain) => line.includes(chain));

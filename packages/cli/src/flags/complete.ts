@@ -82,7 +82,8 @@ async function valuesOf(
   try {
     return (await KNOWN_TO_SERVICE[name]?.(connect({ timeout: TIMEOUT }, terminal).sluice)) ?? [];
   } catch {
-    // Returns no completions without a service or a key, because an error would disturb the input.
+    // Returns no completions after an error, such as a missing API key, because a message would
+    // disturb the input.
     return [];
   }
 }

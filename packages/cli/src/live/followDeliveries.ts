@@ -4,11 +4,14 @@ import { persist } from './persist.ts';
 
 export interface FollowOptions {
   signal: AbortSignal;
-  /** Follows only this stream. */
+  /** Id of the only stream to follow. Default: all streams. */
   streamId?: string | undefined;
-  /** Starts with deliveries created at or after this time, in Unix milliseconds. Default: now. */
+  /**
+   * Earliest creation time of the deliveries to start with, inclusive, in Unix milliseconds.
+   * Default: after the newest delivery.
+   */
   sinceMs?: number | undefined;
-  /** Skips changes of deliveries that were created before the start. Default: false. */
+  /** Whether to skip changes of deliveries that were created before the start. Default: false. */
   newOnly?: boolean;
   onState?: ((state: LiveState) => void) | undefined;
 }

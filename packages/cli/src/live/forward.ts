@@ -12,9 +12,9 @@ type FullDelivery = DeliveryDetail & { body: string };
 /** A forwarded delivery and the receiver's response. */
 export interface Forwarded {
   delivery: FullDelivery;
-  /** Null without a complete response. */
+  /** HTTP status; null without a complete response. */
   status: number | null;
-  /** Null for a 2xx response. */
+  /** Reason for the failure, such as `HTTP 500`; null for a 2xx response. */
   error: string | null;
   durationMs: number;
   /** The first 4,096 characters of the response body. */

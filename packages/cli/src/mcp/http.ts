@@ -17,7 +17,7 @@ const MCP_PATH = '/mcp';
 
 export interface McpHttpOptions {
   host: string;
-  /** 0 for any free port. */
+  /** Port; 0 for any free port. */
   port: number;
   allowHosts: readonly string[];
   corsOrigins: readonly string[];

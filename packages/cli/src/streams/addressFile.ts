@@ -35,8 +35,8 @@ const ADDRESS = /^0x([\da-f]{40}|[\da-f]{1,64})$/i;
 const MAX_LABEL = 64;
 
 /**
- * @throws CommandError `invalid_file` if the file cannot be read; `usage` if the label column does
- * not exist.
+ * @throws CommandError `invalid_file` if the file cannot be read; `usage` if the label column is 0
+ * or an unknown name.
  */
 export function readAddressFile(path: string, options: AddressFileOptions = {}): AddressFile {
   try {

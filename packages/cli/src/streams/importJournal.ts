@@ -6,7 +6,7 @@ import type { NetworkType } from '@sluice/kit';
 import { writePrivately } from '../connection/contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
 
-/** A local stream that replaces a hosted one. */
+/** A local stream that replaces a hosted one, with the progress of its import. */
 export interface ImportedStream {
   id: string;
   family: NetworkType;

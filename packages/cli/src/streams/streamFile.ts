@@ -10,7 +10,7 @@ import { type ListedAddress, readAddressFile } from './addressFile.ts';
 import { type Fields, familyOf } from './streamFields.ts';
 
 export interface DeclaredStream {
-  /** Identifies the stream, unless `id` is set. */
+  /** Tag that identifies the stream, unless `id` is set. */
   readonly tag: string;
   /** Id of the existing stream, required if its tag is empty or shared by several streams. */
   readonly id?: string | undefined;

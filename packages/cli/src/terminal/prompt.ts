@@ -38,7 +38,11 @@ export async function ask(
   }
 }
 
-/** Confirms an irreversible action: the user types `expected`, or passes `--yes`. */
+/**
+ * Confirms an irreversible action: the user types `expected`, or passes `--yes`.
+ *
+ * @throws CommandError `not_confirmed` for any other answer, or if the command cannot prompt.
+ */
 export async function confirm(
   terminal: Terminal,
   what: string,

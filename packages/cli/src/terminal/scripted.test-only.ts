@@ -14,7 +14,7 @@ export interface RunOptions {
   cwd?: string;
   /** Standard input. It ends after this string unless `tty` is set. */
   input?: string;
-  /** Simulates a terminal, so that the command can prompt. Default: false. */
+  /** Whether to simulate a terminal, so that the command can prompt. Default: false. */
   tty?: boolean;
   /** Width of the terminal. Default: 80. */
   columns?: number;

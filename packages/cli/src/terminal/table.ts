@@ -21,7 +21,7 @@ const GUTTER = 2;
 const CUT_LEAST = 9;
 
 export interface TableOptions {
-  /** Disables cutting, even if lines do not fit the terminal. */
+  /** Whether to print complete cells, even if lines do not fit the terminal. */
   wide?: boolean;
   /** Comma-separated titles of the columns to print, in this order. Default: all. */
   columns?: string;
@@ -87,8 +87,8 @@ export interface Part {
 }
 
 /**
- * Joins the non-empty parts with two spaces. The line fits into the terminal without `indent`
- * columns, which the caller has already used.
+ * Joins the non-empty parts with two spaces. If the line is wider than the terminal without
+ * `indent` columns, omits the optional parts and cuts parts with `cut`.
  */
 export function toLine(
   { tint, width }: Pick<Terminal, 'tint' | 'width'>,

@@ -42,13 +42,13 @@ const MIN_WIDTH = 40;
 
 /** Options that every command accepts, before or after its name. */
 export interface TerminalOptions {
-  /** Prints each request, and the stack trace of an error. */
+  /** Whether to print each request, and the stack trace of an error. */
   debug?: boolean;
-  /** Hides progress and hints. */
+  /** Whether to hide progress and hints. */
   quiet?: boolean;
-  /** False disables prompts. */
+  /** Whether prompts are allowed. Default: true. */
   input?: boolean;
-  /** False disables colors. */
+  /** Whether colors are allowed. Default: true. */
   color?: boolean;
 }
 

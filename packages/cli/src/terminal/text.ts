@@ -6,7 +6,10 @@ const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u2630-\u2637\u268a-\u268f\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d15e}-\u{1d1c0}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 /** Matches combining marks and zero-width characters, which take no column. */
 const ZERO = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
-/** Turns the previous narrow character into a wide emoji, so it counts as one column. */
+/**
+ * Variation selector that turns the previous narrow character into a wide emoji, so it counts as
+ * one column.
+ */
 const EMOJI_STYLE = '\ufe0f';
 
 const widthOfCharacter = (character: string): number => {

@@ -15,7 +15,10 @@ const isRecord = (value: unknown): value is Json =>
 const isLog = (value: unknown): value is Json =>
   isRecord(value) && typeof value['topic0'] === 'string';
 
-/** Decodes a log only when one of its lines is rendered, because most logs are never visible. */
+/**
+ * Returns a function that explains lines of a body. It decodes a log only when one of the log's
+ * lines is rendered, because most logs are never visible.
+ */
 export function createNotes(body: unknown): NoteOf {
   const readLog = createLogReader(body);
   const known = new WeakMap<Json, LogNotes>();
@@ -70,7 +73,8 @@ const shorten = (value: string): string =>
   /^0x[0-9a-f]{40,}$/i.test(value) ? formatHash(value) : value;
 
 /**
- * Encodes a hex string, number or boolean as a 32-byte topic; returns an empty string for others.
+ * Encodes a hex string, number or boolean as a 32-byte topic; returns an empty string for other
+ * values.
  */
 function wordOf(value: string): string {
   if (/^0x[0-9a-f]{1,64}$/i.test(value))

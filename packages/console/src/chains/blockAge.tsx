@@ -10,7 +10,7 @@ export function BlockAge({
   className = '',
 }: {
   chain: WatchedChain;
-  /** Shows the age even if it is usual, followed by the block time. */
+  /** Whether to show the age even if it is usual, followed by the block time. */
   always?: boolean;
   className?: string;
 }) {

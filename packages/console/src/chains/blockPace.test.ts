@@ -64,7 +64,7 @@ test('a block is overdue after three times the longest gap, and at least eight s
   expect(mayBeOverdue(slow, 50_000 + 72_000)).toBe(false);
   expect(mayBeOverdue(slow, 50_000 + 72_001)).toBe(true);
   expect([isLate(slow, 50_000 + 24_000), isLate(slow, 50_000 + 26_000)]).toEqual([false, true]);
-  // Several blocks in one second.
+  // A chain with several blocks in one second can be overdue.
   expect(mayBeOverdue(paced([0, 0, 0, 1_000, 0, 0, 0, 1_000]), 58_001)).toBe(true);
 });
 

@@ -17,9 +17,10 @@ export interface WatchedChain extends ChainHealth {
 }
 
 /**
- * `empty`: no match, or a cancelled delivery · `hollow`: matched, not yet confirmed · `solid`:
- * confirmed · `waiting`: not delivered yet · `failed`: failed, or waits for a retry · `reorged`:
- * left the chain · `unknown`: not covered by the loaded deliveries or by the service's timeline.
+ * `empty`: no match, or a canceled delivery · `hollow`: matched, not yet confirmed · `solid`:
+ * confirmed · `waiting`: not delivered yet · `failed`: failed, quarantined, or waits for a retry ·
+ * `reorged`: left the chain · `unknown`: not covered by the loaded deliveries or by the service's
+ * timeline.
  */
 export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
 
@@ -36,8 +37,8 @@ export interface Timeline {
 }
 
 /**
- * Returns the height of a tick. It grows logarithmically, from 0.35 for one match to 1 for 15 or
- * more.
+ * Returns the height of a tick: 0 for no matches, 0.35 for one match, growing logarithmically to 1
+ * for 15 or more.
  */
 export const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
@@ -121,7 +122,7 @@ const CLOCK_SKEW_MS = 5_000;
 export interface StreamBlocks {
   /** Deliveries of the stream, newest first; those on other chains are ignored. */
   deliveries: readonly DeliverySummary[];
-  /** Deliveries created before this time may be missing. */
+  /** Time in Unix milliseconds. Deliveries created earlier may be missing. */
   since: number;
   /** The service's timeline of the stream on this chain. */
   past?: StreamTimeline['chains'][number] | undefined;

@@ -28,9 +28,9 @@ const RECENT_ROWS = 2_000;
 const NONE: readonly DeliverySummary[] = [];
 
 export interface RecentDeliveries {
-  /** Newest first. */
+  /** Deliveries, newest first. */
   rows: readonly DeliverySummary[];
-  /** Deliveries created before this time may be missing. */
+  /** Time in Unix milliseconds. Deliveries created earlier may be missing. */
   since: number;
 }
 
@@ -57,14 +57,16 @@ export interface FleetStream {
   /** Ids of the stream's chains that are down; empty for paused and terminated streams. */
   down: readonly string[];
   /**
-   * The most recently updated delivery with an attempt, among the newest deliveries of all streams.
+   * The stream's most recently updated delivery with an attempt, among the newest deliveries of all
+   * streams.
    */
   latest: DeliverySummary | undefined;
 }
 
 /**
- * Returns undefined until the streams have loaded, and the newest deliveries have loaded or failed
- * to load. The deliveries contain the reasons why streams fail.
+ * Returns all streams with their conditions; undefined until the streams have loaded, and the
+ * newest deliveries have loaded or failed to load. The deliveries contain the reasons why streams
+ * fail.
  */
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);

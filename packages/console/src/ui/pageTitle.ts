@@ -14,7 +14,10 @@ function set(next: string): void {
   for (const listener of listeners) listener();
 }
 
-/** Names the page while the component is mounted, such as `New stream` or `Rules · whale-usdt`. */
+/**
+ * Sets the name of the page, such as `New stream` or `Rules · whale-usdt`, while the component is
+ * mounted.
+ */
 export function useNamePage(name: string): void {
   useEffect(() => {
     set(name);

@@ -25,7 +25,7 @@ function write(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(`sluice.${name}`);
     else localStorage.setItem(`sluice.${name}`, value);
   } catch {
-    // If storage is blocked, the choice lasts until the page is closed.
+    // If storage is blocked, the choice lasts until the page is reloaded or closed.
   }
   for (const listener of listeners) listener();
 }
@@ -102,7 +102,8 @@ export function setShortcutsOn(on: boolean): void {
 }
 
 /**
- * Components that format absolute times call this, so that they render again when the zone changes.
+ * Returns the chosen zone. Components that format absolute times call it to render again when the
+ * zone changes.
  */
 export const useZone = (): Zone => useSyncExternalStore(subscribe, () => zone);
 

@@ -20,7 +20,7 @@ const TONES: Record<Tone, string> = {
   faint: 'text-faint',
 };
 
-/** Only the words of problem states are colored. */
+/** Tones of problem states, in which the word is colored like the shape. */
 const LOUD: ReadonlySet<Tone> = new Set(['warn', 'bad', 'reorg']);
 
 export function StatusShape({ condition }: { condition: Condition }) {

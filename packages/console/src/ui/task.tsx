@@ -79,8 +79,8 @@ export function useTask(): Tasks {
 }
 
 /**
- * Shows the progress of a task, then its result until it is dismissed or another task starts,
- * because users may notice a mistake late.
+ * Shows the progress of a task, and afterward its result. The result stays until it is dismissed or
+ * another task starts, because users may notice a mistake late.
  */
 export function TaskStrip({ tasks: { shown, start, stop, dismiss } }: { tasks: Tasks }) {
   const undo =

@@ -1,4 +1,7 @@
-/** Shows toasts about completed or failed actions. A toast disappears after a few seconds. */
+/**
+ * Shows toasts about completed or failed actions. Errors and toasts with an Undo button disappear
+ * after 10 s, others after 1.5 s.
+ */
 import { clsx } from 'clsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useShortcuts } from './keys/keyboard.ts';

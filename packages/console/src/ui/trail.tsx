@@ -2,7 +2,8 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 
 /**
- * A breadcrumb: a link to the parent page and, if `here` is given, the name of the current page.
+ * Shows a breadcrumb: a link to the parent page and, if `here` is given, the name of the current
+ * page.
  */
 export function Trail({
   title,

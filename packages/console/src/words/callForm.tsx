@@ -2,7 +2,8 @@ import { Button } from '../ui/button.tsx';
 import { ErrorPanel } from './errorPanel.tsx';
 
 /**
- * A form that makes one API call: its fields, the error if the call failed, and a submit button.
+ * Shows a form that makes one API call: its fields, the error if the call failed, and a submit
+ * button.
  */
 export function CallForm({
   call: { mutate, isPending, error },

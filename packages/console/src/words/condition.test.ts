@@ -69,7 +69,8 @@ test('a paused stream shows when and by which key it was paused', () => {
   const paused = { at: 0, by: 'bootstrap' };
   expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by first key 2h ago');
   expect(pausedWords({ status: 'paused', paused: null }, 0)).toBeNull();
-  // After a stream is resumed, the list contains the record of the pause until it is reloaded.
+  // After a stream is resumed, the list of streams contains the record of the pause until the list
+  // is reloaded.
   expect(pausedWords({ status: 'active', paused }, 0)).toBeNull();
 });
 
@@ -118,7 +119,7 @@ test('the reason names the response, the host, the start, the next retry and the
   expect(streamReason(stream({ queue: 1204, failingSince: since }), waiting, now, 7)).toBe(
     '500 from api.acme.io · since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
   );
-  // `failingSince` and the number of retries are unknown at first.
+  // Without `failingSince` and the maximum number of retries, the reason omits both.
   expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
 });
 

@@ -66,7 +66,7 @@ export function chainProblem(chain: WatchedChain, now: number): string {
     .join('; ');
 }
 
-/** Shown for a stream if one of its chains is down. */
+/** Condition of a stream while one of its chains is down. */
 export const CHAIN_DOWN = condition('triangle', 'chain down', 'bad');
 
 export const ENVIRONMENT_CONDITIONS: Record<About['environment'], Condition> = {
@@ -273,7 +273,7 @@ export function streamReason(
     if (stream.failingSince !== null) {
       parts.push(`since ${formatMoment(stream.failingSince, now)}`);
     }
-    // A retry that is due while sending is paused happens later, so no time is shown.
+    // A retry that is due while sending is paused happens later, so it is not shown.
     if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.backOff?.until ?? 0)) {
       const due = formatDue(latest.nextAttemptAt, now);
       parts.push(
@@ -315,7 +315,8 @@ export const pausedWords = (
 export type IdleReason = 'paused' | 'terminated' | 'without addresses';
 
 /**
- * Returns why no blocks are matched against the stream; null if they are, as for a stream in error.
+ * Returns why no blocks are matched against the stream; null if blocks are matched, as for a stream
+ * in error.
  */
 export function idleReasonOf({
   status,

@@ -7,8 +7,8 @@ const short = (text: string): string =>
   text.length > LONGEST ? `${cutText(text, LONGEST)}…` : text;
 
 /**
- * Describes a contract, such as `On Ethereum: Tether USD (USDT), 6 decimals`. The contract's own
- * name and symbol are not verified.
+ * Describes an account or a contract: `On Ethereum: Tether USD (USDT), 6 decimals`. The name and
+ * symbol are reported by the contract and not verified.
  */
 export function describeContract({ isContract, token }: Contract, chainName: string): string {
   const on = `On ${chainName}: `;

@@ -20,8 +20,8 @@ const rangeOf = (from: string | undefined, to: string | undefined): string | und
 };
 
 /**
- * Formats a filter:
- * `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21 10:42:00`.
+ * Formats a filter: `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21
+ * 10:42:00`. An empty filter is `All deliveries`.
  */
 export function describeFilter(filter: DeliveryFilter, names: Names): string {
   const { blockFrom, blockTo, createdFrom, createdTo, attemptsFrom, attemptsTo } = filter;
@@ -51,7 +51,10 @@ export function describeFilter(filter: DeliveryFilter, names: Names): string {
   return set.map(([label, values]) => `${label}: ${values}`).join(' · ') || 'All deliveries';
 }
 
-/** Returns the default name of a replay that uses this filter. */
+/**
+ * Returns the default name of a replay that uses this filter, such as `failed 5xx deposits`. It
+ * contains only states, responses, phases and streams, and may be empty.
+ */
 export const nameFilter = (
   { state, phase, status, streamId }: DeliveryFilter,
   ofStream: Names['ofStream'],

@@ -73,8 +73,8 @@ export function recognise(input: string): Pasted | undefined {
 }
 
 /**
- * Returns the address that was pasted. A full-length Aptos address is recognized as a hash, so a
- * hash is returned as an Aptos address.
+ * Returns the pasted address, or undefined for other text. A hash is returned as an Aptos address,
+ * because a full-length Aptos address is recognized as a hash.
  */
 export function toAddress(
   pasted: Pasted | undefined,
@@ -85,7 +85,10 @@ export function toAddress(
   return undefined;
 }
 
-/** Returns the address in the URL of a block explorer's page about an address. */
+/**
+ * Returns the address in the URL of a block explorer's page about an address; undefined for other
+ * URLs.
+ */
 export function addressOfUrl(url: string): string | undefined {
   const [, segment = '', part] = /^https?:/i.test(url) ? (EXPLORER_PATH.exec(url) ?? []) : [];
   return OF_ADDRESS.includes(segment) ? part : undefined;

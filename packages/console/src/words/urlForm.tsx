@@ -7,7 +7,7 @@ import { CallForm } from './callForm.tsx';
 /** Returns the problem of a field of the request body, if the service reported one. */
 type ProblemAt = (field: string) => string | undefined;
 
-/** A form that tests and adds the URL of a node or an alert receiver. */
+/** Shows a form that tests and adds the URL of a node or an alert receiver. */
 export function UrlForm<Sent extends { url: string }>({
   sent,
   onUrl,

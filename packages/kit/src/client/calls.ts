@@ -7,8 +7,8 @@ import { createCallResult } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection } from './request.ts';
 
 /**
- * Calls `build` only when a call is sent, so that an invalid argument rejects the method's result
- * instead of throwing.
+ * Builders of method results. `build` runs when the call is sent, so an invalid argument rejects
+ * the result instead of throwing.
  */
 export interface Calls {
   one<Answer>(

@@ -57,7 +57,7 @@ export interface Networks {
   aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
 }
 
-/** A chain family. */
+/** The name of a chain family: `evm` or `aptos`. */
 export type NetworkType = keyof Networks;
 
 /** Selects a chain family for a stream call. */
@@ -90,7 +90,7 @@ interface AptosChoice {
 /** The fields of an EVM stream; see {@link CreateEvmStream}. */
 export type StreamFields = Given<CreateEvmStream>;
 
-/** Fields of a stream to change; absent fields stay unchanged. */
+/** Fields of an EVM stream to change; absent fields stay unchanged. */
 export type StreamChanges = Partial<StreamFields>;
 
 /** The fields of an Aptos stream; see {@link CreateAptosStream}. */
@@ -121,12 +121,15 @@ interface ChainFilter {
 }
 
 /**
- * All fields except `excludePayload` and the page options are newer than the official client; a
- * service may ignore them.
+ * Options of `history.list`. All except `excludePayload` and the page options are newer than the
+ * official client; a service may ignore them.
  */
 export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilter;
 
-/** The filters are newer than the official client; a service may ignore them. */
+/**
+ * Options of `history.logs`. The filters are newer than the official client; a service may ignore
+ * them.
+ */
 export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
 
 /** A block of a chain. */
@@ -142,7 +145,10 @@ export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
 /** A stream and the range of past blocks to match, both ends included. */
 export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
 
-/** Methods reject only with a SluiceError. Calls with invalid arguments are not sent. */
+/**
+ * The calls about streams. Methods reject only with a SluiceError; calls with invalid arguments are
+ * not sent.
+ */
 export interface StreamsClient {
   /**
    * Creates a stream. The service first POSTs a test webhook to `webhookUrl`, and rejects the
@@ -178,8 +184,9 @@ export interface StreamsClient {
     options?: StreamCallOptions<Network>,
   ): CallResult<Networks[Network]['deleted']>;
   /**
-   * Pauses or resumes a stream. Only the service sets the statuses `error` and `terminated`.
-   * Returns the stream for EVM, but only the status for Aptos.
+   * Pauses or resumes a stream. Before Sluice resumes a stream, it POSTs a test webhook, as for a
+   * new stream. Only the service sets the statuses `error` and `terminated`. Returns the stream for
+   * EVM, but only the status for Aptos.
    */
   setStatus<Network extends NetworkType = 'evm'>(
     id: string,
@@ -228,7 +235,9 @@ export interface StreamsClient {
     block: BlockChoice & { readonly streamId: string },
     options?: CallOptions,
   ): CallResult<number | null | undefined>;
-  /** Matches a range of past blocks, both ends included, and sends the webhooks. */
+  /**
+   * Starts a backfill: matches a range of past blocks, both ends included, and sends the webhooks.
+   */
   createHistoricalJob(
     job: HistoricalJobOptions,
     options?: CallOptions,
@@ -250,7 +259,7 @@ export interface HistoryClient {
   ): CallResult<HistoryRecord>;
 }
 
-/** The settings of the account. */
+/** Reads and changes the settings of the account. */
 export interface SettingsClient {
   /** Reads the settings. `secretKey` is the streams secret, which signs webhooks: do not log it. */
   read(options?: CallOptions): CallResult<Settings>;

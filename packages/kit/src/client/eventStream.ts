@@ -8,7 +8,9 @@ export interface ServerEvent {
 
 /**
  * Parses the bytes of a stream into events; skips comments and events without data.
- * @param onId called with the id of an event without data, from which clients can also resume.
+ *
+ * @param onId called with the last id after a skipped event or comment, because clients can resume
+ * from this id.
  */
 export async function* readEventStream(
   chunks: AsyncIterable<Uint8Array>,
@@ -37,7 +39,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<str
   let rest = '';
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
-    // A CR at the end may be the first half of a CRLF, so this waits for the next chunk.
+    // A CR at the end may be the first half of a CRLF, so its line waits for the next chunk.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     yield* lines;

@@ -29,7 +29,10 @@ export interface AddressImport {
 const PART_MS = 100;
 const FIRST_PART = 500;
 const MIN_PART = 100;
-/** The service adds a larger part in several transactions, so a crash could leave it incomplete. */
+/**
+ * Maximum number of addresses per part. The service adds a larger part in several transactions, so
+ * a crash could leave it incomplete.
+ */
 const MAX_PART = 5_000;
 
 export async function importAddresses(

@@ -33,8 +33,9 @@ export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
 }
 
 /**
- * Creates a list result. The last page is the one without a cursor; its `page_size` is ignored,
- * because the hosted service does not send it.
+ * Creates a list result. A missing cursor marks the last page; `page_size` is ignored, because the
+ * hosted service does not send it.
+ *
  * @param readPage fetches the page at a cursor; without a cursor, the first page.
  */
 export function createList<Row, P extends AnyPage<Row> & { total?: number }>(

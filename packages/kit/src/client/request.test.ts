@@ -12,7 +12,9 @@ const ADDRESS = `0x${'1'.repeat(40)}`;
 
 type Answer = Response | Error | (() => Promise<Response>);
 
-/** A client whose fetch returns these responses in order, and then repeats the last one. */
+/**
+ * Creates a client whose `fetch` returns these responses in order, and then repeats the last one.
+ */
 function fakeClient(answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
   const left = [...answers];
   const fetch = vi.fn<typeof globalThis.fetch>(async () => {
@@ -50,7 +52,7 @@ function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
   );
 }
 
-/** The error that Node's `fetch` throws. */
+/** Returns the error that Node's `fetch` throws. */
 const fetchFailed = (code: string) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
 

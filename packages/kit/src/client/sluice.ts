@@ -39,7 +39,10 @@ export * from './shortIds.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
-/** Omit `apiKey` if a console session's cookie authenticates the calls. */
+/**
+ * Options of {@link createSluiceClient}. Omit `apiKey` if a console session's cookie authenticates
+ * the calls.
+ */
 export type SluiceClientOptions = ConnectionOptions;
 
 /**
@@ -82,7 +85,7 @@ export interface ReceivedEvent {
   readonly event: LiveEvent;
 }
 
-/** Methods reject only with a SluiceError. */
+/** The methods of a Sluice client. They reject only with a SluiceError. */
 export interface SluiceClient extends SluiceMethods {
   /**
    * Exchanges an API key for a session cookie; rejects with `unauthorized` if the key is invalid.
@@ -289,8 +292,8 @@ async function* readOnce(
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
       throw new SluiceError('invalid_answer', 'The response is not an event stream');
     }
-    // The service sends the headers before it knows where the events start. The connection is live
-    // after the greeting, which the service sends once it knows.
+    // The service sends the headers before it finds the position of the first event, and a greeting
+    // afterward. The connection is live from the greeting on.
     const chunks = readChunks(response.body, () => onState?.({ state: 'live' }));
     for await (const { id, data } of readEventStream(chunks, onId)) {
       yield { id, event: parseEvent(data) };

@@ -12,7 +12,7 @@ export interface Page<T> {
   page_size?: number;
 }
 
-/** The same fields, all optional. */
+/** The fields of a type, all optional and possibly undefined. */
 export type Optional<Fields> = { [K in keyof Fields]?: Fields[K] | undefined };
 
 /** One value, or several; a row matches if it has any of them. */

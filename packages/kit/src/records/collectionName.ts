@@ -1,7 +1,7 @@
 /** Derives the collection name of a stream's rows from the tag of the stream. */
 import { sha256Hex } from './ids.ts';
 
-/** Receivers see few different tags, but tags are untrusted input, so the cache is bounded. */
+/** Maximum number of cached names. Tags are untrusted input, so the cache must be bounded. */
 export const MAX_CACHED_NAMES = 256;
 
 export const cachedNames = new Map<string, string>();

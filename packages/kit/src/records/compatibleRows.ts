@@ -30,7 +30,7 @@ export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   nftApprovals: OfToken<NftApprovalRow>[];
 }
 
-/** Like {@link LogRow}, but `triggers` is omitted if empty. */
+/** A {@link LogRow} in which `triggers` is omitted if empty. */
 export interface CompatibleLogRow extends Omit<LogColumns, 'triggers'> {
   triggers?: readonly WebhookTrigger[];
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null | undefined;

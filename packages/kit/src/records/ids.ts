@@ -19,7 +19,7 @@ export type RowKind =
 export interface RecordKey {
   readonly kind: RowKind;
   readonly transactionHash: string;
-  /** Set for records from a log. */
+  /** Position of the log in its block; undefined for transactions and internal transactions. */
   readonly logIndex?: string | undefined;
   /** Distinguishes the record from others of its kind in the same log or transaction. */
   readonly part?: string | undefined;

@@ -89,7 +89,9 @@ export type AddressSpelling = 'lower' | 'checksummed';
 /** Options of {@link decodeLogs}. */
 export interface DecodeOptions {
   /**
-   * With `checksummed`, each address is hashed, which is most of the work for an ERC-20 transfer.
+   * Spelling of addresses. With `checksummed`, each address is hashed, which is most of the work
+   * for an ERC-20 transfer.
+   *
    * @defaultValue 'lower'
    */
   readonly addresses?: AddressSpelling | undefined;
@@ -137,7 +139,9 @@ export const hasItems = (
   abi: Abi | readonly AbiItem[] | null | undefined,
 ): abi is Abi | readonly AbiItem[] => Array.isArray(abi) && abi.length > 0;
 
-/** Like {@link decodeLogs}, but the ABI may be missing. Then no log is decoded. */
+/**
+ * Decodes logs like {@link decodeLogs}, but returns all logs as undecoded if the ABI is missing.
+ */
 export function decodeKnown(
   logs: readonly WebhookLog[],
   abi: Abi | readonly AbiItem[] | null | undefined,
@@ -174,7 +178,9 @@ interface CompiledEvent {
   readonly name: string;
   readonly inputs: readonly AbiParameter[];
   readonly indexedCount: number;
-  /** Compiled for the first log of the event; null if a parameter type cannot be decoded. */
+  /**
+   * Fields of the event, compiled for its first log; null if a parameter type cannot be decoded.
+   */
   fields?: readonly Field[] | null;
 }
 
@@ -334,8 +340,8 @@ function topicsOf(log: unknown): string[] | undefined {
 }
 
 /**
- * Decodes the arguments of an event. `skip` is the number of topics before the first parameter:
- * 0 for an anonymous event, otherwise 1.
+ * Returns the arguments of an event, or the reason why they cannot be decoded. `skip` is the number
+ * of topics before the first indexed parameter: 0 for an anonymous event, otherwise 1.
  */
 function decodeArgs(
   event: CompiledEvent,

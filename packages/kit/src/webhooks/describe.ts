@@ -162,7 +162,7 @@ const amountOf = ({
 }): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
 
 /**
- * Formats an amount of native currency. The currency is unknown for chains that are not in
+ * Formats an amount of native currency. The currency is called `native` for chains that are not in
  * {@link EVM_CHAINS}.
  */
 const native = (value: string | null, chainId: string): string =>

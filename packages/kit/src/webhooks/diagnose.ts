@@ -44,9 +44,9 @@ export interface Diagnosis {
   readonly problem: SignatureProblem;
   /** Whether the cause is proven. If not, it is only the most likely one. */
   readonly certain: boolean;
-  /** Describes the problem in one or two sentences. */
+  /** Description of the problem, in one or two sentences. */
   readonly message: string;
-  /** Describes the fix in one or two sentences. */
+  /** Description of the fix, in one or two sentences. */
   readonly fix: string;
   /** For `other-secret`: the name in `otherSecrets` of the secret that signed the webhook. */
   readonly secretName?: string;
@@ -57,9 +57,9 @@ export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
   /** The body, as passed to `unwrap`. For a parsed body, the problem is `body-parsed`. */
   body: unknown;
   /**
-   * Other secrets that might have signed, by a name of your choice, such as secrets of other
-   * streams or environments, or the API key. All of them are tried, because a signature does not
-   * identify its secret.
+   * Other secrets that might have signed the webhook, by a name of your choice: for example,
+   * secrets of other streams or environments, or the API key. All of them are tried, because a
+   * signature does not identify its secret.
    */
   otherSecrets?: Readonly<Record<string, string>> | undefined;
   /**
@@ -93,7 +93,7 @@ export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
     return problem ? found(problem) : undefined;
   }
 
-  // First tries variants of the request, because one that verifies proves what was changed.
+  // First tries variants of the request, because a variant that verifies proves what was changed.
   if (isSigned(raw, inUsualForm(claim))) return found('signature-format');
   const legacy = readHeader(headers, WEBHOOK_HEADERS.signature);
   if (
@@ -213,7 +213,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** Returns the body without common changes: added whitespace, and UTF-8 decoded as Latin-1. */
+/**
+ * Returns variants of the body with a common change undone: added whitespace, or UTF-8 decoded as
+ * Latin-1.
+ */
 function repairsOf(text: string): (string | Uint8Array)[] {
   const repairs: (string | Uint8Array)[] = [];
   // `trim` also removes a byte order mark.

@@ -131,7 +131,7 @@ function decode(bytes: Uint8Array): Item {
   return at === bytes.length ? item : fail('The proof is malformed');
 }
 
-/** Follows the path of a receipt through the trie (appendix D); returns the encoded receipt. */
+/** Returns the encoded receipt at an index of the trie (Yellow Paper, appendix D). */
 function follow(root: string, index: string, nodes: readonly string[]): Uint8Array {
   // The key of a receipt in the trie is its RLP-encoded index.
   const number = quantity(index).slice(2);

@@ -1,7 +1,7 @@
 /**
- * Verifies and parses a webhook in one call, so that nothing unverified is read. A request has two
- * signatures: `webhook-signature` (Standard Webhooks) covers the delivery id, the timestamp and the
- * body; `x-signature`, which the hosted Streams API also sends, covers only the body.
+ * Verifies and parses a webhook in one call, so that an unverified body is never parsed. A request
+ * has two signatures: `webhook-signature` (Standard Webhooks) covers the delivery id, the timestamp
+ * and the body; `x-signature`, which the hosted Streams API also sends, covers only the body.
  */
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { WebhookOrigin } from '../contract/rules/signature.ts';
@@ -24,8 +24,8 @@ export type WebhookKey =
     }
   | {
       /**
-       * Several secrets, such as the new and the old one during a rotation. Each one costs a hash
-       * of the body per webhook; empty secrets are ignored.
+       * Several secrets, such as the new and the old one during a rotation. They are tried in order
+       * until one matches, and each try costs a hash of the body; empty secrets are ignored.
        */
       secrets: readonly string[];
       secret?: undefined;
@@ -113,12 +113,11 @@ export type RefusalReason =
 /**
  * Verifies a webhook in constant time and parses it.
  *
- * @throws SluiceError
- * `invalid_signature`: the headers are missing, malformed or do not match the body;
- * `details.reason` is a {@link RefusalReason}. Respond with 401.
- * `stale_timestamp`: signed, but sent too long ago or in the future. Respond with 401.
- * `invalid_webhook`: signed, but the body is not a webhook of `family`. Respond with 400.
- * `body_already_parsed`, `missing_secret`, `invalid_argument`: an error in the calling code.
+ * @throws SluiceError `invalid_signature`: the headers are missing, malformed or do not match the
+ * body; `details.reason` is a {@link RefusalReason}. Respond with 401. `stale_timestamp`: signed,
+ * but sent too long ago or too far in the future. Respond with 401. `invalid_webhook`: signed, but
+ * the body is not a webhook of `family`. Respond with 400. `body_already_parsed`, `missing_secret`,
+ * `invalid_argument`: an error in the calling code.
  */
 export function unwrap(options: UnwrapOptions & { family?: 'evm' | undefined }): ReceivedWebhook;
 export function unwrap(options: UnwrapOptions & { family: 'aptos' }): ReceivedAptosWebhook;
@@ -174,7 +173,7 @@ export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; c
 }
 
 /**
- * Returns whether a webhook is from an Aptos stream. Such webhooks have a `network` and no
+ * Returns whether a webhook is from an Aptos stream. Aptos webhooks have a `network` and no
  * `chainId`.
  */
 export function isAptosWebhook(webhook: EvmWebhook | AptosWebhook): webhook is AptosWebhook {

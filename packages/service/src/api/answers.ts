@@ -41,7 +41,10 @@ const CODES: Partial<Record<number, AnswerCode>> = {
   429: 'rate_limited',
 };
 
-/** An error that code called by a route can throw. `failures.ts` turns it into the response. */
+/**
+ * Error with an HTTP status, for routes and the code that they call. `failures.ts` turns it into
+ * the response.
+ */
 export class HttpError extends ServiceError {
   override readonly name = 'HttpError';
   readonly code: AnswerCode;
@@ -70,7 +73,7 @@ const AUDIT_TARGET = 'auditTarget';
 
 /**
  * Sets the target of a call for the audit log. By default, the target is the last path parameter,
- * which is missing if the call creates an object.
+ * or empty if the path has no parameters.
  */
 export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
 
@@ -99,7 +102,7 @@ export const notFound = (
 
 /**
  * Creates a 422 with one entry per invalid field: what the field should be, and the received value.
- * Lists at most `FIELD_LIMIT` fields.
+ * Lists at most `FIELD_LIMIT` fields, and counts the remaining problems in one more entry.
  *
  * @param hidesInput whether to leave out the received values. Default: false
  */

@@ -154,7 +154,8 @@ function createGate({
 }
 
 /**
- * Checks the key, then reads the body. Audits the call after its handler, if the call succeeded.
+ * Checks the key, then reads the body. After the handler, records the call in the audit log if it
+ * is audited and succeeded.
  */
 function createAdmission(
   name: CallName,

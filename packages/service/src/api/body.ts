@@ -38,6 +38,8 @@ const inWords = (bytes: number): string =>
  * Reads the body before the handler runs, because some clients read the response only after they
  * have sent the entire request. Hono's own limit does not work here, because it copies requests,
  * which the Node adapter does not support.
+ *
+ * @throws HttpError 413 for a body above `maxBytes`, 400 for an incomplete body
  */
 export async function takeBody(context: Context, maxBytes: number): Promise<void> {
   const reader = context.req.raw.body?.getReader();
@@ -98,7 +100,10 @@ async function join(chunks: readonly Uint8Array[], bytes: number): Promise<Buffe
 
 export const readBytes = (context: Context): Buffer => context.get(BODY) as Buffer;
 
-/** Returns the parsed body; `{}` for an empty one, which the official client sends instead. */
+/**
+ * Returns the parsed body; `{}` for an empty body, because the official client sends no body
+ * instead of `{}`.
+ */
 export function readJson(context: Context): unknown {
   const bytes = readBytes(context);
   // Checks the depth before parsing, because the parser would build every level first.

@@ -50,7 +50,7 @@ export function createFailureHandler(log: Log) {
 /**
  * Responds with a 405 that lists the methods of a known path, or with a 404 to an unknown path.
  *
- * @param routes with path parameters as `{name}`
+ * @param routes known routes, with path parameters as `{name}`
  */
 export function createUnknownRouteHandler(routes: readonly { method: string; path: string }[]) {
   return (context: Context): Response => {

@@ -11,11 +11,14 @@ export interface Live {
   close(): void;
 }
 
-/** Clients consider a service dead after 10 s without data, and proxies close idle connections. */
+/**
+ * Interval of heartbeats. Clients consider a service dead after 10 s without data, and proxies
+ * close idle connections.
+ */
 const HEARTBEAT_MS = 4_000;
 const RETRY = 'retry: 1000\n';
 
-/** Position of the last batch whose events a client received, and the number of these events. */
+/** Position of a batch of events, and the number of its events that a client has received. */
 interface Place {
   position: string;
   seen: number;

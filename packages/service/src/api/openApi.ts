@@ -75,7 +75,7 @@ export function createOpenApi(version: string): Json {
   };
 }
 
-/** Describes values as they are sent, not as they are parsed. */
+/** Options of `z.toJSONSchema` that describe values as they are sent, not as they are parsed. */
 const AS_SENT = { io: 'input', unrepresentable: 'any' } as const;
 
 function createSchemas(): Json {
@@ -143,7 +143,10 @@ function toOperation(name: string, call: Call & { tag: Tag }): Json {
   };
 }
 
-/** In OpenAPI 3.1, the list after the name of a scheme contains the required scopes. */
+/**
+ * Returns the accepted authentication schemes. In OpenAPI 3.1, the list after the name of a scheme
+ * contains the required scopes.
+ */
 function securityOf(scope: Access): Json[] {
   if (scope === 'open') return [];
   const scopes = scope === 'any' ? [] : [scope];

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 /** All packages of Sluice share one version. */
 export const VERSION = '0.1.0';
 
-/** Replaced by the commit of the build when the package is packed. */
+/** Commit of the build; defined only in the packed package. */
 declare const SLUICE_BUILT_COMMIT: string;
 
 const ROOT = new URL('../../../../', import.meta.url);

@@ -49,7 +49,7 @@ export abstract class ServiceError extends Error {
 export class CallerError<Code extends CallerCode = CallerCode> extends ServiceError {
   override readonly name: string = 'CallerError';
   readonly code: Code;
-  /** How to fix the error; undefined if the message already explains it. */
+  /** Instructions to fix the error; undefined if the message already contains them. */
   readonly fix: string | undefined;
 
   constructor(

@@ -55,7 +55,8 @@ const FIELD_LIMIT = 8_192;
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /**
- * Writes a value as visible text on one line: receivers, nodes and tokens control some values.
+ * Writes a value as visible text on one line, because receivers, nodes and tokens control some
+ * values.
  */
 const toJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(

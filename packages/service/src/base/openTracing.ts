@@ -7,7 +7,7 @@ import { NO_TRACING, type Tracing } from './tracing.ts';
 
 /**
  * @param env `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns tracing
- *   on, `OTEL_SDK_DISABLED=true` or `OTEL_TRACES_EXPORTER=none` turns it off
+ * on, unless `OTEL_SDK_DISABLED=true` or `OTEL_TRACES_EXPORTER=none` turns it off
  * @throws Error if a collector is configured, but the packages are not installed
  */
 export async function openTracing(env: NodeJS.ProcessEnv, version: string): Promise<Tracing> {

@@ -5,7 +5,7 @@ import type { RuleKeeper } from './ruleKeeper.ts';
 export interface Family<Config, Followed extends FollowedChain> {
   get(chain: string): Followed | undefined;
   list(): Followed[];
-  /** Whether the rules are loaded, or there is no chain to load them for. */
+  /** Returns whether the rules are loaded, or no chain is followed. */
   isPrepared(): boolean;
   /** Returns the ids of the followed chains; none before the rules are loaded. */
   listReadable(): string[];
@@ -57,7 +57,7 @@ export function createFamily<Config, Followed extends FollowedChain>({
         const one = kept ?? { settings, followed: open(config) };
         next.set(one.followed.id, one);
       }
-      // While a chain is being stopped, its matches still look up its entry.
+      // While a chain is being stopped, its matches still look up the chain in `chains`.
       chains = new Map([...before, ...next]);
       startRules();
       await Promise.all(

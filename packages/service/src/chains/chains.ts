@@ -15,9 +15,11 @@ export interface Chains {
   readonly all: readonly FollowedChain[];
   /** Returns the calls of an EVM chain; undefined if this process does not follow such a chain. */
   callsOf(chain: string): FollowedEvm['calls'] | undefined;
-  /** Like `callsOf`, for an Aptos network. */
+  /**
+   * Returns the calls of an Aptos network; undefined if this process does not follow the network.
+   */
   aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;
-  /** Explains why some chains can't be read yet; undefined unless their rules are being loaded. */
+  /** Returns why some chains can't be read yet; undefined unless their rules are being loaded. */
   whyUnprepared(): string | undefined;
   /**
    * Follows exactly these chains with these nodes from now on, once earlier calls have finished.

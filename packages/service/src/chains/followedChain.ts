@@ -41,7 +41,7 @@ export interface ChainSurroundings {
   holder: Holder;
   /** Checks the addresses of nodes that were added while the service ran. */
   nodeGuard: Pick<AddressGuard, 'connect'>;
-  /** Whether this process should read the chain. */
+  /** Returns whether this process should read the chain. */
   isOwn(chain: string): boolean;
 }
 
@@ -81,7 +81,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     store.announce({ type: 'chain', chain: health }).catch(() => {});
   };
 
-  /** Undefined unless this process has the lease of the chain. */
+  /** The running ingest; undefined unless this process has the lease of the chain. */
   let current: Ingest | undefined;
   let isStanding = false;
   let isClosing = false;

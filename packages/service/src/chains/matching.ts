@@ -35,7 +35,7 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
   needs(index: Index, chain: string): BlockNeeds;
   /**
    * Returns how to find the blocks of the index's streams by their logs; undefined if every block
-   * must be read. Absent for families without such queries.
+   * must be read. Absent for families without a search by logs.
    */
   search?(index: Index, chain: string, addressesOf: AddressesOf): LogSearch | undefined;
   match(index: Index, chain: string, block: Block): Match[];
@@ -272,7 +272,7 @@ async function searchStreams(
   return plan((id) => listed.get(id) ?? 'many');
 }
 
-/** Returns `many` if the stream has more than `room` addresses. */
+/** Returns the addresses of a stream, or `many` if the stream has more than `room` addresses. */
 async function readList(
   store: Pick<Store, 'readAddresses'>,
   streamId: string,

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import { findShare } from './assignment.ts';
 
 export interface ChainSharing {
-  /** Whether this process should read the chain: keep reading it, or take it. */
+  /** Returns whether this process should keep reading the chain, or take it. */
   isOwn(chain: string): boolean;
   start(): void;
   /** Checks now, because the chains that this process can read may have changed. */

@@ -57,7 +57,7 @@ export function createAttempts({
   tracing = NO_TRACING,
 }: AttemptOptions): MakeAttempt {
   /**
-   * Waits for the turn of a delivery. Returns false if the process stalled and may have lost the
+   * Waits for the turn of a delivery. Returns false if the process stalled and could not extend the
    * lease.
    */
   const awaitTurn = async (delivery: ClaimedDelivery): Promise<boolean> => {
@@ -163,8 +163,8 @@ export interface HostPace {
 }
 
 /**
- * Turns are assigned up to this number of milliseconds in advance, so that a host stays busy
- * between two claims.
+ * Milliseconds by which turns may be assigned in advance, so that a host stays busy between two
+ * claims.
  */
 const AHEAD_MS = 250;
 const MAX_STREAMS = 100_000;

@@ -24,7 +24,7 @@ export interface Leases {
 
 /** Duration of a lease, longer than any attempt. */
 export const LEASE_MS = 40_000;
-/** If a step is delayed by more than this, the process stalled and may have lost its leases. */
+/** Delay of a step above which the process stalled and may have lost its leases. */
 export const STALL_MS = LEASE_MS / 4;
 const EXTEND_MS = LEASE_MS / 6;
 const SWEEP_MS = 3_000;
@@ -170,11 +170,11 @@ export interface Claims {
   start(): void;
   /** Checks for due deliveries, because there may be new ones or more capacity. */
   wake(): void;
-  /** Whether claimed deliveries are waiting to be started. */
+  /** Returns whether claimed deliveries are waiting to be started. */
   isBeginning(): boolean;
   /**
-   * Milliseconds by which the ledger's clock is ahead of this process's clock, as of the last
-   * claim.
+   * Returns the milliseconds by which the ledger's clock is ahead of this process's clock, as of
+   * the last claim.
    */
   clockSkewMs(): number;
   /** Stops claiming. Deliveries that are already claimed are still started. */
@@ -192,7 +192,7 @@ const IN_FLIGHT = 2048;
  */
 const STARTED_AT_ONCE = 8;
 /**
- * More deliveries are claimed when at most this number are waiting to be started, so that sending
+ * Maximum number of deliveries waiting to be started at which more are claimed, so that sending
  * does not wait for the ledger.
  */
 const CLAIM_AHEAD = 512;

@@ -17,7 +17,7 @@ export interface Replays {
 
 /** Maximum number of deliveries that one transaction makes due. */
 const BATCH = 500;
-/** A batch has the deliveries of this many seconds at the replay's pace, but at least one. */
+/** Length of a batch in seconds at the replay's pace. A batch has at least one delivery. */
 const BATCH_S = 0.5;
 /** Interval of polls, because signals may be lost. */
 const POLL_MS = 1_000;

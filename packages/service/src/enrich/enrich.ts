@@ -10,8 +10,8 @@ export interface Enrich<Options, Tail> extends EnrichPool {
    */
   plan(options: Options, tail: Tail): string | null;
   /**
-   * Returns the number of bytes to reserve for completing a body. Longer trigger results share the
-   * space that remains.
+   * Returns the number of bytes to reserve for completing a body. Trigger results that need more
+   * than their reserved bytes share the space that remains.
    */
   mostGrowth(options: Options, tail: Tail): number;
   /**

@@ -179,7 +179,8 @@ export function createEnrichPool({
 }
 
 /**
- * Pauses all queries while no node can be queried. Each consecutive failure makes the pause longer.
+ * Pauses all queries after a failure to query any node. Each consecutive failure lengthens the
+ * pause, up to a limit.
  */
 function createOutages({
   chain,
@@ -237,8 +238,8 @@ export interface MatchQueue {
 const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
 /**
- * Number of matches waiting for a retry at which a stream starts no others, because its matches
- * often need the same refused data.
+ * Number of retrying matches at which a stream starts no others, because its matches often need the
+ * same refused data.
  */
 const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;

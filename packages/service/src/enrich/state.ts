@@ -17,7 +17,10 @@ export interface StateCall {
    * is batched.
    */
   from?: string | undefined;
-  /** Larger results count as failures. Default: {@link MAX_RESULT_BYTES}. */
+  /**
+   * Maximum size of the result in bytes. A larger result counts as a failure. Default: {@link
+   * MAX_RESULT_BYTES}.
+   */
   maxBytes?: number | undefined;
 }
 
@@ -34,8 +37,8 @@ export type StateAnswer =
   | { outcome: 'refused'; message: string };
 
 /**
- * `call` and `balances` return one answer per item, in order. They throw a `RetryableError` when no
- * node could be queried.
+ * Reads the state of an EVM chain. `call` and `balances` return one answer per item, in order, and
+ * throw a `RetryableError` if no node could be queried.
  */
 export interface StateReader {
   /** Makes calls. A value is the returned bytes in hex, `0x` if there are none. */

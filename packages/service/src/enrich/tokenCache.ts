@@ -9,7 +9,8 @@ export interface TokenCache {
 }
 
 /**
- * Maximum ages of an entry. Names rarely change, but a contract without metadata may soon get some.
+ * Maximum ages of an entry with and without metadata. Names rarely change, but a contract without
+ * metadata may soon return some.
  */
 const FRESH_MS = 24 * 60 * 60_000;
 const FRESH_UNKNOWN_MS = 10 * 60_000;

@@ -44,8 +44,8 @@ export function createTokens({
 }): Tokens {
   const cache = createTokenCache(cacheBytes);
   /**
-   * Block and time at which each contract was passed to `giveUp`. Nodes may still have the state of
-   * distant blocks.
+   * Block and time at which each contract was passed to `giveUp`. The block is kept because nodes
+   * may still have the state of distant blocks.
    */
   const givenUp = new Map<string, { number: number; at: number }>();
   const isGivenUp = (address: string, { number }: BlockRef): boolean => {

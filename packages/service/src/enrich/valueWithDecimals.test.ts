@@ -6,7 +6,7 @@ const MAX = 2n ** 256n - 1n;
 
 describe('valueWithDecimals', () => {
   test.each([
-    // As captured from the hosted service.
+    // Amounts that were captured from the hosted service.
     ['4856560000000000000000', 18, '4856.56'],
     [
       MAX.toString(),
@@ -35,7 +35,7 @@ describe('valueWithDecimals', () => {
 
   test('property: equals the number as JavaScript writes it, if a double is exact enough', () => {
     // A double is exact to 15 digits, and JavaScript switches to exponents at the same two
-    // thresholds.
+    // thresholds as bignumber.js.
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 - 1 }), fc.nat(255), (value, decimals) => {
         expect(toValueWithDecimals(String(value), decimals)).toBe(
@@ -51,7 +51,8 @@ describe('valueWithDecimals', () => {
         const text = toValueWithDecimals(value.toString(), decimals);
         const [, whole = '', fraction = '', power = '0'] =
           /^(\d+)(?:\.(\d*[1-9]))?(?:e([+-]\d+))?$/.exec(text)!;
-        // Compares whole.fraction * 10^power * 10^decimals, with integers on both sides.
+        // Compares whole.fraction * 10^power * 10^decimals with `value`, using integers on both
+        // sides.
         const shift = Number(power) - fraction.length + decimals;
         const mantissa = BigInt(whole + fraction);
         expect(shift >= 0 ? mantissa * 10n ** BigInt(shift) : mantissa).toBe(

@@ -58,7 +58,7 @@ const anyBlock = fc
         : scripted.log(each),
     ),
   }));
-/** About one in 2, 5 or 13 blocks may have transactions; the others are empty. */
+/** Generates blocks of which about one in 2, 5 or 13 may have transactions. */
 const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScript[]> =>
   fc
     .constantFrom(1, 4, 12)

@@ -35,7 +35,10 @@ export interface ReadBlocks<Block> {
    */
   to: number;
   blocks: Block[];
-  /** Whether the other blocks were ruled out only by the logs that nodes returned. */
+  /**
+   * Whether the blocks that are not in `blocks` were ruled out only by the logs that nodes
+   * returned.
+   */
   byRange: boolean;
 }
 

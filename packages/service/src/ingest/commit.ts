@@ -26,7 +26,10 @@ export interface Matcher<Block> {
 }
 
 export interface Committing {
-  /** Reads the header at this height, and starts to read blocks ahead from there up to `head`. */
+  /**
+   * Reads the header at this height, and starts to read blocks ahead from there up to `head`.
+   * Returns undefined if no node has the block.
+   */
   readHeader(number: number, head: number): Promise<BlockHeader | undefined>;
   /** Commits the block with this header, the next one after the tip. */
   commit(header: BlockHeader): Promise<void>;
@@ -193,9 +196,12 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
 export interface ReadAhead<T> {
   /** Starts reading the blocks from `from` to `to`, within the current depth and the limits. */
   want(from: number, to: number): void;
-  /** Returns the block at this height; undefined if it was not requested, not found, or failed. */
+  /**
+   * Returns the block at this height; undefined if it was not requested or not found, or if the
+   * read failed.
+   */
   read(number: number): Promise<T | undefined>;
-  /** Like `read`, and removes the block. */
+  /** Returns the block as `read` does, and removes it. */
   take(number: number): Promise<T | undefined>;
   /** Discards everything, including reads in progress. */
   clear(): void;
@@ -236,7 +242,7 @@ export function createReadAhead<T>(
 
   const begin = (number: number): void => {
     const entry: Entry<T> = {
-      // If the error persists, the caller's own read of the block reports it.
+      // If the error persists, the caller's read of the block reports it.
       reading: fetch(number).catch(() => {
         depth = Math.max(1, Math.floor(depth / 2));
         return undefined;

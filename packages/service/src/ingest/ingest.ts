@@ -1,6 +1,6 @@
 /**
- * Follows one chain: reads the head, reconciles, fetches, matches and commits. It starts from the
- * stored checkpoint. Errors are reported and retried, except for a lost lease, which ends the loop.
+ * Follows one chain from the stored checkpoint: reads the head, reconciles, fetches, matches and
+ * commits. Errors are reported and retried, except for a lost lease, which ends the loop.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
@@ -32,7 +32,7 @@ import { type Reconciled, reconcile } from './reconcile.ts';
 export interface IngestOptions extends ReportOptions, ForkOptions {}
 
 export interface IngestListener extends LedgerListener {
-  /** Called after a reorg with the number of removed blocks. */
+  /** Called with the number of removed blocks after a reorg. */
   onReorg(depth: number): void;
   onReport(report: ChainReport): void;
   /** Called when another process has taken over the chain, which ends the loop. */
@@ -41,7 +41,7 @@ export interface IngestListener extends LedgerListener {
 
 export interface Ingest {
   report(): ChainReport;
-  /** See {@link LocalChain.settledUpTo}. */
+  /** Returns the number of the newest confirmed block below the window; null if there is none. */
   settledUpTo(): number | null;
   start(): void;
   /** Stops between two commits, and resolves when the loop has ended. */
@@ -91,8 +91,8 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
 ): Ingest {
   const { chain } = options;
   /**
-   * Usual distance to the head when it is read. If the distance is greater, the chain is catching
-   * up.
+   * Usual number of blocks between the followed block and the head. If there are more, the chain is
+   * catching up.
    */
   const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const waker = createWaker();

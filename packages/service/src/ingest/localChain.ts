@@ -16,15 +16,15 @@ import type { Store } from '../store/store.ts';
 import { type ChainSource, SourceError } from './source.ts';
 
 export interface LocalChain {
-  /** Recent committed blocks, newest first, which are kept to detect reorgs. */
+  /** Returns the recent committed blocks, newest first, which are kept to detect reorgs. */
   window(): readonly BlockHeader[];
-  /** The last committed block; undefined before the chain is connected. */
+  /** Returns the last committed block; undefined before the chain is connected. */
   tip(): BlockHeader | undefined;
-  /** Number of the newest confirmed block; null if there is none. */
+  /** Returns the number of the newest confirmed block; null if there is none. */
   confirmedUpTo(): number | null;
   /**
-   * Number of the newest confirmed block below the window, where no reorg is expected; null if
-   * there is none.
+   * Returns the number of the newest confirmed block below the window, where no reorg is expected;
+   * null if there is none.
    */
   settledUpTo(): number | null;
   readCheckpoint(): Promise<Checkpoint | undefined>;
@@ -81,7 +81,7 @@ export function createLocalChain(
   }: { store: Store; confirming: Confirming; listener: LedgerListener; log: Log },
 ): LocalChain {
   let window: BlockHeader[] = [];
-  /** The ledger may still contain a halt that an earlier process recorded. */
+  /** True if the ledger may contain a halt, for example one that an earlier process recorded. */
   let mayBeHalted = true;
 
   const load = async (tip: number): Promise<void> => {

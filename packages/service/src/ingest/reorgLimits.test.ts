@@ -1,4 +1,7 @@
-/** Tests reorgs deeper than the window, on both engines. `ingest.test.ts` covers shallower ones. */
+/**
+ * Tests reorgs deeper than the window, on SQLite and PostgreSQL. `ingest.test.ts` covers shallower
+ * ones.
+ */
 import { createClient } from '@sluice/kit';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';

@@ -36,19 +36,21 @@ export interface ChainSource<Block> {
   /** True once it is known that no provider of this chain traces blocks. */
   readonly lacksTraces: boolean;
   /**
-   * The last known state of each provider: first the configured ones in order, then the added ones.
+   * Returns the last known state of each provider: first the configured ones in order, then the
+   * added ones.
    */
   providers(): ProviderHealth[];
   /**
-   * Result of the last comparison of the newest block with other providers; null before the first.
+   * Returns the result of the last comparison of the newest block with other providers; null before
+   * the first.
    */
   agreement(): ChainAgreement | null;
   /** Returns whether blocks are proven; absent on chains whose headers prove nothing. */
   proof?(): ChainProof;
   /**
    * Returns the identity of the chain that the nodes serve: the hash of block 0, or the chain id on
-   * Aptos. If a provider has the `expected` identity, that one is returned, and providers of other
-   * chains are excluded. Without `expected`, throws a {@link SourceError} if providers differ.
+   * Aptos. If a provider has the `expected` identity, returns it, and providers of other chains are
+   * excluded. Without `expected`, throws a {@link SourceError} if providers differ.
    */
   readGenesisHash(expected?: string): Promise<string>;
   /**
@@ -72,14 +74,17 @@ export interface ChainSource<Block> {
    * other.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
-  /** Like `readHeader` by height and then `readBlock`, in fewer calls. */
+  /**
+   * Reads the header and the block at a height, in fewer calls than `readHeader` and `readBlock`;
+   * undefined if no provider has the block.
+   */
   readBlockAt(
     number: number,
     needs: BlockNeeds,
   ): Promise<{ header: BlockHeader; block: Block } | undefined>;
   /** Opens a search for blocks by their logs; absent if the chain family has no such queries. */
   openSearch?(search: LogSearch): BlockSearch;
-  /** Like `readBlock`, for a block that a search found. */
+  /** Reads a block that a search found, as `readBlock` does. */
   readFound?(found: BlockRef, needs: BlockNeeds): Promise<Block>;
   /**
    * Locates a transaction: `pending` if it is not in a block yet, undefined if no provider knows
@@ -91,7 +96,10 @@ export interface ChainSource<Block> {
    * supports the tag.
    */
   readFinalized(): Promise<BlockRef | undefined>;
-  /** Reads the tagged block from the first provider that has one, at the lowest priority. */
+  /**
+   * Reads the tagged block at the lowest priority from the first provider that has one; undefined
+   * if none has.
+   */
   readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
   /**
    * Reads the header of the newest complete block below this head. Present only on chains whose
@@ -164,7 +172,7 @@ export type SourceErrorKind =
 export class SourceError extends RetryableError {
   override readonly name = 'SourceError';
   readonly kind: SourceErrorKind;
-  /** Set only for `rate-limited`. */
+  /** Milliseconds to wait before a retry; set only for `rate-limited`. */
   readonly retryAfterMs: number | undefined;
   /** The code of the JSON-RPC error that the node returned, if any. */
   readonly rpcCode: number | undefined;

@@ -5,7 +5,7 @@ import type { Match } from './evm/match.ts';
 
 /**
  * Maximum number of kinds per match, not counting `other`. A stream that matches everything has
- * hundreds of kinds per block, and each kind takes a row per minute.
+ * hundreds of kinds per block, and the metrics store a row per kind and minute.
  */
 const MAX_KINDS = 20;
 /**

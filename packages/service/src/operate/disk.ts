@@ -42,8 +42,8 @@ export interface DiskReaders {
 }
 
 /**
- * Monitors the free space of the disk that contains `folder`. If it runs low, blocks are not read
- * until later, because accepted deliveries need space to be sent.
+ * Monitors the free space of the disk that contains `folder`. While the free space is below the
+ * minimum, no blocks are read, because the sending of accepted deliveries needs space.
  */
 export async function watchDisk(
   folder: string,

@@ -9,7 +9,7 @@ export interface MetricSources {
   /** Returns the number of streams with failing or throttling receivers, by breaker state. */
   breakers(): Readonly<Record<string, number>>;
   /**
-   * Returns the earliest time since which a delivery of an active stream has been due or waiting
+   * Returns the time since which the oldest delivery of any active stream has been due or waiting
    * for enrichment, in Unix milliseconds; null if there is none.
    */
   oldestDue(): Promise<number | null>;

@@ -5,7 +5,7 @@ import type { RenewedLease } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Holder {
-  /** Names this process in its leases. */
+  /** Unique name of this process in its leases. */
   readonly id: string;
   /**
    * Extends a lease; returns false if another process has taken it. Renewals that arrive while one

@@ -136,7 +136,6 @@ export function startHousekeeping({
   return {
     report: () => null,
     async stop() {
-      // Waits for the steps in progress.
       stopping.abort();
       await running;
     },

@@ -10,7 +10,7 @@ export interface Metrics {
   recordAttempts(deliveries: readonly DeliverySummary[]): void;
   /**
    * Counts the quarantined deliveries among the given ones: deliveries that were created, enriched,
-   * revived or canceled.
+   * canceled or made due again.
    */
   recordSetAside(deliveries: readonly DeliverySummary[]): void;
   recordReorg(chain: string, depth: number): void;

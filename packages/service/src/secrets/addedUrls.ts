@@ -41,7 +41,7 @@ const MAX_ADDED_URLS = 10;
  * followed separately.
  */
 const MAX_ALL_ADDED_URLS = 200;
-/** Interval of reads, because a signal of another process may be lost. */
+/** Time between reads. A signal of another process may be lost. */
 const CHECK_MS = 2_000;
 
 const purposeOf = (id: string): string => `added url ${id}`;

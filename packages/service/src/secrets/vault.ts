@@ -9,7 +9,7 @@ import { CallerError, InternalError, configError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
 
 export interface Vault {
-  /** Id of the encryption key, which does not reveal the key itself. */
+  /** Id of the encryption key. Does not reveal the key. */
   readonly keyId: string;
   /** @param purpose what the value is for; `open` requires the same purpose */
   seal(text: string, purpose: string): string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** The latest time that an id can contain, which is in the year 10889. */
+/** Latest time that an id can contain, in Unix milliseconds (year 10889). */
 const MAX_ID_MS = 2 ** 48 - 1;
 
 let lastMs = 0;
@@ -23,8 +23,8 @@ export function newId(nowMs = Date.now()): string {
 }
 
 /**
- * Returns an id for a past time, for data that is recorded later. The order of ids within a
- * millisecond is arbitrary.
+ * Returns an id with a past creation time, for data that is recorded later. The order of ids within
+ * a millisecond is arbitrary.
  */
 export function pastId(ms: number): string {
   return `${firstIdAt(ms).slice(0, 15)}${randomUUID().slice(15)}`;

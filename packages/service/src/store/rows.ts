@@ -144,8 +144,8 @@ export function toJob(row: Tables['job']): Job {
 }
 
 /**
- * `adder` is the name of the API key that added the address; null if the ledger does not have the
- * key.
+ * Converts the row of an address. `adder` is the name of the API key that added the address; null
+ * if the ledger does not contain the key.
  */
 export const toAddressRecord = (
   row: Pick<Tables['stream_address'], 'address' | 'label' | 'added_at' | 'key_id'> & {
@@ -159,15 +159,15 @@ export const toAddressRecord = (
 });
 
 /**
- * Expression for the name of the API key that requested a replay; null if the ledger does not have
- * the key.
+ * Expression for the name of the API key that requested a replay; null if the ledger does not
+ * contain the key.
  */
 export const maker = sql<string | null>`(
   select name from api_key where api_key.id = replay.created_by)`.as('maker');
 
 /**
- * `counts` has the number of the replay's deliveries by state, without deliveries that a later
- * replay has sent again.
+ * Converts the row of a replay. `counts` contains the number of the replay's deliveries by state,
+ * without deliveries that a later replay has sent again.
  */
 export function toReplay(
   row: Selectable<Tables['replay']> & { maker: string | null },

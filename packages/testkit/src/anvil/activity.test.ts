@@ -80,7 +80,7 @@ test('sends transfers of every kind, and none fails', { timeout: 60_000 }, async
     perSecond: 1_000,
     onError: (error) => errors.push(error),
   });
-  // Enough transactions to also burn collectibles, which requires more than 20 mints.
+  // Waits for enough transactions to include burns, which require more than 20 mints.
   await expect.poll(() => activity?.sent, { timeout: 45_000 }).toBeGreaterThan(150);
   await activity.stop();
   await anvil.request('evm_mine');

@@ -10,9 +10,9 @@ import type { DevAccount } from './devAccounts.ts';
 export interface ActivityChain {
   readTokenBalance(of: Address): Promise<bigint>;
   readItemBalance(of: Address, id: bigint): Promise<bigint>;
-  /** 0 before the first mint. */
+  /** Returns 0 before the first mint. */
   readLastTokenId(): Promise<bigint>;
-  /** Lowercase owner; undefined if the token is not minted yet or was burned. */
+  /** Returns the lowercase owner; undefined if the token is not minted yet or was burned. */
   readHolder(tokenId: bigint): Promise<Address | undefined>;
   sendNative(from: DevAccount, to: Address, wei: bigint): Promise<void>;
   sendToken(from: DevAccount, to: Address, amount: bigint): Promise<void>;

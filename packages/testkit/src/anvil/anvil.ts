@@ -64,9 +64,8 @@ export interface AnvilOptions {
 
 /**
  * Number of blocks that keep their state for `eth_call` and `eth_getBalance`. Each state is a copy
- * of all storage, up to nearly a megabyte. With this option, anvil also does not write states to
- * disk (`~/.foundry`), which would slow down mining to 40 ms per block, instead of 15, by block
- * 10,000.
+ * of all storage, up to nearly a megabyte. With `--prune-history`, anvil writes no states to disk
+ * (`~/.foundry`), which would slow down mining from 15 ms to 40 ms per block by block 10,000.
  */
 const keepStates = 64;
 
@@ -75,11 +74,12 @@ const requestDeadlineMs = 30_000;
 const stopDeadlineMs = 5_000;
 
 /**
- * Starts anvil on 127.0.0.1 and resolves when it accepts requests. It never outlives this process,
- * however this process ends, and a Ctrl-C in the terminal does not reach it.
+ * Starts anvil on 127.0.0.1 and resolves when it accepts requests. Except on Windows, anvil never
+ * outlives this process, however this process ends, and a Ctrl-C in the terminal does not reach
+ * anvil.
  *
  * @throws Error if anvil is not installed (the message lists the three searched places), or if it
- *   does not start (the message contains its output).
+ * does not start (the message contains its output).
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const { chainId = 31337, keepBlocks = 10_000, statePath, onWarning = () => {} } = options;

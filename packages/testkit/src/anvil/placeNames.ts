@@ -7,7 +7,7 @@ import { devAccounts } from './devAccounts.ts';
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 
 /**
- * Installs a contract that resolves these names at the address of the Universal Resolver. For
+ * Installs, at the address of the Universal Resolver, a contract that resolves these names. For
  * `elsewhere.eth`, the contract reverts with `OffchainLookup`: a server outside the chain would
  * have to resolve the name.
  *

@@ -27,9 +27,9 @@ export interface PostgresCluster {
   /** Kills the primary with SIGKILL and returns it when its processes have ended. */
   killPrimary(): Promise<ClusterServer>;
   /**
-   * Promotes the standby that has received the most data, and therefore every confirmed commit. The
-   * other standby then follows it. The previous primary must have been killed before the call, and
-   * both standbys must be running.
+   * Promotes and returns the standby that has received the most data, and therefore every confirmed
+   * commit. The other standby follows the new primary. The previous primary must have been killed
+   * before the call, and both standbys must be running.
    */
   promote(): Promise<ClusterServer>;
   /**
@@ -53,7 +53,7 @@ const NAMES = ['s1', 's2', 's3'] as const;
 const DEADLINE_MS = 30_000;
 
 /**
- * Starts the servers on free ports of 127.0.0.1.
+ * Starts a primary and two standbys on free ports of 127.0.0.1.
  *
  * @throws Error as `startPostgres` does, or if the standbys do not connect within 30 s.
  */

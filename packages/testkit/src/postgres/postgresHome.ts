@@ -13,7 +13,8 @@ import { type Tethered, startTethered } from '../tether.ts';
 const startDeadlineMs = 30_000;
 
 /**
- * A temporary folder, owned by the user that runs PostgreSQL, and functions to run its programs.
+ * A temporary folder, owned by the user that runs PostgreSQL, with functions that run PostgreSQL's
+ * programs.
  */
 export interface PostgresHome {
   readonly folder: string;

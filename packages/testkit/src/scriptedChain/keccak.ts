@@ -11,8 +11,8 @@ export function keccak(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the Keccak hash of a string. Such hashes serve as values that look random but are the
- * same on every run.
+ * Returns the Keccak hash of a string. Hashes serve as values that look random but are the same on
+ * every run.
  */
 export function keccakOfText(text: string): Hex {
   return toHex(keccak(Buffer.from(text)));

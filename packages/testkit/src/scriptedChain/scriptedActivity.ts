@@ -15,8 +15,8 @@ export interface ScriptedActivityOptions {
 
 /**
  * Mines a rotating mix of ERC-20 transfers, ERC-721 mints and transfers, ERC-1155 transfers and
- * native transfers at the current time, as `startActivity` does on anvil. Also makes the chain
- * respond to `eth_call` for the metadata of the contracts.
+ * native transfers at the current time, as `startActivity` does on anvil. The chain responds to
+ * `eth_call` with the metadata of the contracts.
  */
 export function startScriptedActivity(options: ScriptedActivityOptions): Activity {
   const { chain, contracts, perSecond = 1 } = options;
@@ -123,7 +123,7 @@ const SELECTORS = {
   '0x01ffc9a7': 'supportsInterface',
 } as const;
 
-/** Responds to calls for metadata like the contracts of the local chain. Other calls revert. */
+/** Responds to calls for metadata as the contracts of the local chain do. Other calls revert. */
 function answerOf({ erc20, erc721, erc1155 }: DeployedContracts, to: Address, data: Hex): Hex {
   const contract = to.toLowerCase();
   const asked = SELECTORS[data.slice(0, 10) as keyof typeof SELECTORS];

@@ -19,7 +19,12 @@ export interface ScriptedChain {
   readonly chainId: number;
   /** The last block of the canonical branch. */
   readonly head: ScriptedBlock;
-  /** Mines one block on top of the head. */
+  /**
+   * Mines one block on top of the head.
+   *
+   * @throws Error if a transaction is already on the canonical branch, occurs twice in the block,
+   * or is invalid.
+   */
   mine(block?: BlockScript): ScriptedBlock;
   /** Mines `count` empty blocks. */
   mineMany(count: number): ScriptedBlock[];

@@ -164,7 +164,7 @@ function refreshReplays(queryClient: QueryClient): void {
   );
 }
 
-/** Reloads everything, because events were lost. Lists keep only their first page. */
+/** Reloads everything, because events may be missing. Lists keep only their first page. */
 function readAnew(queryClient: QueryClient): void {
   queryClient.setQueriesData<DeliveryLists>(
     { queryKey: queryKeys.deliveries },

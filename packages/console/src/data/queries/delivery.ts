@@ -25,7 +25,7 @@ export const deliveryBodyQuery = (id: string) =>
     gcTime: BODY_KEPT_MS,
   });
 
-/** Stops the retries of a delivery, which then counts as failed. */
+/** Stops the retries of a delivery. The delivery then counts as failed. */
 export const stopMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.stopDelivery(id),
   onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),

@@ -107,7 +107,7 @@ const readTimeline = createBatch(MAX_TIMELINES, async (streamIds: string[]) => {
 
 /**
  * Sends a test webhook by saving the unchanged URL, because the service tests a URL before it saves
- * it. Reads the complete URL from the stream itself, because lists mask its credentials and query.
+ * it. Reads the complete URL from the stream, because lists mask the URL's credentials and query.
  */
 export const testWebhookMutation = (
   queryClient: QueryClient,

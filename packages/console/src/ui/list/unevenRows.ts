@@ -14,7 +14,7 @@ const AHEAD = 4;
 const BEHIND = 1;
 
 export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement> {
-  /** Ref of the spacer above the rendered rows, which is {@link UnevenRows.abovePx} high. */
+  /** Ref of the spacer above the rendered rows. The spacer is {@link UnevenRows.abovePx} high. */
   before: RefObject<Before | null>;
   abovePx: number;
   belowPx: number;
@@ -23,12 +23,14 @@ export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement>
   end: number;
   /** Ref of each rendered row. The element's `data-row` is the row's id. */
   row: RefCallback<Row>;
-  /** Scrolls just far enough to show the row, which is rendered when this returns. */
+  /** Scrolls the minimum distance that shows the row, and renders the row before returning. */
   scrollToRow(index: number): void;
 }
 
 /**
- * Measures each row while it is rendered, and remembers the height afterward.
+ * Returns the rows to render at the current scroll position. Remembers the measured height of each
+ * row after the row leaves the document.
+ *
  * @param guessPx the assumed height of a row that has not been rendered yet.
  */
 export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElement>(
@@ -121,7 +123,7 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   };
 }
 
-/** Returns the scroll container around an element. */
+/** Returns the scroll container around an element; null if there is none. */
 const pageOf = (element: HTMLElement | null): HTMLElement | null =>
   element?.closest('main') ?? null;
 
@@ -132,7 +134,7 @@ export function topsOf(heights: readonly number[]): Float64Array {
   return tops;
 }
 
-/** Returns the index of the row at an offset, or of the nearest row. */
+/** Returns the index of the row at an offset; outside the list, the index of the nearest row. */
 export function rowAt(tops: Float64Array, top: number): number {
   let [low, high] = [0, Math.max(0, tops.length - 2)];
   while (low < high) {

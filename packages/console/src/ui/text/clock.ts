@@ -31,7 +31,7 @@ export const useMinute = (): number =>
   useSyncExternalStore(subscribe, () => Math.floor(now / MINUTE_MS) * MINUTE_MS);
 
 /**
- * Returns the current day in the chosen zone, as `formatDay` does. A component that calls this
- * renders again only when the day changes.
+ * Returns the current day in the chosen zone, such as `2026-11-05`. A component that calls this
+ * hook renders again only when the day changes.
  */
 export const useToday = (): string => useSyncExternalStore(subscribe, () => formatDay(now));

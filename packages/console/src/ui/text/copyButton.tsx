@@ -20,7 +20,7 @@ export function CopyButton({
   iconOnly?: boolean;
   className?: string;
 }) {
-  /** Outcome of the last click, which is shown for a moment. */
+  /** Outcome of the last click, cleared after 1.5 s. */
   const [outcome, setOutcome] = useState<'Copied' | 'Not copied'>();
   useEffect(() => {
     if (outcome === undefined) return undefined;
@@ -39,7 +39,7 @@ export function CopyButton({
         void Promise.resolve(typeof text === 'string' ? text : text())
           .then((it) => navigator.clipboard.writeText(it))
           .then(() => setOutcome('Copied'))
-          // For example, browsers block the clipboard over plain HTTP from another machine.
+          // Browsers block the clipboard on pages loaded over plain HTTP from another machine.
           .catch(() => setOutcome('Not copied'));
       }}
     >

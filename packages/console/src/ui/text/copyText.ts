@@ -1,7 +1,8 @@
 import { showToast } from '../toasts.tsx';
 
 /**
- * Copies text and confirms it with a toast.
+ * Copies text and reports success or failure with a toast.
+ *
  * @param what a name for the text, shown in the toast, such as `ID`.
  */
 export async function copyText(text: string, what: string): Promise<void> {

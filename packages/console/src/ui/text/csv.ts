@@ -7,8 +7,8 @@ const FORMULA = /^[=+\-@\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /**
- * Returns a value as a CSV cell. Text that may be a formula gets an apostrophe as a prefix, so that
- * spreadsheets do not run it.
+ * Returns a value as a CSV cell. An apostrophe before a possible formula prevents spreadsheets from
+ * running it.
  */
 function toCell(value: CsvValue): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);

@@ -85,8 +85,8 @@ export function formatWait(waitMs: number): string {
 }
 
 /**
- * Formats an age: `3m ago`, or `now` below two seconds, because the clocks of the browser and the
- * service may differ.
+ * Formats an age: `3m ago`, or `now` if it is under two seconds or negative, because the clocks of
+ * the browser and the service may differ.
  */
 export function formatAgo(timeMs: number, now: number): string {
   return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;

@@ -8,7 +8,10 @@ export const setUtc = (on: boolean): void => void (isUtc = on);
 /** Returns a date whose UTC fields contain the date and time in the chosen zone. */
 export const inZone = (timeMs: number): Date => new Date(timeMs - offsetMs(timeMs));
 
-/** Parses a local date and time, such as `2026-11-05T09:04`, in the chosen zone; NaN if invalid. */
+/**
+ * Parses a local date and time in the chosen zone, such as `2026-11-05T09:04`, to Unix
+ * milliseconds; NaN if invalid.
+ */
 export const parseInZone = (text: string): number => Date.parse(isUtc ? `${text}Z` : text);
 
 /** Returns `UTC`, or the browser's offset from it, such as `UTC+2` or `UTC−3:30`. */

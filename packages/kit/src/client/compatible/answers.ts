@@ -58,7 +58,10 @@ const APTOS_NULLABLE = [
 const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
 const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
 
-/** Adds the hosted service's defaults for the fields that it omits. */
+/**
+ * Adds defaults for the fields that the hosted service omits. Throws `invalid_answer` if the
+ * response is not a stream.
+ */
 export const toStream = (answer: unknown): Stream =>
   ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
 

@@ -69,8 +69,8 @@ const APTOS: NetworkCalls = {
 };
 
 /**
- * Returns the calls of a chain family. Checks the family at run time, for callers without
- * TypeScript.
+ * Returns the calls of a chain family, by default EVM. Throws `invalid_network` for other values,
+ * which callers without TypeScript may pass.
  */
 export function networkOf(networkType: unknown): NetworkCalls {
   if (networkType === undefined || networkType === 'evm') return EVM;

@@ -36,8 +36,8 @@ function parseUrl(text: string, base: string | undefined): URL | undefined {
 }
 
 /**
- * Rejects keys that a header cannot contain, because the platform's own error message would show
- * them.
+ * Rejects API keys that a header cannot contain. Otherwise, the platform's error message would show
+ * the key.
  */
 export function checkApiKey(apiKey: string): void {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return;

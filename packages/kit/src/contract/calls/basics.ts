@@ -53,7 +53,7 @@ export const TAGS = {
   Sluice: 'Routes in addition to the compatible API',
 } as const;
 
-/** Group of calls in the API description. */
+/** The name of a tag in the OpenAPI document. A tag groups calls. */
 export type Tag = keyof typeof TAGS;
 
 export const tagged = <const Name extends Tag, const Table extends Record<string, Call>>(
@@ -120,7 +120,7 @@ export const number = z.number();
 export const dateTime = z.iso.datetime();
 export const unixMs = z.int().describe('Unix milliseconds');
 export const texts = z.array(text);
-/** A secret. Viewers of the OpenAPI document mask this format. */
+/** Schema of a secret. Viewers of the OpenAPI document mask values of its format. */
 export const secretText = text.meta({ format: 'password' });
 export const textOrNull = text.nullable();
 export const headers = z.record(text, text);

@@ -69,7 +69,7 @@ const internalTransaction = shape(
   }),
 );
 
-/** The log from which a record was decoded. */
+/** Fields that identify the log from which a record was decoded. */
 const ofLog = { transactionHash: text, logIndex: text, contract: text };
 
 const token = { tokenName: text, tokenSymbol: text };

@@ -16,8 +16,8 @@ export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
   field.nullish().transform((value) => value ?? undefined);
 
 /**
- * Like {@link givenOrNull}, but the generated type excludes null. Null is still accepted, because
- * some clients send it.
+ * Makes a field optional, and excludes null from its generated type. Null is still accepted,
+ * because some clients send it.
  */
 export function given<Value, Input>(field: z.ZodType<Value, Input>) {
   const schema = givenOrNull(field);
@@ -50,8 +50,8 @@ export const spelled = <Value extends string>(
   });
 
 /**
- * An optional list that also accepts a single value, as in a query parameter that may be repeated.
- * `items` is the JSON Schema of each value.
+ * Returns the schema of an optional list that also accepts a single value, as in a query parameter
+ * that may be repeated. `items` is the JSON Schema of each value.
  */
 export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
   const some = z.array(item).min(1, { error: 'should name at least one' });
@@ -67,7 +67,7 @@ export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: n
     .meta({ type: 'array', items, minItems: 1, ...(maxItems !== undefined && { maxItems }) });
 };
 
-/** A string of limited length without NUL characters, which PostgreSQL cannot store. */
+/** Accepts strings of limited length without NUL characters, which PostgreSQL cannot store. */
 export const text = (maxLength: number) =>
   z
     .string()
@@ -179,7 +179,7 @@ const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
  */
 const MAX_DELIVERY_IDS = 500;
 
-/** A filter by one or several values. A delivery matches if it has any of them. */
+/** Creates a filter by one or several values. A delivery matches if it has any of them. */
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
   typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
 

@@ -3,7 +3,10 @@ import { component, typed } from '../named.ts';
 import type { InboxResponse } from '../shapes.generated.ts';
 import { text, wholeFrom } from './fields.ts';
 
-/** The service uses the values of `DEFAULT_INBOX_RESPONSE` for omitted fields. */
+/**
+ * The response of an inbox. The service uses the values of `DEFAULT_INBOX_RESPONSE` for omitted
+ * fields.
+ */
 export const inboxResponseSchema: z.ZodType<Partial<InboxResponse>> = component(
   'SetInbox',
   typed(

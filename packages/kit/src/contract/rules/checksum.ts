@@ -1,6 +1,6 @@
 /**
- * EIP-55 checksums. Separate from `chains/evm.ts`, so that code that only parses addresses does not
- * need a hash function.
+ * EIP-55 checksums. This file is separate from `chains/evm.ts`, because code that only parses
+ * addresses does not need a hash function.
  */
 import { toAddress } from './chains/evm.ts';
 import { keccak256 } from './hash.ts';

@@ -41,13 +41,13 @@ export interface SignatureProblem {
   /** The word or character at that index; empty if the text ends there or is too long. */
   found: string;
   /**
-   * Expected text at that index. `)`: a parenthesis or comma; `end`: the end of the text;
+   * Expected text at that index. `)`: a closing parenthesis or a comma; `end`: the end of the text;
    * `less`: at most 4,096 characters in total.
    */
   expected: 'name' | 'type' | '(' | ')' | 'end' | 'less';
 }
 
-/** Returns why {@link parseEventSignature} rejects the text; undefined if it accepts it. */
+/** Returns why {@link parseEventSignature} rejects the text; undefined for a valid signature. */
 export function findSignatureProblem(text: string): SignatureProblem | undefined {
   if (HASH.test(text)) return undefined;
   const read = readSignature(text);
@@ -81,7 +81,7 @@ export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
     'TransferBatch(address,address,address,uint256[],uint256[])',
 };
 
-/** Caches topics by signature, because most webhooks contain the same few events. */
+/** Cache of topics by signature, because most webhooks contain the same few events. */
 const hashes = new Map<string, string>();
 const MAX_HASHES = 1000;
 

@@ -15,7 +15,7 @@ export const WEBHOOK_HEADERS = {
   recordsCharged: 'x-records-charged',
   /** `i/n` for part i of n, if a match is split into several bodies. */
   part: 'x-sluice-part',
-  /** Why the delivery was created or sent again; a {@link WebhookOrigin}. Not signed. */
+  /** Reason why the webhook is sent: a {@link WebhookOrigin}. The header is not signed. */
   origin: 'x-sluice-origin',
   /** The delivery's id, the same on every attempt. */
   id: 'webhook-id',
@@ -26,8 +26,8 @@ export const WEBHOOK_HEADERS = {
 } as const;
 
 /**
- * Why a webhook is sent. `live`: its match was found while following the chain; `backfill`: its
- * match was found by a backfill; `replay`: a past delivery or block is sent on request.
+ * Reason why a webhook is sent. `live`: its match was found while following the chain; `backfill`:
+ * its match was found by a backfill; `replay`: a past delivery or block is sent on request.
  */
 export type WebhookOrigin = 'live' | 'backfill' | 'replay';
 

@@ -9,8 +9,8 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, end);
 }
 /**
- * Returns the edit distance of two words: the number of characters to insert, delete, replace, or
- * swap with the next one.
+ * Returns the edit distance of two words: the minimum number of characters to insert, delete,
+ * replace, or swap with the next one.
  */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];

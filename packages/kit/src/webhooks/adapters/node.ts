@@ -20,11 +20,11 @@ export interface NodeResponse {
 }
 
 /**
- * Creates a listener for `http.createServer`, also for Next API routes with `bodyParser: false`.
+ * Creates a listener for `http.createServer` and for Next API routes with `bodyParser: false`.
  *
  * The listener reads the body itself, or uses the raw body in `request.body` (`express.raw()`) or
  * `request.rawBody` (Google Cloud Functions). A parsed body cannot be verified, so the response is
- * a 500 that explains the fix. The promise never rejects.
+ * a 500 that explains the fix. The promise of the listener never rejects.
  *
  * @example createServer(toNodeListener(handler)).listen(3000)
  */

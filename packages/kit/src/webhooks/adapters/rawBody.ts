@@ -1,4 +1,4 @@
-/** The body of a webhook as received, which signatures cover. */
+/** The raw body of a webhook. Signatures cover the body exactly as it was received. */
 
 /** Unparsed bytes or text. A Node `Buffer` is allowed, because it is a `Uint8Array`. */
 export type RawBody = string | Uint8Array | ArrayBuffer;

@@ -55,7 +55,10 @@ export interface Reporter {
    * numerous.
    */
   problem(error: unknown): void;
-  /** Like {@link problem}, but adds a diagnosis if the signature was wrong. */
+  /**
+   * Reports a rejected request like {@link problem}, and adds a diagnosis if the signature was
+   * wrong.
+   */
   refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): void;
   /** Records that a webhook was verified, which proves that the secret is correct. */
   secretIsProven(): void;
@@ -64,8 +67,8 @@ export interface Reporter {
 const REPORT_EVERY_MS = 1000;
 
 /**
- * A diagnosis hashes a body several times. The limit bounds the work that forged requests can
- * cause.
+ * Maximum length of a diagnosed body. A diagnosis hashes the body several times, so the limit
+ * bounds the work that forged requests can cause.
  */
 const MAX_DIAGNOSED_LENGTH = 1024 * 1024;
 

@@ -31,10 +31,11 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      */
     maxBodyBytes?: number | undefined;
     /**
-     * Receives each error of your functions, except `RetryLater` and `NeverAgain`, with its
-     * delivery. Also receives a `SluiceError` for most rejected requests, without a delivery and at
-     * most once per second. For a rejected signature, its `details` contain a
-     * {@link diagnose diagnosis} if the body has at most 1 MiB. Default: `console.error`.
+     * Receives each error of your functions, except `RetryLater` and `NeverAgain`, and each error
+     * of the `seen` store, with its delivery. Also receives a `SluiceError` for most rejected
+     * requests, without a delivery and at most once per second. For a rejected signature, its
+     * `details` contain a {@link diagnose diagnosis} if the body has at most 1 MiB. Default:
+     * `console.error`.
      */
     onError?: ((error: unknown, delivery: AnyReceived | undefined) => void) | undefined;
   };
@@ -46,10 +47,11 @@ export type AnyReceived = ReceivedWebhook | ReceivedAptosWebhook;
 export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
 
 /**
- * Most blocks are delivered twice: unconfirmed when they appear, and confirmed once enough blocks
- * have followed. A single function is called only for the confirmed delivery. For the same block,
- * the functions of a pair never run at the same time. An unconfirmed delivery that arrives after
- * the confirmed one was handled is skipped, unless `seen` is `false`.
+ * A function that is called only for confirmed deliveries, or functions by phase. Most blocks are
+ * delivered twice: unconfirmed when they appear, and confirmed once enough blocks have followed. In
+ * one process, the functions of a pair never run at the same time for the same block. A pair skips
+ * an unconfirmed delivery that arrives after the confirmed one was handled, unless `seen` is
+ * `false`.
  */
 export type Handles<T> =
   | Handle<T>
@@ -70,7 +72,7 @@ export type OnChain<Log> = Log & {
 
 /** A request of any framework, from an adapter. */
 export interface IncomingWebhook {
-  /** Default: POST. */
+  /** HTTP method. Default: POST. */
   readonly method?: string | undefined;
   readonly headers: WebhookHeaders;
   /** Raw text or bytes, or chunks of bytes; anything else counts as already parsed. */
@@ -87,7 +89,7 @@ export interface WebhookAnswer {
 
 /** The part of a {@link WebhookHandler} that an adapter needs. */
 export interface WebhookReceiver {
-  /** The promise never rejects. */
+  /** Handles a webhook and returns the response. The promise never rejects. */
   receive(request: IncomingWebhook): Promise<WebhookAnswer>;
   readonly maxBodyBytes: number;
 }
@@ -97,7 +99,7 @@ export interface WebhookReceiver {
  * handler itself.
  */
 export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends WebhookReceiver {
-  /** The promise never rejects. */
+  /** Handles a web request. The promise never rejects. */
   (request: Request): Promise<Response>;
   /**
    * Registers functions that are called for each event of this name, in log order. To store an

@@ -3,14 +3,14 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
-/** Enough for 256 bits: 62^43 exceeds 2^256. */
+/** Number of digits that can represent 256 bits: 62^43 exceeds 2^256. */
 const SECRET_DIGITS = 43;
 const ID_BYTES = 9;
 const ID_DIGITS = 13;
 
 /**
- * Uses literal patterns, because linters can check them. The lengths must match the constants
- * above.
+ * Literal patterns, because linters can check them. Their lengths must match `ID_DIGITS` and
+ * `SECRET_DIGITS`.
  */
 const KEY_ID = /^[0-9A-Za-z]{13}$/;
 const KEY = /^sluice_([0-9A-Za-z]{13})_[0-9A-Za-z]{43}$/;

@@ -18,7 +18,10 @@ export interface Auth {
   meet(context: Context): Promise<void>;
   /** Throws a 400, 401, 403 or 429 unless the request may make a call with this access. */
   admit(context: Context, access: Access): void;
-  /** Opens a session for a valid key; otherwise throws a 401, 403 or 429. */
+  /**
+   * Opens a session for a key. Throws a 401, 403 or 429 if the key or the connection is not
+   * accepted.
+   */
   signIn(context: Context, apiKey: string, sessionName?: string): Promise<void>;
   /** Ends the session of the request, which also invalidates all copies of its cookie. */
   signOut(context: Context): Promise<void>;
@@ -31,9 +34,12 @@ export interface Auth {
 
 /** The caller of an admitted request. */
 export interface Caller extends Peer {
-  /** Id of the key; empty if the call does not require one. */
+  /** Id of the key, or of the key that signed in; empty for other calls that require no key. */
   keyId: string;
-  /** Name of the console session; empty if it has none, or for a request without a session. */
+  /**
+   * Name of the console session; empty if the session has no name, or if the request has no
+   * session.
+   */
   sessionName: string;
 }
 
@@ -161,7 +167,8 @@ export function createAuth({
             : await keyRing.findById(key?.id ?? '');
         if (now === undefined) ended.abort();
       };
-      // While the ledger is unavailable, sessions cannot be checked, so the response continues.
+      // While the ledger is unavailable, keys and sessions cannot be checked, so the response
+      // continues.
       const timer = setInterval(() => void look().catch(() => {}), WATCH_MS);
       for (const signal of [until, ended.signal]) {
         signal.addEventListener('abort', () => clearInterval(timer), { once: true });

@@ -1,4 +1,4 @@
-/** A key can only create keys with its own permissions or fewer. */
+/** Limits a new key to the permissions of the key that creates it. */
 import type { CreateApiKey } from '@sluice/kit/contract';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
 import { HttpError } from '../answers.ts';

@@ -35,7 +35,9 @@ export interface KeyRing {
   findById(id: string): Promise<KnownKey | undefined>;
   /** Drops the cached keys, so that the next lookup reads them again. */
   forget(): void;
-  /** Records, at most once per minute, that a key was used. */
+  /**
+   * Records that a key was used, at most once per minute per key. Ignores the key from `--api-key`.
+   */
   recordUse(key: KnownKey): void;
 }
 

@@ -27,10 +27,7 @@ export interface RateLimits {
   takeGuessable(context: Context, address: string): void;
 }
 
-/**
- * Size of the burst that is allowed after a pause: the number of calls that the long-term rate
- * allows in these seconds.
- */
+/** Size of the burst that is allowed after a pause, in seconds of the long-term rate. */
 const BURST_SECONDS = 10;
 /** Rate of callers without a key, which load pages and sign in, relative to the rate of a key. */
 const WITHOUT_KEY = 1 / 5;
@@ -39,14 +36,15 @@ const MAX_PLACES = 10_000;
 /** Time after which a continuing attack is reported again. */
 const WARN_AGAIN_MS = 10 * 60_000;
 /**
- * Limits the reports of all addresses, so that an attack from many addresses can't fill the disk.
+ * Limit of the reports about all addresses together, so that an attack from many addresses cannot
+ * fill the disk.
  */
 const REPORTS: Pace = { perSecond: 1 / 60, burst: 20 };
 
 /**
  * @param callsPerSecond long-term rate of one key; 0 for no limits.
- * @param onFailures called for an address with too many invalid keys, at most once every 10
- * minutes.
+ * @param onFailures called for an address with too many invalid keys, at most once every 10 minutes
+ * per address, and less often if many addresses have too many.
  */
 export function createRateLimits({
   callsPerSecond,

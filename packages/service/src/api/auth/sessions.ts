@@ -28,8 +28,8 @@ export interface Sessions {
 
 const SESSION_MS = 7 * 24 * 3_600_000;
 /**
- * Browsers accept a cookie whose name starts with `__Host-` only over TLS and with the path `/`,
- * and no other host can set it.
+ * Returns the name of the cookie. Browsers accept a name that starts with `__Host-` only over TLS
+ * and with the path `/`, and no other host can set that cookie.
  */
 const nameOf = (isSecure: boolean): string =>
   isSecure ? '__Host-sluice_session' : 'sluice_session';

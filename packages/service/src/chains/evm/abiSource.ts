@@ -7,7 +7,7 @@ import { describeError } from '../../base/log.ts';
 export interface AbiSource {
   readonly chains: readonly string[];
   /**
-   * Reads the ABI of a contract; undefined if the server knows no verified ABI for it.
+   * Returns the ABI of a contract; undefined if the server has no verified ABI for it.
    *
    * @param chain one of `chains`
    * @throws Error that describes why the server returned no ABI
@@ -70,7 +70,7 @@ async function readText(response: Response): Promise<string> {
 /**
  * Finds the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), its
  * `output.abi` (compiler metadata), or the JSON text in its `result` (Etherscan). Invalid items are
- * omitted.
+ * omitted; without an ABI, the result is undefined.
  */
 export function findAbi(answer: unknown): AbiItem[] | undefined {
   const found = abiIn.safeParse(answer).data;

@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 255;
  */
 const PLAIN_LABEL = /^(?!..--)[a-z0-9-]+$/;
 
-/** Normalizes a name for comparison (ENSIP-15); undefined if it is invalid. */
+/** Returns a name in normalized form (ENSIP-15); undefined if the name is invalid. */
 export function toName(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS || !text.includes('.')) return undefined;
   const lower = text.toLowerCase();

@@ -16,7 +16,10 @@ export interface BackOffs {
 
 /** Minimum length of a recorded pause; shorter ones are over before they can be shown. */
 const SHORTEST_MS = 5_000;
-/** Ends that differ by less than this count as equal: many 429 responses arrive together. */
+/**
+ * Back-offs whose ends differ by less than this count as equal, because many 429 responses arrive
+ * together.
+ */
 const SAME_MS = 1_000;
 const CHECK_MS = 1_000;
 

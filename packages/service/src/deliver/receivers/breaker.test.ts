@@ -95,7 +95,7 @@ describe('a circuit breaker', () => {
     expect(breaker.spell(probedAt)).toEqual({
       ...{ reason: 'failures', since, until: probedAt + 60 * SECOND },
     });
-    // The receiver requests longer waits than the breaker's own.
+    // The receiver requests longer waits than those of the breaker.
     const askedAt = probedAt + SECOND;
     const throttledMs = 120 * SECOND;
     breaker.note({ succeeded: false, throttledMs, startedAt: askedAt }, askedAt);

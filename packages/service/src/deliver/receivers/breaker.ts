@@ -32,7 +32,7 @@ export interface Breaker {
   room(underWay: number, nowMs: number): number;
   /** Records an ended attempt. Returns whether its failure left the success rate below 70. */
   note(result: AttemptResult, nowMs: number): { exhausted: boolean };
-  /** State of the breaker; undefined while closed. */
+  /** Returns the state of the breaker; undefined while closed. */
   state(nowMs: number): BreakerState | undefined;
   /**
    * Returns the current pause, until the next probe or for the time that a 429 requested; undefined
@@ -41,7 +41,7 @@ export interface Breaker {
   spell(nowMs: number): Spell | undefined;
   /** Ends every wait by this time, because the receiver is assumed to work again. */
   hasten(untilMs: number): void;
-  /** Whether the breaker has no state worth keeping. */
+  /** Returns whether the breaker has no state worth keeping. */
   isIdle(nowMs: number): boolean;
 }
 

@@ -58,7 +58,10 @@ export function createReceivers({
   /** Called when more deliveries of a stream may be claimed. */
   onRoom(): void;
 }): Receivers {
-  /** Contains only streams whose receivers are failing or throttling, or were recently. */
+  /**
+   * Circuit breakers by stream id, only for receivers that are failing or throttling, or were
+   * recently.
+   */
   const breakers = new Map<string, Breaker>();
   const certificates = createCertificates({ store, log });
   const backOffs = createBackOffs({ store, log, onHastened: onRoom });
@@ -106,7 +109,7 @@ export function createReceivers({
       if (result.localFailure !== undefined) return;
       const succeeded = result.error === null;
       const known = breakers.get(streamId);
-      // The usual case needs no state.
+      // A success without recent failures needs no state.
       if (succeeded && known === undefined && !isProbe) return;
       const breaker = known ?? createBreaker();
       const isThrottled = result.status === THROTTLED;
@@ -158,8 +161,8 @@ export interface Certificates {
 const CERTIFICATE_MS = 60_000;
 
 /**
- * Records in the ledger which receiver certificates expire soon, so that streams can show it. If
- * nothing changed, an attempt costs one map lookup.
+ * Records in the ledger when receiver certificates expire soon, so that streams can show the
+ * expiry. If nothing changed, an attempt costs one map lookup.
  */
 export function createCertificates({
   store,

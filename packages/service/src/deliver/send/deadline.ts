@@ -4,7 +4,7 @@
  * that arrived in time would seem late.
  */
 
-/** A timer that fires more than this many milliseconds late indicates a stall. */
+/** Delay of a timer, in milliseconds, above which this process stalled. */
 const STALL_MS = 200;
 /**
  * Milliseconds to read buffered data after a stall. TLS in a tunnel needs several turns of the
@@ -13,8 +13,8 @@ const STALL_MS = 200;
 const READ_MS = 3_000;
 
 /**
- * @param onPassed called once after `ms`; `stalled` is true if this process did not run for part of
- * that time, so that the other side may not be at fault.
+ * @param onPassed called once after `ms`, or later after a stall; `stalled` is true if this process
+ * did not run for part of that time, so that the other side may not be at fault.
  * @returns a function that cancels the deadline.
  */
 export function startDeadline(ms: number, onPassed: (stalled: boolean) => void): () => void {

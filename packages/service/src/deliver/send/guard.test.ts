@@ -146,7 +146,7 @@ const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
     ...v6.map((address) => ({ address, family: 6 })),
   ];
 });
-/** Callback for all addresses of a name, which the guard always requests. */
+/** Callback with all addresses of a name, because the guard always requests all. */
 type Callback = (error: NodeJS.ErrnoException, addresses: LookupAddress[]) => void;
 const systemLike = ((name: string, _: object, callback: Callback) =>
   lookup(name, callback)) as unknown as typeof systemLookup;

@@ -16,12 +16,14 @@ export interface AddressGuard {
    * calls.
    */
   refuse(url: URL): string | undefined;
-  /** Like `refuse`, but also resolves the name. A name that cannot be resolved now is allowed. */
+  /**
+   * Works like `refuse`, but also resolves the name. A name that cannot be resolved now is allowed.
+   */
   refuseResolved(url: URL): Promise<string | undefined>;
   readonly connect: buildConnector.connector;
 }
 
-/** Where the rejected address came from, or `port` if the port was rejected. */
+/** Place where a rejected address was found, or `port` if the port was rejected. */
 export type AddressPlace = 'url' | 'lookup' | 'peer' | 'port';
 
 export interface AddressGuardOptions {
@@ -29,7 +31,7 @@ export interface AddressGuardOptions {
   allowCidrs: readonly string[];
   /** Networks that are rejected even if `allowCidrs` contains them. Default: none. */
   denyCidrs?: readonly string[] | undefined;
-  /** Rejects `http:` URLs. Default: false. */
+  /** Whether `http:` URLs are rejected. Default: false. */
   httpsOnly?: boolean | undefined;
   /** Called each time an address or port is rejected. */
   onBlocked?: (place: AddressPlace) => void;

@@ -28,13 +28,13 @@ export interface Connections {
   /** Wraps a connector to record its connections. */
   noted(connect: buildConnector.connector): buildConnector.connector;
   /**
-   * Wraps a proxy to record when the tunnel of a connection opened. Also aborts a tunnel that does
-   * not open in time, and destroys its socket, because undici has no timeout for tunnels.
+   * Wraps a proxy to record when the tunnel of a connection opened. Aborts a tunnel that does not
+   * open in time, because undici has no timeout for tunnels.
    */
   notedTunnels(proxy: Dispatcher, timeoutMs: number): Dispatcher;
   /**
-   * Must be called when a request starts. Returns the connection that was opened for the request;
-   * undefined if the request reuses one.
+   * Returns the connection that was opened for the request that starts now; undefined if the
+   * request reuses one.
    */
   takeOpened(): Connecting | undefined;
   /** Returns the connection that failed with this error; undefined for any other error. */
@@ -164,11 +164,11 @@ export interface Posted {
   retryAfter: string | undefined;
   /** The first {@link RESPONSE_LIMIT_BYTES} of the response, as text. */
   responseBody: string;
-  /** Reason why no response or only part of it arrived; null if enough of it was read. */
+  /** Reason why no complete response arrived; null if enough of the response was read. */
   failure: string | null;
   /**
-   * The cause, if the failure is this process's own; undefined if the receiver or the network
-   * failed.
+   * The cause, if the failure is this process's own; undefined on success, or if the receiver or
+   * the network failed.
    */
   localFailure: LocalFailure | undefined;
   /** The connection that was opened for the request or failed; undefined if one was reused. */
@@ -266,7 +266,10 @@ export function post(
 
 const SOON_MS = 14 * 24 * 3_600_000;
 
-/** On a reused connection the certificate is reported only if it expires soon. */
+/**
+ * Returns the certificate to report: on a new connection always, on a reused connection only if it
+ * expires soon; otherwise null.
+ */
 function toReported(
   certificate: ShownCertificate | null,
   isNew: boolean,

@@ -124,7 +124,8 @@ describe('through a proxy', () => {
       })
       .on('connect', (_, client: Socket) => {
         asked++;
-        // After CONNECT, the server leaves its side of a connection open, so it is closed here.
+        // After CONNECT, the server leaves its side of a connection open, so this handler closes
+        // the connection.
         client
           .on('error', () => {})
           .once('end', () => client.end())

@@ -21,7 +21,7 @@ import type { LocalFailure } from './localFailure.ts';
 
 export interface Sending {
   url: string;
-  /** Sent as `webhook-id`. */
+  /** Value of the `webhook-id` header. */
   id: string;
   /** UTF-8. */
   body: Uint8Array;
@@ -36,11 +36,11 @@ export interface Sending {
   traceparent?: string | undefined;
   /** Part number and number of parts, as `i/n`, if a match is split across several webhooks. */
   part?: string | undefined;
-  /** Undefined for test webhooks and alerts. */
+  /** Reason for sending the webhook; undefined for test webhooks and alerts. */
   origin?: WebhookOrigin | undefined;
   /** Milliseconds by which the ledger's clock is ahead of this process's clock. Default: 0. */
   clockSkewMs?: number | undefined;
-  /** Sent as `x-queue-size`; `recordsCharged` is sent as `x-records-charged`. */
+  /** Value of the `x-queue-size` header; `recordsCharged` is the value of `x-records-charged`. */
   queueSize: number;
   recordsCharged: number;
 }
@@ -325,7 +325,7 @@ function basicAuthorization({ username, password }: URL): string {
   return `Basic ${Buffer.from(login).toString('base64')}`;
 }
 
-/** A login may contain a percent sign that is not an escape. */
+/** Decodes percent escapes. Returns a text with a percent sign that is not an escape unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

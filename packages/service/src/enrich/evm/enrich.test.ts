@@ -137,7 +137,7 @@ describe('enrichment', () => {
   let folder: string;
   let store: Store;
   let enriches: EvmEnrich[];
-  /** Resolved to end the reads of `stalled`. */
+  /** Resolver that ends the reads of `stalled`. */
   let released: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
@@ -192,7 +192,9 @@ describe('enrichment', () => {
       ...DEFAULT_DELIVERY,
     });
 
-  /** Starts a chain; the returned function commits a block with a match of each given stream. */
+  /**
+   * Starts a chain, and returns a function that commits a block with a match of each given stream.
+   */
   const startChain = async (chain = CHAIN) => {
     expect(await takeChain(store, chain)).toBe(EPOCH);
     await store.startChain({ chain, epoch: EPOCH, block: header(0), genesisHash: hash(0) });
@@ -305,7 +307,7 @@ describe('enrichment', () => {
     await untilAll(bad.id, 'quarantined');
     const [delivery] = await deliveriesOf(bad.id);
     expect(delivery!.error).toMatch(/^the ledger rejected the body: invalid input syntax/);
-    // The rejected body did not make the service write the others one by one.
+    // A rejected body must not make the service write the other bodies one by one.
     expect(sizes.length).toBeLessThan(fine.length);
   });
 

@@ -41,7 +41,8 @@ export function fillTokens(
       if (token === undefined) continue;
       record.tokenName = token.name;
       record.tokenSymbol = token.symbol;
-      // Only ApprovalForAll does not reveal the token type, because both standards have this event.
+      // Only `ApprovalForAll` does not reveal the token type, because ERC-721 and ERC-1155 share
+      // this event.
       if (record.tokenContractType === '') record.tokenContractType = token.standard;
       if (record.tokenDecimals === undefined || token.decimals === null) continue;
       record.tokenDecimals = String(token.decimals);
@@ -50,7 +51,7 @@ export function fillTokens(
   }
 }
 
-/** A record of any list, with the keys that are used here. */
+/** A record of any list, with the fields that this file uses. */
 interface TokenRecord {
   contract: string;
   tokenName: string;

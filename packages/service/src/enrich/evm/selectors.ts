@@ -25,7 +25,10 @@ export interface Subject {
 export const isSelector = (value: unknown): value is string =>
   typeof value === 'string' && value.startsWith('$');
 
-/** Returns the record's own field, or the event parameter if the record has no such field. */
+/**
+ * Returns the record's field, or the event parameter if the record has no such field; undefined if
+ * neither exists.
+ */
 export function select({ record, args }: Subject, selector: string): unknown {
   const name = selector.slice(1);
   if (Object.hasOwn(record, name)) return record[name];

@@ -100,7 +100,7 @@ export function checkTriggers(
 
 /**
  * Returns the topic of a log trigger's event, and the events of the ABI with this topic; undefined
- * if the trigger names no event or an invalid one.
+ * if the trigger has another type, or does not name a valid event.
  */
 export function eventsOf(
   { type, topic0 }: StreamTrigger,

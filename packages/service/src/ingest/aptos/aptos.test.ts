@@ -181,7 +181,7 @@ describe('a network without streams', () => {
     await isLive();
     const before = node.calls.transactions ?? 0;
     for (let n = 1; n <= 40; n++) node.mine({ transactions: [toBob(BigInt(n))] });
-    // The newest block may still be incomplete.
+    // The newest block may still be incomplete, so it is not passed over yet.
     const passed = Number(node.head.height) - 1;
     await until('the blocks are passed over', async () => (await health()).checkpoint === passed);
 

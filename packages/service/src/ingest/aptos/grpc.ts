@@ -104,7 +104,6 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
   };
 }
 
-/** Classifies the error of a failed call. */
 function toSourceError(error: unknown, name: string): SourceError {
   const { code, details = '', metadata } = error as Partial<ServiceError>;
   const what = `${name}: the transaction stream`;

@@ -7,7 +7,7 @@ import { parseJson } from '../../base/json.ts';
 import type { AptosJson } from '../../match/aptos/block.ts';
 
 export interface StreamedBatch {
-  /** Decimal; `0` if the message has none. */
+  /** The chain id in decimal; `0` if the message has none. */
   chainId: string;
   /** Transactions in the form of the REST API. */
   transactions: AptosJson[];
@@ -360,8 +360,8 @@ const toRestPlace = (change: { address: string; stateKeyHash: Uint8Array }): Apt
 });
 
 /**
- * Converts the key of a table item. The item's value is left out, because the stream contains only
- * the decoded value and not its bytes.
+ * Converts a table item without its value, because the stream contains only the decoded value and
+ * not its bytes.
  */
 const toRestItem = ({ stateKeyHash, handle, key }: Messages['TableItem']): AptosJson => ({
   state_key_hash: toHex(stateKeyHash),

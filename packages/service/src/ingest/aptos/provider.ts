@@ -10,7 +10,10 @@ import { SourceError } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
 
 export interface AptosProvider extends AnyProvider {
-  /** State of the node's ledger at the last read of its head; undefined before the first read. */
+  /**
+   * Returns the state of the node's ledger at the last read of its head; undefined before the first
+   * read.
+   */
   ledger(): AptosLedger | undefined;
   /** Reads the block at this height without its transactions; undefined if the node lacks it. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
@@ -53,7 +56,7 @@ export interface AptosPage {
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
 /** Maximum lag of a node, in blocks: a few seconds. */
 const LAG_BLOCKS = 50;
-/** Replaces the hash of the previous block, which a block response does not include. */
+/** Placeholder for the hash of the previous block, which block responses do not include. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;
 
 export function createAptosProvider(

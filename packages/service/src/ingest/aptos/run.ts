@@ -19,7 +19,10 @@ export interface AptosRun {
 
 export interface RunSource {
   readPage(start: number, limit: number): Promise<AptosPage>;
-  /** Returns the hash of the block at this height, if it was observed as a head. */
+  /**
+   * Returns the hash of the block at this height; undefined if the block was not observed as a
+   * head.
+   */
   hashAt(height: number): string | undefined;
   /** Returns the newest version that is known to exist. */
   ledgerVersion(): number;

@@ -28,7 +28,7 @@ const OLD_STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::DepositEvent`,
   `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
 ];
-/** Event with the owner of a deleted store. */
+/** Event with the owner and the asset of a deleted fungible store. */
 const STORE_DELETION = `${FRAMEWORK}::fungible_asset::FungibleStoreDeletion`;
 /** The account in the guid of events that belong to no account. */
 const NOBODY = toAccount('0x0');
@@ -44,7 +44,7 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
   if (!/^0x[0-9a-f]{64}$/.test(hash)) {
     throw new SourceError('inconsistent', `${what}: invalid hash of ${version}: ${show(hash)}`);
   }
-  // A genesis transaction also has a payload, which is not a call.
+  // The payload of a genesis transaction is not a call.
   const payload = type === 'user_transaction' ? optional(raw['payload']) : undefined;
   const call = payload && entryFunctionOf(payload);
   const changes = objects(raw['changes']);
@@ -82,7 +82,7 @@ export function toAptosStore(objectCore: unknown, fungibleStore: unknown): Aptos
 
 /**
  * Returns the entry function call of a payload, which may be inside a multisig payload; undefined
- * for a script.
+ * if there is none, as in a script.
  */
 function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
   switch (payload['type']) {

@@ -43,9 +43,9 @@ export function withoutReceipt(block: Json, receipts: readonly unknown[]): strin
 }
 
 /**
- * Returns the receipts by transaction hash; transactions without a receipt are left out. Throws
- * unless each receipt belongs to a different transaction of this block, and its logs set every bit
- * of its bloom.
+ * Returns the receipts by transaction hash; transactions without a receipt are left out. Throws a
+ * SourceError unless each receipt belongs to a different transaction of this block, and its logs
+ * set every bit of its bloom.
  */
 export function checkReceipts(
   name: string,
@@ -128,9 +128,9 @@ export function assemble(
 }
 
 /**
- * Returns the logs in order. Throws unless each one belongs to this block and to the transaction at
- * its index, and all logs together set every bit of the header's bloom. Log indices that do not
- * count up from 0 raise a doubt.
+ * Returns the logs in order. Throws a SourceError unless each one belongs to this block and to the
+ * transaction at its index, and all logs together set every bit of the header's bloom. Log indices
+ * that do not count up from 0 raise a doubt.
  *
  * @param miscounted true if some transactions have no receipt, so that the node may have counted
  * only the others
@@ -212,7 +212,7 @@ function createDoubts(
   };
 }
 
-/** Reads a number. If the network omits it, adds a doubt and returns null. */
+/** Reads a quantity. If it is null or missing, adds a doubt and returns null. */
 const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): string | null => {
   const value = optionalHex(from, key);
   if (value === null) {

@@ -108,8 +108,8 @@ export function createBlockReading({
         parts.proofs = createProofs(own, raw);
       }
       if (wanted.transactions) return parts;
-      // All parts were read only to determine a verdict. Doubts about them must not delay a block
-      // of which only the logs are needed.
+      // Unless proofs are required, all parts were read only to determine a verdict. Doubts about
+      // them must not delay a block of which only the logs are needed.
       return parts.doubts.length > 0 && !prover.isRequired()
         ? receipts.readLogs(from, own, header)
         : { ...parts, transactions: [] };

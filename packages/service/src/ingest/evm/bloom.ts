@@ -13,7 +13,7 @@ export const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
 
 const BLOOM_BYTES = 256;
 
-/** Caches the bits of addresses and topics, which repeat often within a block. */
+/** A cache of the bits of addresses and topics, which repeat often within a block. */
 export type KnownBits = Map<string, readonly number[]>;
 
 export function bloomOf(

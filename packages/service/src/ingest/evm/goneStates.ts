@@ -17,7 +17,7 @@ const KEPT_BLOCKS = 128;
  * a match, each of which may reach another node behind a load balancer.
  */
 const GONE_AFTER_MS = 15_000;
-/** Time after the last missing state at which earlier missing states are forgotten. */
+/** Time without a missing state after which earlier missing states are forgotten. */
 const FORGET_MS = 60_000;
 /**
  * Time after a missing state for which other reads of the block fail immediately; shorter than the
@@ -25,7 +25,10 @@ const FORGET_MS = 60_000;
  */
 const REMEMBERED_MS = 200;
 
-/** @param options.goneAfterMs default 15 seconds */
+/**
+ * @param options.goneAfterMs time for which old states must be missing before they count as gone;
+ * default 15 seconds
+ */
 export function createGoneStates(
   source: Pick<Source, 'requestAt' | 'providers'>,
   { goneAfterMs = GONE_AFTER_MS }: { goneAfterMs?: number | undefined } = {},

@@ -141,7 +141,8 @@ describe.each([
       read(word(BigInt(at))),
     ]);
     const ethCalls = requests.filter(({ method }) => method === 'eth_call');
-    // The batch is one request; the call that failed without a reason is repeated alone.
+    // With Multicall3, the batch is one request, and the call that failed without a reason is
+    // repeated alone.
     expect(ethCalls).toHaveLength(at === WITH ? 2 : calls.length);
   });
 

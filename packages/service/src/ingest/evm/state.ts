@@ -1,6 +1,7 @@
 /**
  * Makes calls and reads balances in the state after a block, through a provider that knows the
- * block. Uses batches through Multicall3 if it is deployed, and otherwise one request for each.
+ * block. Uses batches through Multicall3 if it is deployed, and otherwise one request per call or
+ * balance.
  */
 import { RetryableError } from '../../base/errors.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
@@ -336,7 +337,7 @@ function describeRevert(data: string): string {
       return `execution reverted: panic 0x${code.toString(16)}`;
     }
   } catch {
-    // The data does not match its own selector.
+    // The data does not match its selector.
   }
   return `execution reverted: ${cut(data)}`;
 }

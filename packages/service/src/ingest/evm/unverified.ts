@@ -114,7 +114,7 @@ const toError = ([doubt]: readonly Doubt[], wayOn = ''): SourceError =>
 
 /**
  * Returns the version that more nodes share than any other, at least two, or the only version if
- * unverified blocks are accepted.
+ * unverified blocks are accepted; undefined otherwise.
  */
 function choose(
   versions: ReadonlyMap<Provider, CheckedParts>,

@@ -12,7 +12,9 @@ export interface Arrivals {
   observe(afterMs: number, byMs: number): void;
   /** Returns whether the model has recently predicted arrivals clearly better than chance. */
   isReliable(): boolean;
-  /** Number of blocks observed since the model was last reliable, or since the start. */
+  /**
+   * Returns the number of blocks observed since the model was last reliable, or since the start.
+   */
   unsureBlocks(): number;
   /**
    * Returns when to poll next for the block after the last observed one. The plan minimizes the

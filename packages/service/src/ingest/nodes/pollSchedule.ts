@@ -6,7 +6,7 @@ import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
 
 export interface Poll {
-  /** Milliseconds of a monotonic clock. */
+  /** Start of the poll, in milliseconds of a monotonic clock. */
   sentMs: number;
   answeredMs: number;
   head: BlockHeader;
@@ -14,7 +14,10 @@ export interface Poll {
 
 export interface PollSchedule {
   record(poll: Poll): void;
-  /** Returns the time of the next poll, in milliseconds of the same clock. */
+  /**
+   * Returns the time of the next poll, in milliseconds of the clock of `sentMs`; 0 before the first
+   * poll.
+   */
   nextAt(): number;
 }
 

@@ -42,8 +42,8 @@ function createIdentities(
   let genesisHash: string | undefined;
 
   /**
-   * Returns the genesis hash of a chain that is read for the first time. Throws if the responding
-   * nodes have different ones.
+   * Returns the genesis hash of a chain that is read for the first time. Throws if no node provides
+   * one, or if the responding nodes have different ones.
    */
   const readFirstGenesis = async (): Promise<string> => {
     const results = await Promise.allSettled(all.map((each) => each.identify()));
@@ -367,11 +367,11 @@ export interface Agreement {
   /**
    * Returns false if the other nodes outvote the provider of this header.
    *
-   * @param isHead whether it is the newest block, which other nodes get a moment to receive
+   * @param isHead whether it is the newest block; other nodes then have up to 1 s to receive it
    * @throws SourceError `disagreement` if no block has the majority
    */
   check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
-  /** Result for the newest block, or for a later disagreement; null before the first block. */
+  /** Returns the result for the newest block or a later disagreement; null before any block. */
   latest(): ChainAgreement | null;
 }
 

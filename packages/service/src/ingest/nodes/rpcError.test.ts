@@ -39,7 +39,7 @@ describe('a response of a node', () => {
     [-32602, 'Log response size exceeded', 'too-large'],
     [-32000, 'query exceeds max block range 1000', 'too-large'],
     [-32008, 'Response is too large: response size exceeded the limit', 'too-large'],
-    // Mostly messages of geth, Nethermind, Erigon and Reth.
+    // Most of these messages are from geth, Nethermind, Erigon and Reth.
     [-32601, 'the method eth_getBlockReceipts does not exist/is not available', 'unsupported'],
     [-32600, 'debug_traceBlockByHash is not available on the Free tier', 'unsupported'],
     [-32004, 'no', 'unsupported'],

@@ -142,8 +142,8 @@ export interface Lag {
 }
 
 /**
- * Default tolerated lag. More than the number of blocks that arrive while two nodes of an EVM chain
- * are queried.
+ * Default tolerated lag in blocks, which exceeds the number of blocks that arrive while two nodes
+ * of an EVM chain are queried.
  */
 const LAG_BLOCKS = 3;
 const STALLED_MS = 60_000;
@@ -177,8 +177,8 @@ export interface Outage {
   note(nowMs: number): void;
   end(): void;
   /**
-   * Time at which the node may be queried again, 1 s to 60 s after the last failure; 0 while it
-   * responds.
+   * Returns the time at which the node may be queried again, 1 s to 60 s after the last recorded
+   * failure; 0 while it responds.
    */
   probeAt(): number;
 }
@@ -200,7 +200,7 @@ export function createOutage(): Outage {
   };
 }
 
-/** The interface that nodes of every family share. */
+/** The interface that nodes of every chain family share. */
 export interface AnyProvider {
   readonly name: string;
   /** Score, roughly in milliseconds; lower is better. */
@@ -243,7 +243,7 @@ export interface AnyProvider {
   close(): Promise<void>;
 }
 
-/** The health of one node; `providers.ts` adds the other fields. */
+/** The health of one node; `providers.ts` adds `isPrimary` and `addedId`. */
 export type NodeHealth = Omit<ProviderHealth, 'isPrimary' | 'addedId'>;
 
 export interface Identity {
@@ -323,7 +323,7 @@ export function createStanding(
   }: {
     /** Returns whether an error does not count against the node. Default: every error counts. */
     isExpected?: (error: SourceError) => boolean;
-    /** See `createLag`. */
+    /** Number of blocks by which the node may lag. Default: {@link LAG_BLOCKS}. */
     lagBlocks?: number | undefined;
   } = {},
 ): Standing {

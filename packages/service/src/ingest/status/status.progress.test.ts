@@ -14,7 +14,7 @@ describe('progress', () => {
       progress.note(100 + 50 * second, 1_100 + 10 * second);
     }
     expect(progress.read()).toEqual({ from: 100, to: 1_200, perSecond: 50, secondsLeft: 15 });
-    // Then the commits slow down, and the earlier rate no longer counts.
+    // The commits slow down, and the earlier rate no longer counts.
     for (let second = 11; second <= 40; second++) {
       now = second * 1_000;
       progress.note(600 + 5 * (second - 10), 1_200 + 10 * (second - 10));

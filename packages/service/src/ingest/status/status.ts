@@ -18,7 +18,7 @@ export interface ReportOptions {
    * id.
    */
   names?: { name: string; code: string } | undefined;
-  /** See `ForkOptions`. */
+  /** True for a chain without forks. Default: false. */
   isFinal?: boolean | undefined;
   /**
    * Number of blocks that must follow before a match is confirmed, or `finalized` to wait until the
@@ -135,7 +135,7 @@ export function createStatus(
     publish();
   };
 
-  /** Describes problems that don't stop the chain. */
+  /** Describes problems that don't stop the chain; empty if there are none. */
   const liveNote = (): string =>
     [source.lacksTraces && needsTraces() ? NO_TRACES : '', confirming.note()]
       .filter(Boolean)

@@ -1,6 +1,7 @@
 /**
- * An Aptos block in the matcher's form. Addresses are normalized to `0x` and 64 hex digits, also
- * inside types. Values for webhooks are kept in separate fields, as the node returned them.
+ * An Aptos block in the matcher's form. Addresses, including those inside types, are normalized to
+ * `0x` and 64 hex digits. Values for webhooks are kept in separate fields, as the node returned
+ * them.
  */
 
 /** A JSON object as the node returned it. */
@@ -47,7 +48,10 @@ export interface AptosTransaction {
   /** Type arguments of `function`. */
   typeArguments: string[];
   arguments: readonly unknown[];
-  /** Decimal string, as are the next two; `0` for unsigned transactions. */
+  /**
+   * Maximum gas as a decimal string; `0` for unsigned transactions. `gasUnitPrice` and `gasUsed`
+   * have the same form.
+   */
   gasLimit: string;
   gasUnitPrice: string;
   gasUsed: string;
@@ -66,10 +70,13 @@ export interface AptosTransaction {
    * before matching, and added to `stores`.
    */
   unknownStores: string[];
-  /** Coin types of changed coin stores, by the `account:creation number` of their event handles. */
+  /**
+   * Coin types of changed or deleted coin stores, by the `account:creation number` of their event
+   * handles.
+   */
   coinHandles: Map<string, string>;
   raw: AptosJson;
-  /** Undefined for unsigned transactions. */
+  /** Payload of the transaction; undefined for unsigned transactions. */
   payload: AptosJson | undefined;
   changes: readonly AptosJson[];
 }

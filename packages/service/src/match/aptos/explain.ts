@@ -6,8 +6,8 @@ import { matchAptosBlock } from './match.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
 
 /**
- * Returns the transactions that touch the addresses of each stream, by stream id, with whether they
- * matched and why. `only` limits the transactions.
+ * Returns, by stream id, the transactions that touch the stream's addresses, and why each one
+ * matched or did not. `only` limits the transactions.
  */
 export const explainAptosBlock = (
   index: AptosIndex,

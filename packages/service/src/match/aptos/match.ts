@@ -25,8 +25,9 @@ export interface AptosMatch {
 /**
  * Matches each stream with the transactions that its functions and events select. Considers only
  * transactions that touch one of the stream's addresses, unless the stream watches all addresses.
- * @param addReasonOf called for each stream and considered transaction; returns a function that
- * receives the reasons, or undefined to skip them
+ *
+ * @param addReasonOf called at least once for each stream and considered transaction; returns a
+ * function that receives the reasons, or undefined to skip them
  */
 export function matchAptosBlock(
   index: AptosIndex,
@@ -108,8 +109,8 @@ export function splitAptosMatch(
 }
 
 /**
- * A piece of a split transaction: the transaction without its lists, or one record. The lists of a
- * piece are new arrays, so more records can be appended.
+ * A piece of a split transaction: the fields of the transaction, with at most one of its records.
+ * The lists of a piece are new arrays, so more records can be appended.
  */
 interface Piece extends MatchedAptosTransaction {
   transaction: AptosTransaction & { changes: AptosJson[] };

@@ -15,7 +15,7 @@ export function toAccount(value: unknown): string {
 }
 
 const MAX_TYPES = 10_000;
-/** Cache of normalized types, because the same few occur in every block. */
+/** Cache of normalized types. The same few types occur in every block. */
 const types = new Map<string, string>();
 
 /** Normalizes a Move type like {@link toMovePath}, and caches the result. */

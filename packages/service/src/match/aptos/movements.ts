@@ -26,7 +26,9 @@ export const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
 interface MovementEvent {
   kind: AptosMovement['kind'];
   of: 'coin' | 'store';
-  /** Whether it is a handle event, whose guid identifies the event handle, or a module event. */
+  /**
+   * Whether the event is a handle event, whose guid identifies the event handle, or a module event.
+   */
   by: 'handle' | 'module';
 }
 

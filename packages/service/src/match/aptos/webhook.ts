@@ -19,7 +19,7 @@ export interface AptosWebhookParts {
 
 export type AptosBodyTail = Omit<AptosWebhook, keyof AptosWebhookParts['head'] | 'retries'>;
 
-/** Returns the body. Its coins have only their type; enrichment adds their metadata later. */
+/** Returns the parts of the body. Enrichment adds the metadata of the coins later. */
 export function toAptosWebhookParts(
   network: AptosNetwork,
   block: AptosBlock,

@@ -66,7 +66,7 @@ export interface EvmTransaction {
 export interface EvmInternalTransaction {
   transactionHash: string;
   transactionIndex: number;
-  /** Position within its transaction, from 0. */
+  /** Position among the internal transactions of its transaction, from 0. */
   index: number;
   /** Lowercase. */
   from: string;

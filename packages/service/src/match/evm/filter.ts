@@ -58,7 +58,7 @@ export interface Filter {
 
 /**
  * Error for an invalid filter, with the path of the invalid part. The message describes a valid
- * one.
+ * part.
  */
 export class FilterError extends CallerError<'validation_failed'> {
   readonly path: (string | number)[];
@@ -70,7 +70,8 @@ export class FilterError extends CallerError<'validation_failed'> {
 }
 
 /**
- * A name that filters can use: reads its value, and parses the operands that it is compared with.
+ * A name that filters can use, with functions that read its value and parse the operands of
+ * comparisons.
  */
 interface Operand {
   isNumber: boolean;

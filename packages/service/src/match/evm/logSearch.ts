@@ -57,8 +57,8 @@ export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans']
 }
 
 /**
- * Returns filters that find addresses wherever the matcher does: as the emitter, and in topics 1 to
- * 3.
+ * Returns filters that find addresses wherever the matcher does: as the emitter, and in each topic
+ * from 1 to the highest `lastTopic`.
  */
 function filterAddresses(streams: readonly SearchedStream[]): LogFilter[] {
   const addresses = [...new Set(streams.flatMap((each) => each.addresses as readonly string[]))];

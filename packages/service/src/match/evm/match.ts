@@ -288,7 +288,7 @@ function addressReason({ selection }: CompiledStream, log: EvmLog, place: LogPla
     : passed('address', `the address in ${name} is watched`, watched(name, address));
 }
 
-/** Which address of a transaction or internal transaction is watched. */
+/** Field of a transaction or internal transaction that contains the watched address. */
 type Side = 'from' | 'to';
 
 const sideReason = (by: Side, record: { from: string; to: string | null }): ExplainReason =>

@@ -41,16 +41,19 @@ export interface LogContext {
 }
 
 export interface Selection {
-  /** Maximum number of comparisons for one log. */
+  /**
+   * Maximum number of comparisons in all filters of the stream; an option without a filter counts
+   * as one.
+   */
   readonly comparisons: number;
   /** Hashes of the events that the stream selects; empty if it selects all. */
   readonly topics: readonly string[];
-  /** Maximum number of indexed inputs of the events that the stream selects. */
-  readonly mostIndexed: number;
   /**
-   * Returns whether the stream matches the log, and whether the log's transaction then matches,
-   * too.
+   * Maximum number of indexed inputs of the selected events; 3 if no event is selected, or if a
+   * selected event is missing from the ABI.
    */
+  readonly mostIndexed: number;
+  /** Returns whether the stream matches neither, only the log, or the log and its transaction. */
   take(
     log: EvmLog,
     context: LogContext,
@@ -72,7 +75,7 @@ export interface Selection {
 /** Maximum number of advanced options of one event that an explanation describes. */
 const EXPLAINED = 20;
 
-/** A log has up to four topics, of which the first is its event. */
+/** Maximum number of indexed inputs: the first of up to four topics identifies the event. */
 const MAX_INDEXED = 3;
 
 interface Option {
@@ -323,8 +326,8 @@ function subjectOf(
 type EventAbi = readonly [AbiItem];
 
 /**
- * Returns the events of the ABI by topic 0 and number of indexed inputs, without anonymous events,
- * which have no such topic.
+ * Returns the events of the ABI by topic 0 and number of indexed inputs. Omits anonymous events,
+ * because their logs do not contain the hash of the event.
  */
 function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAbi>> {
   const events = new Map<string, Map<number, EventAbi>>();

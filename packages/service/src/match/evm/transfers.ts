@@ -222,7 +222,7 @@ function toSmall(word: string): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
-/** Returns a word of the data, which is incomplete or empty at the end of the data. */
+/** Returns a word of the data. Past the end of the data, the word is incomplete or empty. */
 const wordAt = (digits: string, n: number): string =>
   digits.slice(n * WORD_DIGITS, (n + 1) * WORD_DIGITS);
 

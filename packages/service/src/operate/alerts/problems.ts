@@ -36,8 +36,8 @@ export interface Situation {
    */
   readRecovery(subject: string): Promise<ErrorText | undefined>;
   /**
-   * Returns whether a subject without a problem has recovered. A chain that is starting or just
-   * went down has not.
+   * Returns whether a subject without a problem has recovered: false for a chain that is starting
+   * or just went down.
    */
   isOver(subject: string): boolean;
 }

@@ -6,7 +6,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { Tables } from '../engine/tables.ts';
 import { deleteDead, isOf, selectParts } from './addressStaging.ts';
 
-/** Maximum number of rows that one transaction deletes. */
+/** Maximum number of rows of a deleted stream that one transaction deletes. */
 const CLEAN_UP_ROWS = 5_000;
 const EXPIRED_PARTS = 50;
 

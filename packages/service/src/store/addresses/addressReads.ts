@@ -7,7 +7,10 @@ import type { StreamOfFamily } from '../streams/contract.ts';
 import type { AddressReads, AddressRecordPage } from './contract.ts';
 import { fromDigits } from './packedAddresses.ts';
 
-/** Large pages load an index faster, and adding one to the index takes only a few milliseconds. */
+/**
+ * Number of addresses per page. Large pages load an index faster, and adding a page to the index
+ * takes only a few milliseconds.
+ */
 const ADDRESSES_PER_PAGE = 20_000;
 /** Maximum number of parts per read. A part has at most 160 kB of addresses. */
 const PARTS_PER_PAGE = 20;

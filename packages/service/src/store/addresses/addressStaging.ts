@@ -93,9 +93,9 @@ function textsOf(engine: Engine, addresses: readonly string[]): RawBuilder<objec
 }
 
 /**
- * Returns an address that the part removes but the stream does not have. Addresses that `change`
- * already removed count as present. Because the subquery cannot become a join, each address is
- * looked up by key.
+ * Returns an address that the part removes but the stream does not have; undefined if there is
+ * none. Addresses that `change` already removed count as present. The subquery cannot become a
+ * join, so each address is looked up by key.
  */
 export async function findMissing(
   trx: Db,

@@ -67,7 +67,7 @@ export type AddressPart =
       labels: Record<string, string>;
       /** If true, addresses of this part that are not in `labels` lose their current label. */
       clearLabels: boolean;
-      /** Id of the API key that adds them. */
+      /** Id of the API key that adds the addresses. */
       keyId: string;
     }
   | { kind: 'remove'; addresses: AddressList };
@@ -96,7 +96,7 @@ export type AddressOutcome =
 export type EffectiveFrom = Record<string, number>;
 
 export interface AddressReads {
-  /** Lists addresses in order. */
+  /** Lists the addresses of a stream in address order, starting after the address `after`. */
   listAddresses(
     streamId: string,
     page: { limit: number; after?: string | undefined },

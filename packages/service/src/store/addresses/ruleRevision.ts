@@ -5,8 +5,8 @@ import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
 import type { EffectiveFrom } from './contract.ts';
 
 /**
- * Raises the revision of the rules and locks it for the rest of the transaction. Commits of blocks
- * wait for the lock.
+ * Raises the revision of the rules, locks it for the rest of the transaction, and returns it.
+ * Commits of blocks wait for the lock.
  */
 export async function raiseRevision(trx: Db): Promise<number> {
   const row = await trx

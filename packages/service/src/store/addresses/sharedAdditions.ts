@@ -48,7 +48,7 @@ export interface SharedAdditions {
 export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): SharedAdditions {
   /** For each stream, the batch that further additions can still join. */
   const joinable = new Map<string, Batch>();
-  /** Batches that are ready to be written. */
+  /** Batches to write next, in order. Earlier changes of their streams have ended. */
   const ready: { batch: Batch; done: () => void }[] = [];
   let working = false;
 

@@ -155,9 +155,10 @@ export interface BlockWrites {
   /** Commits the checkpoint, matches and deliveries of one block atomically. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
-   * Rewinds the chain to a common ancestor: orphans the matches above it, cancels their unsent
-   * deliveries, and creates removal webhooks for matches that were sent. Returns the canceled
-   * deliveries and the removal webhooks.
+   * Rewinds the chain to a common ancestor: orphans the matches above it, cancels their deliveries
+   * that were never claimed, and creates removal webhooks for matches that were or may have been
+   * sent, if their stream has `notifyRemoved`. Returns the canceled deliveries and the removal
+   * webhooks.
    */
   rewindChain(rewind: {
     chain: string;

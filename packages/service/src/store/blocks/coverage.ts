@@ -45,8 +45,8 @@ export async function beginCoverage(
 }
 
 /**
- * Opens a hole at the first block without settled rules on each chain of the stream, unless one is
- * already open there.
+ * Opens a hole of the stream on each of its chains, at the first block without settled rules. Skips
+ * chains on which a hole of the stream is already open.
  */
 export async function openHoles(
   trx: Db,

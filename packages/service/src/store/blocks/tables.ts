@@ -76,7 +76,7 @@ interface MatchTable {
   /** The body without the values of `confirmed` and `retries`, which `joinBody` adds. */
   body_head: string;
   body_tail: string;
-  /** Total size of both parts in bytes. */
+  /** Total size of `body_head` and `body_tail` in bytes. */
   body_bytes: number;
   created_at: number;
 }

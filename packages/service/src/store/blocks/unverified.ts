@@ -9,7 +9,10 @@ import { newId } from '../ids.ts';
  * separately.
  */
 const RANGES = 1_000;
-/** Reason recorded for blocks that were searched by their logs, which are listed separately. */
+/**
+ * Reason of the ranges that were searched by their logs. `listByRange` returns these ranges, and
+ * `listUnverified` omits them.
+ */
 const BY_RANGE = 'by range';
 
 /** Records an unverified block, unless it is already recorded for this reason. */

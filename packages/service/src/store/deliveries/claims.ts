@@ -24,7 +24,7 @@ import {
   toRetryCapacity,
 } from './lanes.ts';
 
-/** Turns of a lane without limits of its own. */
+/** Turns of a lane whose stream sets no limits. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
 
 /** A delivery to claim, and the milliseconds until its turn. */

@@ -148,7 +148,7 @@ export interface HistoryReads {
   listAttempted(
     filter: AttemptedFilter,
   ): Promise<{ rows: AttemptedDelivery[]; next: string | undefined }>;
-  /** Returns the total number of rows for this filter, up to a million. */
+  /** Returns the number of attempted deliveries that match the filter, up to a million. */
   countAttempted(filter: Omit<AttemptedFilter, 'limit' | 'after' | 'withBody'>): Promise<number>;
 }
 

@@ -57,8 +57,8 @@ const FIRST_ATTEMPTS = 0;
 const RETRIES = 1;
 
 /**
- * Whether a delivery was attempted before. The index of pending deliveries contains exactly this
- * expression, so that a query for one kind does not read the other.
+ * 1 if a delivery was attempted before; otherwise 0. The index of pending deliveries contains
+ * exactly this expression, so a query for one kind reads only that kind.
  */
 export const isRetry = sql<number>`case when attempts = 0 then 0 else 1 end`;
 
@@ -179,7 +179,7 @@ export async function findDue(
  */
 const RETRY_EVERY = 4;
 
-/** Returns how many of the `capacity` deliveries in flight may be retries. */
+/** Returns how many of `capacity` deliveries may be retries: three quarters, but at least one. */
 export const toRetryCapacity = (capacity: number): number =>
   Math.max(1, Math.floor(capacity - capacity / RETRY_EVERY));
 
@@ -206,7 +206,10 @@ export function mixKinds(
   return mixed;
 }
 
-/** Returns the first unfinished delivery of a lane in strict order, and whether it can be sent. */
+/**
+ * Returns the first unfinished delivery of a lane that has `ordered` set, and whether it can be
+ * sent; undefined if there is none.
+ */
 async function findFirst(
   trx: Db,
   lane: Lane,
@@ -250,7 +253,7 @@ const TURNS_AHEAD_MS = 250;
 export const isLimited = (lane: LimitedLane): boolean =>
   lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
 
-/** Returns the remaining capacity of a lane; undefined if the lane has none now. */
+/** Returns the remaining capacity and turns of a lane; undefined if the lane has none now. */
 export function toTurns(
   lane: LimitedLane,
   held: Omit<LockedLane, 'leasedRetries'>,

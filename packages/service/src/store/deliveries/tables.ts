@@ -7,7 +7,7 @@ export interface DeliveryTables {
 }
 
 interface DeliveryTable {
-  /** Also the `webhook-id` of each attempt. */
+  /** Sent as `webhook-id` with each attempt. */
   id: string;
   /**
    * A match has at most one delivery per phase, so a block that is read twice is delivered only

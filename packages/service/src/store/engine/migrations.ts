@@ -512,8 +512,9 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .execute();
-    // Attempted deliveries are in one of two indexes, by the result of their last attempt. Lists of
-    // attempted deliveries are read and counted from these indexes only, by chain.
+    // The result of the last attempt decides which pair of indexes contains a delivery: by chain,
+    // and by stream and chain. Lists of attempted deliveries are read and counted from these
+    // indexes only.
     for (const [name, outcome] of [
       ['delivery_undelivered', sql`last_error is not null`],
       ['delivery_delivered', sql`attempts > 0 and last_error is null`],

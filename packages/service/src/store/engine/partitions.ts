@@ -123,8 +123,8 @@ const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>
 
 /**
  * Gives the planner the statistics that it would otherwise get from the first `ANALYZE`, by
- * inserting, analyzing and removing sample rows. Without statistics, it ignores the indexes that
- * claims need.
+ * inserting, analyzing and removing sample rows. Without statistics, the planner ignores the
+ * indexes that claims need.
  */
 async function teachPlanner(
   trx: Db,

@@ -17,7 +17,7 @@ export interface Token {
   blockNumber: number;
 }
 
-/** The completed part of a body after `retries`, with its summary. */
+/** The completed part of a body after the field `retries`, with a summary of the body. */
 export interface CompleteBody {
   bodyTail: string;
   /** One-line summary of the body, for display; empty to keep the stored summary. */
@@ -27,7 +27,7 @@ export interface CompleteBody {
 /** Result of enriching a match. */
 export type CompletedMatch = { matchId: string } & (
   | CompleteBody
-  /** Why the match cannot be completed. Its deliveries are quarantined with this reason. */
+  /** Reason why the match cannot be completed. Its deliveries are quarantined with this reason. */
   | { setAside: string }
 );
 

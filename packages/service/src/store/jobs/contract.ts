@@ -9,7 +9,7 @@ import type {
 import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
 
 export interface JobReads {
-  /** Returns the stream's coverage of each of its chains; empty for an unknown stream. */
+  /** Returns the stream's coverage by chain; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
   /** Returns a summary of the chain's unverified blocks; null if there are none. */
   readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
@@ -55,7 +55,7 @@ export interface JobWrites {
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** Why the block was accepted unverified. */
+      /** Reason why the block was accepted unverified. */
       unverified?: string | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;

@@ -37,7 +37,7 @@ interface JobTable {
   next_block: number;
   state: JobState;
   message: string;
-  /** Number of blocks so far that matched the stream. */
+  /** Number of blocks that have matched the stream so far. */
   matches: number;
   created_at: number;
   updated_at: number;

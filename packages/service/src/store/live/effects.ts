@@ -8,7 +8,10 @@ import type { Writes } from '../store.ts';
 import { intercept } from '../intercept.ts';
 import type { Signal, Signals } from './signals.ts';
 
-/** Computes effects from the result and the arguments of a write. */
+/**
+ * Functions that compute the signals of a write from its result, and the live events from its
+ * result and arguments.
+ */
 interface Effect<Write extends (...args: never[]) => Promise<unknown>> {
   signals?: (answer: Awaited<ReturnType<Write>>) => Signal[];
   events?: (answer: Awaited<ReturnType<Write>>, ...args: Parameters<Write>) => LiveEvent[];

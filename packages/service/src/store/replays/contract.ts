@@ -55,9 +55,9 @@ export interface ReplayWrites {
     keyId: string;
   }): Promise<Replay>;
   /**
-   * Queues these deliveries again if they are replayable, and sets the earliest time of the next
-   * step. Returns the deliveries that were not already pending; undefined if the replay is no
-   * longer running or its position is no longer `after`.
+   * Queues these deliveries again if they are replayable, sets the earliest time of the next step,
+   * and ends the replay if `isLast` is set. Returns the deliveries that were not already pending;
+   * undefined if the replay is no longer running or its position is no longer `after`.
    */
   advanceReplay(step: {
     id: string;

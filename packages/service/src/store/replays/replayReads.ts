@@ -7,7 +7,7 @@ import { maker, toReplay } from '../rows.ts';
 import type { ReplayReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Maximum number of deliveries that an estimate counts, which takes about 80 ms. */
+/** Maximum number of deliveries that an estimate counts. Counting them takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 const SECOND = 1000;

@@ -31,8 +31,9 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     Math.floor((await readNow(engine, db)) / MINUTE_MS);
 
   /**
-   * Returns the first and the last step, and an expression for the rows of the range. Steps start
-   * at multiples of their length, so that each read of a chart has the same steps.
+   * Returns the first and the last step, an expression for the rows of the range, and whether the
+   * last step is in progress. Steps start at multiples of their length, so that each read of a
+   * chart returns the same steps.
    */
   const span = async ({ streamId, stepMinutes, points, until }: ActivityRange) => {
     const current = Math.floor((await readMinute()) / stepMinutes);

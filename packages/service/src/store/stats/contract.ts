@@ -20,7 +20,10 @@ export interface StreamStats {
    * first.
    */
   deliveredSeries: number[];
-  /** The same count per clock hour for 23 hours, oldest first, then for the last 60 minutes. */
+  /**
+   * Number of deliveries that got their first 2xx, per clock hour for 23 hours, oldest first,
+   * followed by the number for the last 60 minutes.
+   */
   hourlyDelivered: number[];
   /** Number of failed attempts, for the same hours as `hourlyDelivered`. */
   hourlyFailed: number[];
@@ -63,7 +66,7 @@ export interface ActivityRange {
 
 /** An {@link ActivityBreakdown} without the names of events, which the ledger does not store. */
 export type ActivityCounts = Omit<ActivityBreakdown, 'records'> & {
-  /** Records by type (`NewMatch.records`), highest first. */
+  /** Records by type (`NewMatch.records`), highest count first. */
   records: { what: string; matched: number }[];
 };
 

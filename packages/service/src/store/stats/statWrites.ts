@@ -156,7 +156,9 @@ export function activityMetricsOf({
   return metrics;
 }
 
-/** Counts a 2xx without a complete response as no response. */
+/**
+ * Returns the metric of a failed attempt. A 2xx without a complete response counts as no response.
+ */
 const failureOf = (status: number | null): AnsweredMetric =>
   `answered_${status !== null && status >= 300 ? status : 'none'}`;
 
@@ -225,7 +227,7 @@ const toRows = (engine: Engine, counted: readonly Stat[]) =>
  * order, so that concurrent roll-ups do not deadlock.
  */
 function sum(counted: readonly Stat[]): Stat[] {
-  // Nested maps, because a combined key would need a new string for each row.
+  // Uses nested maps, because a combined key would need a new string for each row.
   const streams = new Map<string, Map<string, Map<Stat['metric'], Map<number, number>>>>();
   for (const { stream_id, chain, metric, minute, n } of counted) {
     const minutes = inside(inside(inside(streams, stream_id), chain), metric);

@@ -32,8 +32,8 @@ export type AnsweredMetric = `answered_${number | 'none'}`;
 export type MatchedMetric = `matched_${string}`;
 
 /**
- * Totals, at minute 0: the number of deliveries in state `succeeded` and `failed`, and of records
- * in confirmed deliveries among these. Retention does not change the totals.
+ * Totals at minute 0: the number of deliveries in state `succeeded` or `failed`, and the number of
+ * records in the confirmed ones. Retention does not change the totals.
  */
 export type TotalMetric =
   | 'webhooks_delivered'

@@ -122,8 +122,8 @@ export interface StreamLife {
   status: StreamStatus;
   statusMessage: string;
   /**
-   * When the status became `error`, in Unix milliseconds. Kept when the service terminates the
-   * stream; null for any other status.
+   * Time at which the status became `error`, in Unix milliseconds. Kept when the service terminates
+   * the stream; null for any other status.
    */
   errorSince: number | null;
   addressCount: number;
@@ -153,7 +153,7 @@ export interface NewStreamOptions {
    * none.
    */
   sealedSecret?: string;
-  /** Why the stream is created paused. Default: the stream is active. */
+  /** Status message of the stream if it is created paused. Default: the stream is active. */
   pausedBecause?: string;
 }
 
@@ -168,11 +168,13 @@ export interface StreamChangeNote {
 export interface Listed<T> {
   rows: T[];
   total: number;
-  /** Start of the next page; undefined on the last page. */
+  /** Position after which the next page starts; undefined on the last page. */
   next: ListPosition | undefined;
 }
 
-/** A row of the list, by creation time and id. The next page starts after it. */
+/**
+ * Position of a row in a list, by its creation time and id. The next page starts after this row.
+ */
 export interface ListPosition {
   at: number;
   id: string;

@@ -8,8 +8,8 @@ import { recordStreamChange } from './streamChanges.ts';
 import type { Tables } from '../engine/tables.ts';
 
 /**
- * Changes that the service itself makes to the status of streams and to the state of their
- * receivers.
+ * Writes the changes that the service itself makes to the status of streams and to the state of
+ * their receivers.
  */
 export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
   return {

@@ -8,7 +8,11 @@ import type { StreamChangeNote } from './contract.ts';
 /** Number of changes kept per stream. */
 const CHANGES = 100;
 
-/** @param note has only `kind` if the service itself made the change */
+/**
+ * Adds a change to the change log, and deletes all but the newest `CHANGES` changes of the stream.
+ *
+ * @param note contains only `kind` if the service itself made the change
+ */
 export async function recordStreamChange(
   trx: Db,
   streamId: string,

@@ -145,8 +145,8 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
 }
 
 /**
- * States of queued deliveries, in the order of cancellation: a delivery can change from the first
- * to the second, but never back.
+ * States of queued deliveries, in the order of cancellation: a delivery can change from `enriching`
+ * to `pending`, but never back.
  */
 const WAITING = ['enriching', 'pending'] as const;
 /**

@@ -26,8 +26,8 @@ interface StreamTable {
   /** 1 if removal webhooks are sent for blocks that left the chain. */
   notify_removed: number;
   /**
-   * JSON object of the custom headers that each webhook has. `sealedEndpoints.ts` has encrypted the
-   * values.
+   * JSON object of the custom headers of each webhook, with values that `sealedEndpoints.ts` has
+   * encrypted.
    */
   headers: string;
   max_in_flight: number | null;
@@ -43,17 +43,20 @@ interface StreamTable {
   status: StreamStatus;
   status_message: string;
   /**
-   * When the status became `error`. Kept when the service terminates the stream; null for any other
-   * status.
+   * Time at which the status became `error`. Kept when the service terminates the stream; null for
+   * any other status.
    */
   error_since: number | null;
   /** Earliest time of the next probe of a stream in `error`; null for any other status. */
   probe_at: number | null;
-  /** Why the receiver is backed off, as reported by a process that delivers; null otherwise. */
+  /**
+   * Reason for the back-off, as reported by a process that delivers; null if the receiver is not
+   * backed off.
+   */
   back_off_reason: BackOffReason | null;
   back_off_since: number | null;
   back_off_until: number | null;
-  /** When the receiver's certificate expires, if soon; null otherwise. */
+  /** Expiry time of the receiver's certificate if it expires soon; otherwise null. */
   certificate_ends_at: number | null;
   address_count: number;
   /**

@@ -323,8 +323,8 @@ export function testBlocks(tools: StoreTools): void {
         '101 unconfirmed succeeded',
         '102 unconfirmed pending',
       ]);
-      // A second reorg removes both blocks. When the first one comes back, its deliveries are
-      // created again.
+      // A second reorg removes both blocks. When block 101 comes back, its deliveries are created
+      // again.
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.rewind(ancestor);

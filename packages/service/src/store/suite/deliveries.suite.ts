@@ -331,8 +331,7 @@ export function testDeliveries(tools: StoreTools): void {
     };
 
     /**
-     * Releases all leases as lost. Returns the ids of the stream's deliveries that are quarantined
-     * because of this.
+     * Releases all leases as lost. Returns the ids of the stream's newly quarantined deliveries.
      */
     const condemnedOf = async (streamId: string): Promise<string[]> => {
       const { quarantined } = await loseLeases();
@@ -358,7 +357,6 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await loseLeases()).toMatchObject({ suspects: 0, quarantined: [] });
       expect(await claimOf(id)).toHaveLength(1);
       expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
-      // Normal claims skip the suspect.
       expect(await claimOf(id)).toEqual([]);
       expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
       expect(await claimSuspectOf(id)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Tests matches that wait for enrichment. */
+/** Tests matches that wait for enrichment, and stored tokens. */
 import { describe, expect, test } from 'vitest';
 import type { NewMatch } from '../blocks/contract.ts';
 import type { Store } from '../store.ts';
@@ -69,7 +69,8 @@ export function testEnrichment(tools: StoreTools): void {
       expect(claims).toHaveLength(2);
       for (const { body, bodyBytes } of claims) {
         expect(Buffer.from(body).toString()).toContain(whole);
-        // Excludes the beginning of the body, which depends on the phase.
+        // `bodyBytes` excludes the parts that are not stored: the beginning of the body and the
+        // value of `retries`.
         expect(bodyBytes).toBeGreaterThan(body.length - ENVELOPE_BYTES);
         expect(bodyBytes).toBeLessThanOrEqual(body.length);
       }

@@ -349,7 +349,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
               );
             }
-            // All deliveries were just created, so none of them has another age.
+            // All deliveries are younger than 15 minutes, so the counts contain only one age.
             const { createdFrom: _, ...anyTime } = filter;
             const made = await countOf(anyTime);
             expect(counts.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
@@ -563,7 +563,8 @@ export function testHistory(open: () => Promise<Store>): void {
                   hashesOf.get(row.matchId)?.includes(filter.transactionHash),
               )
               .map((row) => row.id);
-            // The store also has streams of other tests, so the results are filtered by stream id.
+            // The store also contains streams of other tests, so the results are filtered by stream
+            // id.
             const streamIds = filter.streamId === undefined ? [...ours] : [filter.streamId];
             const listed = new Set<string>();
             let counted = 0;

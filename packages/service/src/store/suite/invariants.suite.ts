@@ -63,7 +63,7 @@ export function testInvariants(
     };
 
     /**
-     * Commits blocks with one match each, and completes all due deliveries. Every tenth of these
+     * Commits blocks with one match each, and completes all due deliveries. Every tenth delivery
      * fails.
      */
     const advance = async (blocks: number): Promise<void> => {
@@ -148,8 +148,8 @@ export function testInvariants(
     });
 
     /**
-     * Breaks the ledger, expects this violation and, unless it is `match_without_delivery`, no
-     * other, and repairs the ledger.
+     * Breaks the ledger, expects this violation, and repairs the ledger. Expects no other
+     * violation, except for `match_without_delivery`.
      */
     const broken = async (
       kind: ViolationKind,

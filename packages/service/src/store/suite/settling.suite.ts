@@ -1,6 +1,6 @@
 /**
- * Tests changes to the rules while blocks are committed, in several processes if the engine allows
- * this.
+ * Tests changes to the rules while blocks are committed, by several processes if the engine
+ * supports them.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

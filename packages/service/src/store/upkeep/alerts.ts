@@ -3,7 +3,10 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { AlertReads, AlertWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Reads alerts. Each receiver has one row per subject that has or had a problem. */
+/**
+ * Reads the current problems and the stored alerts. Each receiver has at most one alert per
+ * subject.
+ */
 export function createAlertReads(db: Kysely<Tables>, engine: Engine): AlertReads {
   return {
     async readProblems() {

@@ -22,7 +22,7 @@ export interface AlertRow {
   body: string | null;
   attempts: number;
   runAt: number;
-  /** When the last alert was sent or dropped; null before the first one. */
+  /** Time at which the last alert was sent or dropped; null before the first one. */
   sentAt: number | null;
 }
 
@@ -143,7 +143,7 @@ export interface LeaseWrites {
   }): Promise<number | undefined>;
   /**
    * Extends leases to `forMs` from now, and stores their reports. Returns the names of the extended
-   * leases, which exclude those that another process has taken.
+   * leases. Leases that another process has taken are not extended.
    */
   renewLeases(leases: readonly RenewedLease[], forMs: number): Promise<string[]>;
   /** Ends the lease at once if it is still held with this epoch. */
@@ -235,9 +235,9 @@ export interface RetentionWrites {
     rule: RetentionAges & { forMs: number; after: string },
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
   /**
-   * Creates partitions for the coming days, drops old partitions without rows to keep, and
-   * truncates old partitions with only a few such rows, which it inserts again. Returns the names
-   * of the dropped and the truncated partitions. Does nothing on SQLite.
+   * Creates partitions for the coming days, and drops old partitions without rows to keep.
+   * Truncates old partitions with only a few rows to keep, and inserts these rows again. Returns
+   * the names of the dropped and the truncated partitions. Does nothing on SQLite.
    */
   tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
 }

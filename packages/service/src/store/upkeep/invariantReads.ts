@@ -1,7 +1,7 @@
 /**
- * Finds rows that contradict each other, which the service must never write. To limit their cost,
- * checks of matches and deliveries read only the newest rows, the next section of a walk through
- * all rows, and the rows of earlier violations.
+ * Finds contradictory rows, which a correct service never writes. To limit their cost, checks of
+ * matches and deliveries read only the newest rows, the next section of a walk through all rows,
+ * and the rows of earlier violations.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '@sluice/kit/sluice';
@@ -16,15 +16,16 @@ import type { Invariant, InvariantScan, InvariantReads, Violation } from './cont
  */
 const ROWS = 2_000;
 /**
- * Number of finished deliveries after which a check stops, and maximum that it counts per stream
- * and state.
+ * Number of finished deliveries after which a check of totals stops, and the maximum that it counts
+ * per stream and state.
  */
 const COUNTED_ROWS = 50_000;
 const STREAMS = 50;
 const BLOCKS = 200;
 const BLOCKS_MS = 10 * 60_000;
 /**
- * Maximum time from now until the lease of a delivery expires, and from then until it is released.
+ * Maximum time until the lease of a delivery expires, and maximum time from its expiry to its
+ * release.
  */
 const LEASE_SLACK_MS = 60_000;
 
@@ -53,7 +54,7 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
 
 /**
  * For each chain, checks that the checkpoint is the newest block of the window, that the window's
- * blocks are consecutive, and that the newest blocks have their matches.
+ * blocks are consecutive, and that the matches of the newest blocks exist.
  */
 async function scanChains(trx: Db, engine: Engine): Promise<ScanState> {
   const now = await readNow(engine, trx);

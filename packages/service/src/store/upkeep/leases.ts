@@ -122,9 +122,9 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
 }
 
 /**
- * Returns whether this epoch is the newest of the lease, and locks the lease until the transaction
- * ends. Renewals do not wait for this lock, because `for key share` conflicts only with `for
- * update`.
+ * Returns whether this epoch is the newest of the lease. On PostgreSQL, locks the lease until the
+ * transaction ends. Renewals do not wait for this lock, because `for key share` conflicts only with
+ * `for update`.
  */
 export async function holdsLease(
   trx: Db,

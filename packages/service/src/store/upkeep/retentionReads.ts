@@ -1,10 +1,12 @@
-/** Counts what retention will delete next. */
+/** Counts the deliveries that retention will delete next. */
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { firstIdAt } from '../ids.ts';
 import type { RetentionAges, RetentionReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Maximum number of deliveries to examine, which takes less than a second on two cores. */
+/**
+ * Maximum number of deliveries to examine. Examining them takes less than a second on two cores.
+ */
 const READ_LIMIT = 100_000;
 
 /**

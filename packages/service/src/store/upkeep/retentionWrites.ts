@@ -15,8 +15,8 @@ const ROWS = {
 } as const;
 
 /**
- * Deletes expired rows in small batches, so that other work does not wait. On SQLite, these are all
- * expired rows; on PostgreSQL, those in partitions that cannot be dropped (`partitionWrites.ts`).
+ * Deletes expired rows in small batches, so that other work does not wait. On PostgreSQL, most
+ * expired rows are dropped with their partition instead (`partitionWrites.ts`).
  */
 export function createRetentionWrites(
   db: Kysely<Tables>,

@@ -30,7 +30,7 @@ export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
       const row = await db
         .insertInto('setting')
         .values({ key, value })
-        // A conflict changes nothing, so that the statement returns the stored value.
+        // Updates the row without a change on a conflict, because `do nothing` would return no row.
         .onConflict((conflict) => conflict.column('key').doUpdateSet({ key }))
         .returning('value')
         .executeTakeFirstOrThrow();

@@ -6,7 +6,7 @@ export interface UpkeepTables {
   added_url: AddedUrlTable;
 }
 
-/** Stores an `AddedUrl`. */
+/** A stored `AddedUrl`. */
 interface AddedUrlTable {
   id: string;
   chain: string | null;
@@ -36,7 +36,7 @@ interface ReaderTable {
   until: number;
 }
 
-/** Stores an `AlertRow`. */
+/** A stored `AlertRow`. */
 interface AlertTable {
   receiver: string;
   subject: string;

@@ -12,7 +12,7 @@ export interface ScriptedAptosBlock {
   readonly lastVersion: bigint;
   /**
    * The block metadata, the user transactions, and the block epilogue or state checkpoint, as nodes
-   * return them. The first block has only the genesis transaction.
+   * return them. The first block contains only the genesis transaction.
    */
   readonly transactions: readonly RestTransaction[];
 }

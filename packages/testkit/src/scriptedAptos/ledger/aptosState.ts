@@ -6,7 +6,7 @@ import type { MoveValue } from '../rest/restShapes.ts';
 export type ResourceWrites = ReadonlyMap<Hex, ReadonlyMap<string, MoveValue | undefined>>;
 
 /**
- * All resources and modules of the ledger at every version. The type of a module is its
+ * All resources and modules of the ledger at each kept version. The type of a module is its
  * `moduleKey`.
  */
 export interface AptosState {

@@ -37,7 +37,7 @@ export type AptosTroubleKind =
   | { kind: 'hang' }
   | { kind: 'delay'; delayMs: number }
   /**
-   * Status 429 with a gateway's body, or 503 with Aptos' own error body; both have Retry-After.
+   * Status 429 with a gateway's body, or 503 with an Aptos error body, and a Retry-After header.
    * Default: 429, 1 s.
    */
   | { kind: 'rateLimit'; status?: 429 | 503; retryAfterSeconds?: number }
@@ -50,11 +50,14 @@ export type AptosTroubleKind =
   /** The node lags by `blocks` blocks, both in its headers and in its data. */
   | { kind: 'lag'; blocks: number }
   /**
-   * The node has pruned all versions below this one, and its headers match. Requests for these
-   * versions or their blocks get status 410.
+   * The node has pruned all versions below this one, as its headers show. Requests for a pruned
+   * version or its block by height are rejected with status 410.
    */
   | { kind: 'pruned'; belowVersion: bigint }
-  /** A page has only its first `limit` transactions, although more exist. Default: half of them. */
+  /**
+   * A page contains only its first `limit` transactions, although more exist. Default: half of the
+   * page.
+   */
   | { kind: 'truncatedPage'; limit?: number }
   /** The middle transaction is missing from each page with at least three transactions. */
   | { kind: 'versionGap' }
@@ -70,8 +73,8 @@ export interface AptosTroubles {
   add(trouble: AptosTrouble): void;
   heal(): void;
   /**
-   * Returns the oldest trouble of this kind that affects the request, and counts the request toward
-   * the trouble's `times`.
+   * Returns the oldest trouble of this kind that affects the request and that `strikes` accepts,
+   * and counts the request toward the trouble's `times`. Returns undefined if there is none.
    */
   take<Kind extends AptosTrouble['kind']>(
     kind: Kind,

@@ -1,7 +1,7 @@
 /**
  * Messages of the gRPC transaction stream (packages `aptos.indexer.v1` and `aptos.transaction.v1`),
- * without the fields that tests do not need. Declared separately from the service's messages, so
- * that a wrong field number in either declaration fails a test.
+ * with only the fields that tests need. Declared separately from the service's messages, so that a
+ * wrong field number in either declaration fails a test.
  */
 export const APTOS_STREAM_PROTO = `
 syntax = "proto3";

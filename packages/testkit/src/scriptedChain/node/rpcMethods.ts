@@ -41,7 +41,7 @@ export interface ChainView {
 type Params = readonly unknown[];
 
 /**
- * Distances of the finalized and the safe block from the head: two epochs and one epoch.
+ * Distances of the finalized and the safe block from the head, in blocks: two epochs and one epoch.
  */
 const finalizedDepth = 64n;
 const safeDepth = 32n;
@@ -180,7 +180,7 @@ function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
 
 /**
  * Returns whether the address has emitted a log up to this block. A scripted chain has no code, so
- * such addresses count as contracts.
+ * an address that has emitted a log counts as a contract.
  */
 function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBlock): boolean {
   for (

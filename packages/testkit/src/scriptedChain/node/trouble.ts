@@ -14,8 +14,8 @@ export interface TroubleScope {
    */
   methods?: readonly string[];
   /**
-   * Number of calls that the trouble affects. A kind that hides or changes data counts only calls
-   * that return such data. Default: all until `heal`.
+   * Number of calls that the trouble affects. Most kinds that hide or change data count only the
+   * calls whose result they change. Default: all until `heal`.
    */
   times?: number;
   /**
@@ -29,7 +29,10 @@ export type TroubleKind =
   /** The node never responds, and the connection stays open. */
   | { kind: 'hang' }
   | { kind: 'delay'; delayMs: number }
-  /** Error -32005; over HTTP, also status 429 and Retry-After (default: 1 s). */
+  /**
+   * Calls fail with error -32005. Over HTTP, the response has status 429 and a Retry-After header
+   * (default: 1 s).
+   */
   | { kind: 'rateLimit'; retryAfterSeconds?: number }
   /**
    * A proxy in front of the node responds with this status, such as 502, and an HTML page. Over

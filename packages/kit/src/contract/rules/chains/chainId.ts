@@ -1,4 +1,7 @@
-/** Normalizes chain ids. Separate from the table in `evmChains.ts`, which clients do not need. */
+/**
+ * Normalizes chain ids. This file is separate from the table in `evmChains.ts`, which clients do
+ * not need.
+ */
 
 /**
  * Returns the canonical spelling of a chain id: lowercase hex without leading zeros. Like the

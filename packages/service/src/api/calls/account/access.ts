@@ -15,7 +15,7 @@ export interface AccessHandlerNeeds {
   store: Store;
   keyRing: KeyRing;
   streamSecrets: StreamSecrets;
-  /** Whether a stream's secret is returned only once, when it is created or rotated. */
+  /** Whether a stream's secret is returned only once, by the call that rotates it. */
   hidesSecrets: boolean;
 }
 

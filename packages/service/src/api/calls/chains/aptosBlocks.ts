@@ -1,6 +1,6 @@
 /**
  * Calls about existing Aptos blocks: dry runs, sending one block, and backfills. The hosted API has
- * such calls only for EVM chains.
+ * these calls only for EVM chains.
  */
 import { randomUUID } from 'node:crypto';
 import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';

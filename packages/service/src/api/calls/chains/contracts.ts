@@ -33,8 +33,8 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
           `No ABI source for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
         );
       }
-      // If the implementation of a proxy cannot be read, the response has only the ABI of the
-      // proxy.
+      // If the address of a proxy's implementation cannot be read, the response has only the ABI of
+      // the proxy.
       const implementation = await callsOf(chain)
         ?.readImplementation(address)
         .catch(() => undefined);

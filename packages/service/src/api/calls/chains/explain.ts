@@ -83,7 +83,8 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
 }
 
 /**
- * Returns the address in a query: an EVM address, or an Aptos address that is shorter than a hash.
+ * Returns the address in a query: an EVM address, or an Aptos address that is shorter than a hash;
+ * undefined for any other query.
  */
 function readAddress(query: string): string | undefined {
   if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);

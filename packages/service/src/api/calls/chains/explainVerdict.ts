@@ -34,7 +34,8 @@ const reason = (
 
 /**
  * Returns the progress of a block, by stage.
- * @param health of the chain; undefined if the chain is not read
+ *
+ * @param health report of the chain; undefined if the chain is not read
  * @param trouble readable reason why the nodes could not be queried; undefined if they could
  */
 export function toBlockStages(
@@ -75,8 +76,9 @@ export function toBlockStages(
 
 /**
  * Returns the verdict of a stream for a block, with its reasons.
- * @param coverage of the stream on the chain; read only if the current rules match the block but
- * the ledger has no match
+ *
+ * @param coverage blocks of the chain that the stream was matched against; read only if the current
+ * rules match the block but the ledger has no match
  * @param most maximum number of returned records
  */
 export function toStreamVerdict(
@@ -176,7 +178,8 @@ function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
       : Math.max(-1, ...reasons.map(({ stage }) => EXPLAIN_STAGES.indexOf(stage)));
   const furthest = records.toSorted((a, b) => reach(b) - reach(a))[0];
   if (furthest === undefined) return [];
-  // A record must pass only one of the stream's filters, so the other filters are left out.
+  // A record is included if it passes one of the stream's filters, so the failed filters are left
+  // out.
   const { included, reasons } = furthest;
   return included ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
 }
@@ -318,7 +321,7 @@ const ORDER: readonly ExplainVerdict[] = [
   'not-watched',
 ];
 
-/** Sorts verdicts by importance and returns the first ones. */
+/** Returns the first `STREAMS` verdicts in the order of importance (`ORDER`). */
 export const firstVerdicts = (verdicts: readonly StreamVerdict[]): StreamVerdict[] =>
   verdicts
     .toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict))

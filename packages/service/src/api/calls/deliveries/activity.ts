@@ -1,5 +1,6 @@
 /**
- * Calls that return data for charts: attempts over time, blocks and their matches, reorgs and gaps.
+ * Calls that return data for charts: attempts over time, changes to a stream, blocks and their
+ * matches, reorgs and gaps.
  */
 import { eventSignature, eventTopic, KNOWN_EVENTS } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';

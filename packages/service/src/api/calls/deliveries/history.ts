@@ -25,7 +25,8 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 export interface HistoryHandlerNeeds {
   store: Store;
   /**
-   * Called when a delivery is replayed; `isNew` is true if this changed its state to `pending`.
+   * Called when a delivery is replayed; `isNew` is true if the replay changed the delivery's state
+   * to `pending`.
    */
   onReplay(delivery: DeliverySummary, isNew: boolean): void;
 }
@@ -92,7 +93,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
   } satisfies Partial<Handlers>;
 }
 
-/** Smaller timestamps are seconds. In milliseconds, they would be before March 1973. */
+/** Smallest timestamp that counts as milliseconds (March 1973). Smaller timestamps are seconds. */
 const FIRST_MILLISECONDS = 1e11;
 
 const toMs = (timestamp: number, isEnd: boolean): number =>

@@ -19,7 +19,10 @@ export interface JsonScanner {
   readText(): string;
 }
 
-/** Maximum bytes of white space between two tokens, and of a string. Above it, JSON is parsed. */
+/**
+ * Maximum bytes of white space between two tokens, and of a string. Above these limits, the JSON is
+ * parsed.
+ */
 const MAX_SPACE = 1_024;
 const MAX_TEXT = 4_096;
 

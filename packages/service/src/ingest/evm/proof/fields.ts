@@ -7,7 +7,10 @@ import type { RlpItem } from './rlp.ts';
 /** Maximum characters of an unexpected value in an error message. */
 const SHOWN = 80;
 
-/** Converts hex digits to bytes. Throws where Buffer would silently truncate the value. */
+/**
+ * Converts hex digits to bytes. Throws a SourceError for any other value, because Buffer would
+ * silently truncate it.
+ */
 export function toBytes(value: unknown): Buffer {
   if (typeof value === 'string' && value.startsWith('0x')) {
     const bytes = Buffer.from(value.slice(2), 'hex');

@@ -41,7 +41,10 @@ const test = base.extend<{ world: World }>({
   },
 });
 
-/** A block with two equal logs. If one is missing, the other still sets every bit of the blooms. */
+/**
+ * Creates a block with two equal logs. If one is missing, the other still sets every bit of the
+ * blooms.
+ */
 const twins = () => {
   const log = { address: TOKEN, topics: [`0x${'fa'.repeat(32)}`] as const };
   const to = `0x${'bb'.repeat(20)}` as const;

@@ -86,7 +86,7 @@ const KEY_TYPES = ['secp256k1', 'p256', 'webAuthn'];
 
 /**
  * Encodes a key authorization as a list of one item; returns an empty list if there is none,
- * undefined if its kind is unknown.
+ * undefined if its encoding is unknown.
  */
 function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
   if (value == null) return [];

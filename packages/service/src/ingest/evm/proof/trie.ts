@@ -7,7 +7,7 @@ import { numberBytes } from './fields.ts';
 import { encodeList, encodeRlp } from './rlp.ts';
 
 export interface ListTrie {
-  /** `0x` and 64 lowercase hex digits. */
+  /** Root hash of the trie: `0x` and 64 lowercase hex digits. */
   readonly root: string;
   /**
    * Returns the encoded nodes on the path from the root to the value at this index. Nodes that are

@@ -103,8 +103,8 @@ function openSearch(
   };
 
   /**
-   * Compares the hits of `node` with the hits of a second node. A node that missed some is not used
-   * for ranges anymore. Throws `missing` if `node` missed some.
+   * Compares the hits of `node` with the hits of a second node, if one is usable. A node that
+   * missed hits is not used for ranges anymore; if it is `node`, throws a SourceError `missing`.
    */
   const checkSample = async (
     node: Provider,

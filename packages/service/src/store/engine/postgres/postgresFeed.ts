@@ -133,8 +133,8 @@ function fromPosition(position: string): number | undefined {
 }
 
 /**
- * Wraps a database so that each of its transactions calls `record` with its result before it
- * commits.
+ * Wraps a database: before each transaction commits, `record` is called with the result of the
+ * transaction.
  */
 export function recording(
   db: Kysely<Tables>,

@@ -18,8 +18,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
 /**
- * Makes the server release the locks of a vanished process within half a minute. The last setting
- * is not available on every platform.
+ * Settings with which the server releases the locks of a vanished process within half a minute. The
+ * last setting is not available on every platform.
  */
 const SESSION = `
   set idle_in_transaction_session_timeout = '10s';
@@ -32,8 +32,8 @@ const SESSION = `
   exception when others then null; end $$`;
 
 /**
- * Counts commits that have waited for a standby for at least two seconds. Even after such a commit
- * times out, its session remains until the standby is back.
+ * Query for the number of commits that have waited for a standby for at least two seconds. After
+ * such a commit times out, its session remains until the standby is back.
  */
 export const WAITING_COMMITS = `
   select count(*)::int as n from pg_stat_activity
@@ -43,8 +43,8 @@ export const WAITING_COMMITS = `
 const MAX_WAITING_COMMITS = 20;
 
 /**
- * Reads whether the server is writable, and its timeline: the first eight digits of the name of a
- * WAL file. Each promotion starts a new timeline.
+ * Query for whether the server is writable, and for its timeline: the first eight digits of the
+ * name of a WAL file. Each promotion starts a new timeline.
  */
 const STANDING = `
   select current_setting('transaction_read_only') = 'off' as writable,

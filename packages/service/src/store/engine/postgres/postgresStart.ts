@@ -46,7 +46,7 @@ export function toStartError(error: unknown, url: string): unknown {
   );
 }
 
-/** Returns the code of the innermost error that has one. */
+/** Returns the code of the innermost error that has a code; empty if no error has one. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;

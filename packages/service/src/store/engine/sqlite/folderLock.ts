@@ -10,7 +10,7 @@ import { CallerError } from '../../../base/errors.ts';
 /** Name of the SQLite database that holds the lock, in the data folder. */
 export const LOCK_FILE = 'lock.db';
 
-/** Loads SQLite on first use, because most commands need no lock. */
+/** Opens the lock database. Loads SQLite on first use, because most commands need no lock. */
 function open(folder: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite');
   return new sqlite.DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });

@@ -5,8 +5,8 @@ import { type CheckpointerData, STAGE, checkpoint, createLogReader } from './sql
 import { openSqlite } from './sqliteConnection.ts';
 
 /**
- * Maximum number of pages that are left to the committing thread, which copies them in about 50 ms,
- * or more on a slow disk.
+ * Number of remaining pages at which this thread stops copying. The committing thread copies these
+ * pages in about 50 ms, or more on a slow disk.
  */
 const LEFT_PAGES = 250;
 /**

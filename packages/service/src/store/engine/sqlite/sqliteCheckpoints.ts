@@ -36,7 +36,7 @@ export interface LogState {
 }
 
 export interface Checkpoints {
-  /** Checks the length of the log. Must be called after each commit, outside of a transaction. */
+  /** Copies the log if it is long. Must be called after each commit, outside of a transaction. */
   look(): void;
   stop(): Promise<void>;
 }

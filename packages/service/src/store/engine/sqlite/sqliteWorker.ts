@@ -50,8 +50,8 @@ const commit = (): Error | undefined => {
 
 /**
  * Executes the first call, and further calls for up to `SHARED_MS`, in one transaction. A call that
- * fails undoes only its own changes. If the transaction as a whole fails, for example because the
- * disk is full, each call is executed again in its own transaction.
+ * fails undoes only its own changes. If a transaction of several calls fails, for example because
+ * the disk is full, each of these calls is executed again in a separate transaction.
  *
  * @returns the number of executed calls
  */

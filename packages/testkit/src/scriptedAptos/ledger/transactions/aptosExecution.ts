@@ -31,7 +31,7 @@ export interface AptosExecution {
   sequenceNumber: bigint;
 }
 
-/** The table item with the supply of APT as a coin. Gas paid in coins reduces the supply. */
+/** The table item with the supply of APT as a coin. Gas payments in coins write this item. */
 const aptSupplyTable: { handle: Hex; key: Hex } = {
   handle: sha3OfText('supply of APT: handle'),
   key: sha3OfText('supply of APT: key'),

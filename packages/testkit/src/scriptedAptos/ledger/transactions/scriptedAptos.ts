@@ -288,9 +288,10 @@ export const scriptedAptos = {
   }),
 
   /**
-   * Returns a transaction in which the multisig account makes the same call. `executor`, an owner
-   * of the account, sends the transaction. The effects stay the same, so they must already move the
-   * account's funds. With `stored`, the payload omits the call, which is already stored on-chain.
+   * Returns a transaction in which the multisig account executes the same call. `executor`, an
+   * owner of the account, sends the transaction. The effects stay the same, so they must already
+   * move the account's funds. With `stored`, the payload omits the call, which is already stored
+   * on-chain.
    *
    * @throws Error if the payload of `transaction` is not an entry function.
    */

@@ -92,13 +92,13 @@ export interface ScriptedAptosTransaction {
   payload: AptosPayload;
   /** Default: none. */
   effects?: readonly AptosEffect[];
-  /** VM status with which the transaction fails; it then only pays gas. Default: it succeeds. */
+  /** VM status of a transaction that fails and only pays gas. Default: the transaction succeeds. */
   failure?: string;
   /** Additional signers. Default: none. */
   secondarySigners?: readonly Hex[];
   /** Account that pays the gas. Default: the sender. */
   feePayer?: Hex;
-  /** Nonce that replaces the sequence number, which makes the transaction orderless. */
+  /** Nonce that replaces the sequence number and makes the transaction orderless. */
   replayProtectionNonce?: bigint;
   /** Gas units. Default: 12. */
   gasUsed?: bigint;
