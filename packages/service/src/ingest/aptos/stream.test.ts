@@ -113,6 +113,21 @@ describe('pages', () => {
 });
 
 describe('an endpoint', () => {
+  test('that cannot be opened fails its pages, without an unhandled rejection', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    try {
+      stream = createAptosStream('not a URL', NAME, () => CHAIN_ID);
+      await expect(stream.readPage(0, 3)).rejects.toThrow();
+      stream.close();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+  });
+
   test('receives the key, with any special characters', async () => {
     const { stream } = await start({ key: 'a key/with:signs@' });
     expect(await versionsOf(stream, 0, 3)).toEqual([0, 1, 2]);

@@ -133,7 +133,7 @@ export function createAptosStream(
     close() {
       clearInterval(sweep);
       for (const feed of feeds) drop(feed);
-      void grpc?.then((its) => its.close());
+      grpc?.then((its) => its.close()).catch(() => {});
     },
   };
 }
@@ -249,7 +249,8 @@ function createFeed(
     },
     close() {
       closed.reject(new SourceError('unreachable', `${name}: the transaction stream was closed`));
-      void call?.then((opened) => opened.cancel());
+      // If the call could not be opened, `take` reports the error.
+      call?.then((opened) => opened.cancel()).catch(() => {});
     },
   };
 }
