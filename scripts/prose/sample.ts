@@ -23,7 +23,10 @@ const git = (...args: string[]): string[] =>
 
 const [since] = process.argv.slice(2);
 const [seed = ''] = git('rev-parse', 'HEAD');
-const files = since === undefined ? git('ls-files') : git('diff', '--name-only', since, 'HEAD');
+const files =
+  since === undefined
+    ? git('ls-files')
+    : git('diff', '--name-only', '--diff-filter=d', since, 'HEAD');
 const sources = files.filter((name) => /\.tsx?$/.test(name) && !IS_GENERATED.test(name));
 const pages = files.filter((name) => /^(docs\/.*|[A-Z]+)\.md$/.test(name));
 
