@@ -143,7 +143,7 @@ function describeRole(node: ProviderHealth, nodes: number): string {
   return [role, addedId === null ? '' : 'added'].filter((word) => word !== '').join(' · ');
 }
 
-/** Lists the penalties in the score of a node; empty if there are none. */
+/** Returns the penalties in the score of a node as text; empty if there are none. */
 function describeScore({ lag, failures, doubt }: ProviderHealth['score']): string {
   const parts = Object.entries({ lag, failures, doubt }).filter(([, points]) => points > 0);
   return parts.map(([name, points]) => `${name} ${formatCount(points)}`).join(' · ');

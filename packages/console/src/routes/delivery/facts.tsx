@@ -131,7 +131,10 @@ function describeExpectation(
     : `final since block ${formatCount(due)}`;
 }
 
-/** Estimates the wait for a number of blocks; empty if there are too few recent blocks. */
+/**
+ * Returns text with the estimated time that a number of blocks takes; empty if fewer than two
+ * recent blocks are known.
+ */
 function about(count: number, blocks: WatchedChain['blocks']): string {
   const [newest, oldest] = [blocks[0], blocks.at(-1)];
   if (newest === undefined || oldest === undefined || newest.number === oldest.number) return '';

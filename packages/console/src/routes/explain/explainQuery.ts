@@ -14,8 +14,8 @@ export const explainQuery = (question: string, chain: string | undefined) =>
 const NAMED_IDS = 5;
 
 /**
- * Expands a shortened delivery id, and throws if several deliveries match it. Returns any other
- * question unchanged.
+ * Expands a shortened delivery id; throws if several deliveries match it. Returns other queries,
+ * and ids that no delivery matches, unchanged.
  */
 async function toWholeQuestion(question: string): Promise<string> {
   if (!isShortId(question)) return question;

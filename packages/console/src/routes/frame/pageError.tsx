@@ -4,8 +4,8 @@ import { sluice } from '../../data/queries/service.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 
 /**
- * Shown when a page fails to load or render. A retry reloads the page if the service is reachable,
- * which also loads files that an update renamed.
+ * Reports that a page failed to load or render. If the service is reachable, a retry reloads the
+ * page and with it the files that an update renamed.
  */
 export function PageError({ error }: ErrorComponentProps) {
   const again = useMutation({

@@ -19,7 +19,7 @@ export interface TabState {
   /** Codes of the watched chains that are down, separated by commas. */
   down?: string;
   offline?: boolean;
-  /** Undefined while unknown. */
+  /** Environment of the service; undefined while unknown. */
   environment?: About['environment'] | undefined;
 }
 

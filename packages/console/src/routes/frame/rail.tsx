@@ -5,7 +5,7 @@ import { PAGES, pageOf } from './pages.ts';
 import { Mark } from './mark.tsx';
 import { ZoneSwitch } from './zoneSwitch.tsx';
 
-/** Number of pages in the bar on a phone; the menu has the others. */
+/** Number of pages in the bar on a phone; the menu lists the other pages. */
 const IN_BAR = 4;
 
 const ITEM =

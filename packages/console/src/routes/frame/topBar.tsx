@@ -13,9 +13,8 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /**
- * Shows the environment of the service, and its host unless the host is local. Consoles look alike,
- * and through a tunnel each of them has a local address. The space is reserved until the
- * environment is known.
+ * Shows the environment of the service, because consoles look alike, and its host unless the host
+ * is local. Reserves the space until the environment is known.
  */
 function EnvironmentChip() {
   const { data: environment } = useQuery(environmentQuery);

@@ -70,7 +70,7 @@ export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDra
     : withRule({ ...draft, chains: [chain.id] }, 'Transfer(address,address,uint256)');
 }
 
-/** Thrown if the stream was created, but its addresses could not be added. */
+/** Error for a stream that was created without its addresses, because adding them failed. */
 export class AddressesFailed extends Error {
   readonly streamId: string;
 
@@ -80,7 +80,10 @@ export class AddressesFailed extends Error {
   }
 }
 
-/** @returns the id of the new stream. */
+/**
+ * @returns the id of the new stream.
+ * @throws AddressesFailed if the stream was created, but its addresses could not be added.
+ */
 export async function createStream(draft: StreamDraft): Promise<string> {
   const { id } =
     draft.family === 'evm'

@@ -105,7 +105,7 @@ function focusNext(form: HTMLFormElement | null, toFill: readonly FieldToFill[])
   (fields.find(({ value }) => value === '') ?? form?.querySelector('textarea'))?.focus();
 }
 
-/** If a recipe is selected, names the stream by `nameOfRecipe` until the user enters a name. */
+/** If a recipe is selected, names the stream with `nameOfRecipe` until the user enters a name. */
 function useName(
   typed: StreamDraft,
   recipe: Recipe | undefined,

@@ -21,7 +21,7 @@ export type FieldToFill = 'addresses' | 'amount' | 'events';
 export interface Recipe {
   id: RecipeId;
   title: string;
-  /** Describes what the user enters, and what the stream sends. */
+  /** Instruction for the user, and a summary of what the stream watches. */
   text: string;
   family: NetworkType;
   toFill: readonly FieldToFill[];
@@ -170,7 +170,7 @@ export function nameOfRecipe(
   const [row] = rows;
   if (row === undefined) return name();
   if (rows.length > 1) return `${name()} (${formatQuantity(rows.length, 'address', 'addresses')})`;
-  // The symbol is untrusted, because contracts choose their own.
+  // The symbol is untrusted, because the contract chooses it.
   const symbol = withoutTurns(unit?.symbol ?? '');
   return name(row.label || symbol || formatHash(row.address));
 }

@@ -12,7 +12,7 @@ import { Ago } from '../../ui/text/time.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
 
-/** Shows a replay in two lines: its figures, then its filter. */
+/** Shows a replay in two lines: its name and figures, then its filter. */
 export function ReplayRow({ replay: listed }: { replay: Replay }) {
   const { data: followed = listed } = useQuery({
     ...replayQuery(listed.id),

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { UrlForm } from '../../words/urlForm.tsx';
 
-/** Lists the alert URLs. If the service allows changes, also adds and removes them. */
+/** Lists the alert URLs. If the service allows changes, adds URLs and removes added ones. */
 export function AlertUrls() {
   const urls = useQuery(alertUrlsQuery);
   const { data: canChange } = useQuery(nodeChangesQuery);

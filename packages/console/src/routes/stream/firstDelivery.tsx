@@ -11,10 +11,7 @@ import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
 
 const SHOWN_BLOCKS = 3;
 
-/**
- * Shown until the stream has deliveries. Explains what the stream waits for, and offers ways to
- * test it.
- */
+/** Explains what the stream waits for until its first delivery, and offers ways to test it. */
 export function FirstDelivery({ stream }: { stream: StreamSummary }) {
   const test = useMutation(testWebhookMutation(useQueryClient(), stream));
   const followed = useFollowed(stream);

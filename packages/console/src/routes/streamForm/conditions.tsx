@@ -130,8 +130,8 @@ export function Conditions({
 }
 
 /**
- * A unit without a symbol or decimals: reads numbers in the smallest unit, with or without
- * thousands separators.
+ * Unit without a symbol or decimals, with which `readAmount` accepts numbers in the smallest unit,
+ * with or without thousands separators.
  */
 const SMALLEST = { symbol: '', decimals: 0 };
 /** Matches negative and hex numbers, which are always in the smallest unit. */

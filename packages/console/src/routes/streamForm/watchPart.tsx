@@ -106,7 +106,7 @@ export function ChainChoice({
   );
 }
 
-/** Selects all addresses, instead of or in addition to a list. */
+/** Selects whether the stream watches all addresses. */
 export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
   return (
     <Check

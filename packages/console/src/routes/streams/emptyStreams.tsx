@@ -1,7 +1,7 @@
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
-/** Shown instead of the list if all streams were deleted. */
+/** Replaces the list if all streams were deleted, and offers ways to create a stream. */
 export function EmptyStreams() {
   return (
     <section aria-labelledby="empty-title" className="py-6">

@@ -44,8 +44,8 @@ function rateOf(streams: readonly StreamSummary[]): string {
 }
 
 /**
- * Returns the p95 of the response times of all streams, from the latest five minutes with responses
- * within the last hour; a dash if there are none.
+ * Returns the p95 of the duration of successful attempts of all streams, from the latest five
+ * minutes with a success within the last hour; a dash if there was none.
  */
 function useP95(): string {
   const { data } = useQuery(activityQuery({ step: 5, points: 12 }));

@@ -238,8 +238,8 @@ function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
 }
 
 /**
- * Shows who paused a stream, and when. A separate component, so that the clock does not rerender
- * the rest of the row.
+ * Shows who paused a stream, and when. This is a separate component, so that the clock does not
+ * rerender the rest of the row.
  */
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   const words = pausedWords(stream, useNow());

@@ -6,7 +6,7 @@ import { FleetStrip } from './fleetStrip.tsx';
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
-/** Shown while a service has neither streams nor deliveries. */
+/** Offers ways to create the first stream while the service has neither streams nor deliveries. */
 export function WelcomePage() {
   const demo = useDemoStream();
   const fleet = useFleet();

@@ -80,8 +80,8 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
 
   const verify = (): void => {
     const given = toHeaders(headers);
-    // Otherwise, the diagnosis would report the signature as missing, although the user just has
-    // not entered it yet.
+    // Without this check, the diagnosis would report a missing signature, although the user has not
+    // entered one yet.
     if (deliveryId !== '' && !SIGNATURES.some((name) => name in given)) {
       setVerdict({
         error:

@@ -31,8 +31,8 @@ export interface Series {
 }
 
 /**
- * Returns whether a series has values above zero. Without a custom axis, other series are not
- * drawn, because they would add colors to a healthy chart.
+ * Returns whether a series has values above zero. Without a custom axis, a series without such
+ * values is not drawn, because it would add a color to a healthy chart.
  */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
 const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);

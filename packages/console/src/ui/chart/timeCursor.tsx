@@ -17,9 +17,9 @@ const stepOf = (key: string, count: number): number | undefined =>
   })[key];
 
 /**
- * Covers the charts, and selects a step or a range on their time axis. Dragging, or Shift with the
- * arrow keys, selects a range. Releasing the pointer or pressing Enter opens the step or zooms to
- * the range.
+ * Covers the charts, and selects a step on their time axis or, by dragging or with Shift and the
+ * arrow keys, a range. Releasing the pointer or pressing Enter opens the step or zooms to the
+ * range.
  */
 export function TimeCursor({
   count,

@@ -10,7 +10,8 @@ interface Props {
   /** Unix milliseconds; undefined for an empty field. */
   value: number | undefined;
   /**
-   * Whether the field is the end of a range. Its value is then the last millisecond of the minute.
+   * Whether the field is the end of a range, so that its value is the last millisecond of the
+   * minute. Default: false.
    */
   isEnd?: boolean;
   onChange: (value: number | undefined) => void;

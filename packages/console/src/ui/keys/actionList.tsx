@@ -79,7 +79,10 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
   );
 }
 
-/** Returns the id of the focused row, from `data-row-link` of its link. */
+/**
+ * Returns the id of the focused row, from `data-row-link` of its link; undefined if no row has the
+ * focus.
+ */
 export const focusedRow = (): string | undefined =>
   document.activeElement
     ?.closest('[data-row], [role="row"]')

@@ -3,7 +3,9 @@ import { useShortcuts } from './keyboard.ts';
 
 /**
  * Moves the focus between the rows' `data-row-link` links with `j` and `k`.
- * @returns a function that moves the focus and returns the id of the newly focused row.
+ *
+ * @returns a function that moves the focus and returns the id of the newly focused row; undefined
+ * without rows.
  */
 export function useRowKeys(
   list: RefObject<HTMLElement | null>,

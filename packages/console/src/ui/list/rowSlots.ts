@@ -3,8 +3,8 @@
 export interface RowSlots {
   /**
    * Returns the slot of each row on screen, in the order of the rows. A row keeps its slot while it
-   * is on screen. New rows take the free slots in document order, so that no element moves when all
-   * rows change.
+   * is on screen, and new rows take the free slots in document order, so that no element moves when
+   * all rows change.
    */
   place(ids: readonly string[]): ReadonlyMap<string, number>;
 }

@@ -46,7 +46,8 @@ interface Cells {
   /** The current day; also changes with the time zone. */
   today: string;
   /**
-   * Not used directly. A change of the time zone rerenders the memoized cells, which show times.
+   * The chosen time zone. The cells do not read it, but a change rerenders them, because they are
+   * memoized.
    */
   zone: string;
 }

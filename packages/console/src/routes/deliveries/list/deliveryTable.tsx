@@ -68,7 +68,7 @@ export function DeliveryTable({
   onScrolled: (away: boolean) => void;
   /** Reports whether the pointer or the focus is on the rows. */
   onUsed: (isUsed: boolean) => void;
-  /** Shown if the list is empty. */
+  /** Content to show if the list is empty. */
   empty: React.ReactNode;
   ref: React.Ref<DeliveryTableHandle>;
 }) {

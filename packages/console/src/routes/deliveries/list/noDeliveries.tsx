@@ -10,7 +10,7 @@ import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Ago } from '../../../ui/text/time.tsx';
 
-/** Shown for an empty list. Offers other values for the active filters. */
+/** Explains that the list is empty, and offers other values for the active filters. */
 export function NoDeliveries({
   filter,
   search,

@@ -72,8 +72,8 @@ export function Attempts({
 }
 
 /**
- * Shows when the next attempt is due, and the waits between later retries. After the first attempt,
- * a button stops the retries.
+ * Shows when the next attempt is due. Once a first attempt has been made, shows the waits after the
+ * next attempt and a button that stops the retries.
  */
 function NextAttempt({
   delivery: { attempts, remainingWaitsMs },
@@ -159,9 +159,9 @@ function AttemptLine({
 }
 
 /**
- * Describes an attempt in addition to its status. For a success, returns the URL. For a failure,
- * returns the first line of the response, `same response` if it repeats the previous one, or the
- * error if there is no response text.
+ * Describes an attempt in addition to its status. For a success, returns `POST` and the URL. For a
+ * failure, returns the first line of the response, `same response` if it repeats the previous one,
+ * or the error if there is no response text.
  */
 function outcomeOf(
   { status, error, responseBody, webhookUrl }: DeliveryAttempt,

@@ -9,7 +9,7 @@ import type { Retry } from './retry.ts';
 
 const CONDITION = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
 
-/** Returns the receiver's back-off if it delays the delivery. */
+/** Returns the back-off of the receiver if it delays the delivery; otherwise undefined. */
 export function useBackOff({
   streamId,
   state,

@@ -33,7 +33,7 @@ export interface AttemptFigures {
   nextAttemptAt: number | null;
 }
 
-/** @returns null if there is no advice for this attempt. */
+/** Returns advice for an attempt, with next steps; null if there is no advice. */
 export function attemptGuidance(
   {
     status,

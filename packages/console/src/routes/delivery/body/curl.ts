@@ -42,11 +42,11 @@ export function toConnectingCurl(url: string): string {
 }
 
 /**
- * Returns a command that sends the delivery to port 3000 of the user's own machine, with a new
+ * Returns a command that sends the delivery to port 3000 of the user's machine, with a new
  * signature.
  */
 export const toReplayCommand = ({ id }: Pick<DeliveryDetail, 'id'>, url: string): string =>
   `sluice replay ${id} --to ${quoteShell(`http://localhost:3000${pathOf(url)}`)}`;
 
-/** Returns the path of the URL; `/` for an inbox, which has none. */
+/** Returns the path of the URL; `/` for the URL of an inbox. */
 const pathOf = (url: string): string => (/^https?:/.test(url) ? new URL(url).pathname : '/');

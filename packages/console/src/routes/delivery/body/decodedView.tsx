@@ -82,7 +82,10 @@ const NOBODY = { id: '', createdAt: 0 };
  */
 const firstOf = (page: number): number => Math.max(0, PAGE_RECORDS * (2 * page - 1));
 
-/** Memoized, so that adding a page does not render the others again. */
+/**
+ * Renders one page of records. Memoized, so that a new page does not render the earlier pages
+ * again.
+ */
 const RecordPage = memo(function RecordPage({
   body,
   first,

@@ -56,8 +56,9 @@ const addressQuery = (find: string, streamIds: readonly string[]) =>
 
 /**
  * Returns commands for the deliveries and addresses that the text names.
- * @returns the commands, and `isPending`, which is true while a pasted hash is looked up. Keys wait
- * until then, so that Enter opens the delivery that is found.
+ *
+ * @returns the commands, and `isPending`, which is true while a pasted hash is looked up. The
+ * palette keeps pressed keys during this time, so that Enter opens the delivery that is found.
  */
 export function useFoundCommands(
   text: string,

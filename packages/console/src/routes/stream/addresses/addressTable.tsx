@@ -44,7 +44,7 @@ export function AddressTable({
   rows: readonly WatchedAddress[];
   /** Whether to number the rows. The numbers are meaningful only if the list is not filtered. */
   isNumbered: boolean;
-  /** True while addresses are being changed. */
+  /** True while a task runs, such as a removal or an export. */
   isBusy: boolean;
   selected: ReadonlyMap<string, Row>;
   /** @param through also selects the rows between this one and the last selected one. */

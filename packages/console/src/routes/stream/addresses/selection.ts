@@ -5,7 +5,10 @@ type Selected = ReadonlyMap<string, Row>;
 
 const NONE: Selected = new Map();
 
-/** Selects or deselects a row. With `from`, selects all rows between `from` and the row instead. */
+/**
+ * Selects or deselects a row. With `from`, selects all rows from `from` to the row, inclusive,
+ * instead.
+ */
 export function selectRow(
   selected: Selected,
   rows: readonly Row[],

@@ -31,8 +31,8 @@ export interface MetricsRange {
 }
 
 /**
- * Returns the steps of the charts. A span has fixed steps. A range gets the finest steps that are
- * few enough for a chart and still stored, or hours if there are none.
+ * Returns the steps of the charts. A span has fixed steps. For a range, uses the finest steps that
+ * are few enough for a chart and still stored, otherwise hours.
  */
 export function toMetricsRange({ span = 'day', from, until }: Period, now: number): MetricsRange {
   if (from === undefined && until === undefined) {

@@ -16,7 +16,10 @@ export interface ParsedEvents {
    * Problems of invalid events, at their positions. A JSON ABI with a syntax error has only one.
    */
   problems: LineProblem[];
-  /** Text to fix: the invalid events, or the entire JSON ABI if it contains an invalid event. */
+  /**
+   * Text to fix: the invalid events, or the entire JSON if it is not valid or if it contains no
+   * events or an invalid one.
+   */
   rest: string;
 }
 
@@ -168,7 +171,8 @@ function parseJsonAbi(text: string): ParsedEvents {
     items: items.filter((item): item is AbiItem => isRecord(item) && isEvent(item as AbiItem)),
     ...{ signatures: [], problems: [], rest: '' },
   };
-  // ABIs for ethers and viem can be lists of signatures. Signatures of functions are skipped.
+  // ABIs for ethers and viem can be lists of signatures. Signatures of other items, such as
+  // functions, are skipped.
   for (const item of items) {
     if (typeof item !== 'string' || !/^\s*event\s/.test(item)) continue;
     const line = item.trim();

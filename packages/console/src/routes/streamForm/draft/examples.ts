@@ -33,8 +33,9 @@ const LOCAL_CHAIN = '0x7a69';
 const APTOS_TRANSFER = '0x1::aptos_account::transfer';
 
 /**
- * @param chain the chain's id; ignored on Aptos, where the example is a function that every network
- * has.
+ * Returns the example for a chain; null if there is none.
+ *
+ * @param chain the chain's id; ignored on Aptos, where the example is a function of every network.
  */
 export function exampleOf(family: StreamDraft['family'], chain: string): Example | null {
   if (family === 'aptos') {

@@ -15,9 +15,11 @@ const MAX_READ = 8;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /**
- * Returns the lowercase addresses of the tokens whose amounts the draft's conditions may compare:
- * the first watched addresses, the addresses in conditions, and the chain's example contract.
- * Without conditions, returns the watched address if there is only one.
+ * Returns the lowercase addresses of the contracts that may be tokens whose amounts the draft's
+ * conditions compare: the first watched addresses, the addresses in conditions, and the example
+ * contract of the first chain. Without conditions, returns the watched address if there is only
+ * one. The list is empty on Aptos.
+ *
  * @param watched addresses of the stream.
  */
 export function contractsToRead(draft: StreamDraft, watched: readonly string[]): string[] {

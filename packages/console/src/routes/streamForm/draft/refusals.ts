@@ -41,6 +41,6 @@ export function refusalsOf(
   );
 }
 
-/** Returns the first error of a field or of a part of it. */
+/** Returns the first error of a field or of one of its parts; undefined if there is none. */
 export const refusalOf = (refusals: Refusals, path: string): string | undefined =>
   Object.entries(refusals).find(([key]) => key === path || key.startsWith(`${path}.`))?.[1];

@@ -37,15 +37,15 @@ export const isAmount = ({ name, type }: { name: string; type: string }): boolea
   type === 'uint256' && AMOUNT.test(name);
 
 /**
- * Formats an amount without the symbol, such as `1,000,000`. Returns null if the value is not an
- * integer.
+ * Formats an amount without the symbol, such as `1,000,000`. Returns null if the value is not a
+ * decimal integer without a sign.
  */
 export const toNumber = (value: string, { decimals }: TokenUnit): string | null =>
   formatAmount(value.trim(), decimals);
 
 /**
- * Formats an amount with the symbol, such as `1,000,000 USDT`. Returns null if the value is not an
- * integer.
+ * Formats an amount with the symbol, such as `1,000,000 USDT`. Returns null if the value is not a
+ * decimal integer without a sign.
  */
 export function toAmount(value: string, unit: TokenUnit): string | null {
   const amount = toNumber(value, unit);
@@ -69,7 +69,8 @@ export function readAmount(text: string, { symbol, decimals }: TokenUnit): strin
 }
 
 /**
- * Returns whether the text contains a unit. Its number must then not be read in the smallest unit.
+ * Returns whether the text contains a unit. A number with a unit must not be read in the smallest
+ * unit.
  */
 export const hasUnit = (text: string): boolean =>
   /[\d.]\s{0,9}[^\d\s.,]/.test(text) && !/^\s*0x/i.test(text);

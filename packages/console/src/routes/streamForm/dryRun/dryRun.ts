@@ -37,10 +37,7 @@ export interface DryRun {
   records: number;
   asked: number;
   state: 'idle' | 'running' | 'done';
-  /**
-   * Whether the nodes have no blocks before the oldest one of the run, because it is the first of
-   * the chain or earlier blocks were pruned.
-   */
+  /** True if the nodes have no blocks before the oldest one of the run, such as after pruning. */
   isAtBeginning: boolean;
   error: unknown;
 }

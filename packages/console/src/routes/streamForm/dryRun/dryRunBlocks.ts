@@ -21,7 +21,8 @@ type Known = readonly Pick<ChainBlock, 'number' | 'timestamp'>[];
 /**
  * Returns the newest blocks, even if they are not in `known`: a service knows few blocks after its
  * start, and on chains without streams.
- * @param known newest first.
+ *
+ * @param known newest first; if it is empty, the result is empty.
  */
 export function firstBlocks(known: Known): DryRunBlock[] {
   const [newest] = known;
