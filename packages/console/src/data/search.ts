@@ -61,7 +61,7 @@ export interface StreamsSearch {
    */
   q?: string;
   show?: (typeof STREAM_SHOWS)[number];
-  /** Undefined shows the newest stream first. */
+  /** Sort order; undefined shows the newest stream first. */
   sort?: (typeof STREAM_SORTS)[number]['value'];
 }
 
@@ -125,19 +125,18 @@ export interface DeliveriesSearch {
   phase?: DeliveryPhase;
   status?: string;
   chain?: string;
-  /** Filters by whether the block left the chain. */
+  /** Whether the block left the chain. */
   reorged?: boolean;
   attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
   since?: (typeof SINCES)[number]['value'];
-  /** Shows deliveries created at or after this time, in Unix milliseconds. */
+  /** Earliest creation time of the deliveries, inclusive, in Unix milliseconds. */
   from?: number;
-  /** Shows deliveries created at or before this time, in Unix milliseconds. */
+  /** Latest creation time of the deliveries, inclusive, in Unix milliseconds. */
   until?: number;
   /** Text to search for: a transaction hash, an address, or part of a label or a summary. */
   q?: string;
   /**
-   * Shows deliveries with an attempt that ended between `triedFrom` and `triedUntil`, in Unix
-   * milliseconds.
+   * Period in which an attempt of the delivery ended, both ends inclusive, in Unix milliseconds.
    */
   triedFrom?: number;
   triedUntil?: number;

@@ -76,7 +76,7 @@ export interface ApiCall {
   scope: string;
   parameters: readonly Parameter[];
   body: { schema: Schema; required: boolean } | undefined;
-  /** The successful response; without a schema, it has no body. */
+  /** Successful response; `schema` is undefined if the response has no body. */
   answer: { status: string; mediaType?: string; schema?: Schema };
   errors: readonly { status: string; description: string }[];
 }

@@ -58,7 +58,7 @@ export function limitsOf(schema: Schema, schemas: Schemas): string[] {
     range(known.minLength, known.maxLength, ' characters'),
     range(known.minItems, known.maxItems, ' items'),
     values && `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`,
-    // The type names a format such as `UUID`, so its pattern adds nothing.
+    // The type already names a format such as `UUID`, so the pattern of the format adds nothing.
     known.format === undefined ? pattern && `matches ${pattern}` : undefined,
   ].filter((limit) => limit !== undefined);
   const inner = [...anyOf, ...(items === undefined ? [] : [items])].flatMap((each) => {

@@ -14,7 +14,7 @@ export function Nodes({
 }: {
   nodes: readonly ProviderHealth[];
   best: number | null;
-  /** Undefined if the service does not allow removing nodes. */
+  /** Starts the removal of a node; undefined if the service does not allow removing nodes. */
   onRemove: ((node: AddedNode) => void) | undefined;
 }) {
   const isRemovable = onRemove !== undefined && nodes.some(({ addedId }) => addedId !== null);

@@ -35,7 +35,7 @@ export function useDeliveryActions({
 }): {
   /** Label of the button that sends the delivery. */
   again: string;
-  /** Null if the delivery cannot be sent now. */
+  /** Sends the delivery; null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
   retry: Retry;
   dialogs: React.ReactNode;

@@ -130,7 +130,7 @@ function Header({
   trail: React.ReactNode;
   /** Label of the send button. */
   again: string;
-  /** Null if the delivery cannot be sent now. */
+  /** Sends the delivery; null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
   children: React.ReactNode;
 }) {

@@ -18,7 +18,8 @@ import { ExplorerLink } from '../chains/explorerLink.tsx';
 import { Reasons } from './reasons.tsx';
 
 /**
- * Shows the verdict of one stream. When expanded, also shows its stages, records and deliveries.
+ * Shows the verdict of one stream and, when expanded, the stages, records and deliveries of the
+ * verdict.
  */
 export function Verdict({
   verdict,

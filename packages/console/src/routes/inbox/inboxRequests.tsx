@@ -73,8 +73,8 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     if (id === undefined) return;
     scrollToRow(index);
     if (selected !== undefined) show({ sel: id, view });
-    // Focuses the row at once, so that the next key applies to it. A row that was off screen is
-    // rendered after the scroll, and focused then.
+    // Focuses the row at once, so that the next key applies to it. A row off the screen is rendered
+    // by the scroll, so it is focused in the next frame.
     else if (!focusRow(id)) requestAnimationFrame(() => focusRow(id));
   };
   const close = (): void => {

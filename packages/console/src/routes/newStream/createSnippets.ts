@@ -50,7 +50,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   strictOrder: '--strict-order',
 };
 
-/** Maximum number of addresses in the command; further ones are left out. */
+/** Maximum number of addresses in the command, which omits the rest. */
 const ADDRESSES_IN_A_LINE = 5;
 
 /** Builds `sluice streams create` with flags, or with a file if a field has no flag. */

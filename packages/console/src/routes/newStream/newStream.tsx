@@ -233,7 +233,8 @@ function NewStreamForm({ first, recipe }: { first: StreamDraft; recipe: Recipe |
 }
 
 /**
- * Hides problems of empty fields, rules and addresses until the first attempt to create the stream.
+ * Returns the problems to show before the first attempt to create the stream. Omits problems of
+ * empty fields, of rules and of addresses.
  */
 function quiet(
   { rules: _rules, addresses: _addresses, ...problems }: ReturnType<typeof draftProblems>,

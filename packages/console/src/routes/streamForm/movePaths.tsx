@@ -47,8 +47,8 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
 }
 
 /**
- * Edits a list of Move paths. Problems are shown next to their lines. If there are none, the
- * problem of the field is shown below it.
+ * Edits a list of Move paths. Shows problems next to their lines or, without any, the problem of
+ * the field below the list.
  */
 function Paths({
   kind,

@@ -110,7 +110,7 @@ export function StreamTable({
   onMark,
   ref,
 }: {
-  /** Undefined until the streams have loaded. */
+  /** Streams to list; undefined until they have loaded. */
   rows: readonly FleetStream[] | undefined;
   isPending: boolean;
   chains: ReadonlyMap<string, WatchedChain>;
@@ -189,7 +189,10 @@ export function StreamTable({
   );
 }
 
-/** Memoized, because computing the widths of the columns reads all rows. */
+/**
+ * Renders the header of the table. Memoized, because computing the widths of the columns reads all
+ * rows.
+ */
 const Head = memo(function Head({
   rows,
   chains,

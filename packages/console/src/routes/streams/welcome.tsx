@@ -13,7 +13,8 @@ export function WelcomePage() {
   const { data: chains } = useQuery(chainsQuery);
   const { rows } = useRecentDeliveries();
   const isFirstRun = fleet === undefined || (fleet.length === 0 && rows.length === 0);
-  // Stays here while the demo stream is created, because the mutation then opens the stream's page.
+  // Stays on this page while the demo stream is created, because the mutation opens the page of the
+  // stream at the end.
   if (!isFirstRun && demo.create.isIdle) return <Navigate to="/" replace />;
   return (
     <>

@@ -27,8 +27,8 @@ const OUTLIER_FACTOR = 4;
 const OUTLIER_ROOM = 0.2;
 
 /**
- * Returns an axis up to a round number. If a few values are far greater than the others, compresses
- * them above a break, so that they do not flatten the others.
+ * Returns an axis up to a round number. If a few values are far greater than the rest, compresses
+ * them above a break, so that they do not flatten the rest of the chart.
  */
 export function axisOf(values: readonly number[]): Axis {
   const sorted = values.filter((value) => value > 0).toSorted((a, b) => a - b);

@@ -42,7 +42,7 @@ export function TimeCursor({
   onMove: (cursor: number | null) => void;
   onOpen: (index: number) => void;
   onZoom: (from: number, to: number) => void;
-  /** Null if the charts are not zoomed in. */
+  /** Zooms out; null if the charts are not zoomed in. */
   onZoomOut: (() => void) | null;
 }) {
   const [anchor, setAnchor] = useState<{ index: number; x: number } | null>(null);

@@ -27,7 +27,7 @@ function Field({ label, value, isEnd = false, onChange }: Props) {
   const given = value === undefined ? '' : formatDateTime(value).slice(0, -3).replace(' ', 'T');
   const [typed, setTyped] = useState(given);
   // Reports a value only on Enter or when the field loses the focus, because a partly typed date
-  // can be valid, too.
+  // can be valid.
   const commit = (): void => {
     if (typed === given) return;
     const minute = parseInZone(typed);

@@ -4,7 +4,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 type Rows = readonly DeliverySummary[];
 
 export interface DeliveryPairs {
-  /** Adds rows that are new since the last call, and removes those that left the list. */
+  /** Updates the index to these rows, and returns a function that finds the pair of a row. */
   follow(rows: Rows): PairOf;
 }
 

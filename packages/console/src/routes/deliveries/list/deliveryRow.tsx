@@ -30,7 +30,7 @@ const COLUMNS: readonly { label: string; numeric: boolean; className: string }[]
   { label: 'Attempts', numeric: true, className: 'wide-only' },
 ];
 
-/** Omits the stream column on the page of one stream. */
+/** Returns the columns, without the stream column on the page of one stream. */
 export const columnsOf = (ofOneStream: boolean) =>
   COLUMNS.filter(({ label }) => !ofOneStream || label !== 'Stream');
 
@@ -43,7 +43,7 @@ interface Cells {
   href: string;
   onSelect: (id: string) => void;
   ofOneStream: boolean;
-  /** The current day; also changes with the time zone. */
+  /** The current day in the chosen time zone, such as `2026-11-05`. */
   today: string;
   /**
    * The chosen time zone. The cells do not read it, but a change rerenders them, because they are

@@ -26,7 +26,7 @@ export interface DeliveryTableHandle {
   focusRow: (id: string) => void;
 }
 
-/** Renders only the rows on screen and a few around them. */
+/** Lists deliveries. Renders only the rows on screen and a few around them. */
 export function DeliveryTable({
   rows,
   pairOf,
@@ -94,8 +94,8 @@ export function DeliveryTable({
     scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
     focusRow: (id) => {
       scrollToRow(placeOf(rows, id));
-      // Focuses the row at once, so that the next key applies to it. A row that was off screen is
-      // rendered after the scroll, and focused then.
+      // Focuses the row at once, so that the next key applies to it. A row off the screen is
+      // rendered by the scroll, so it is focused in the next frame.
       if (!focus(id)) requestAnimationFrame(() => focus(id));
     },
   }));

@@ -34,7 +34,7 @@ export function useRowActions({
   marks: ReadonlySet<string>;
   onOpen: (id: string) => void;
   onMark: (id: string, through: boolean) => void;
-  /** Null if no rows are selected and the filter is empty or a search. */
+  /** Opens the replay dialog; null if no rows are selected and the filter is empty or a search. */
   onReplay: (() => void) | null;
 }): { list: React.ReactNode; problems: React.ReactNode } {
   const navigate = useNavigate();

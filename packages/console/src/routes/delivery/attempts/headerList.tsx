@@ -4,7 +4,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 
 interface Header {
   name: string;
-  /** Null if the value is different for each attempt or is not shown. */
+  /** Value of the header; null if it is different for each attempt or is not shown. */
   value: string | null;
   meaning: string;
 }

@@ -27,7 +27,7 @@ export function DecodedView({
   delivery,
 }: {
   body: Body | null;
-  /** Provides labels and reasons; undefined for the sample of a dry run. */
+  /** Delivery that provides labels and reasons; undefined for the sample of a dry run. */
   delivery?: DeliveryDetail;
 }) {
   return body === null ? <NoWebhook /> : <Records body={body} delivery={delivery} />;

@@ -18,7 +18,7 @@ export function PayloadView({
 }: {
   delivery: DeliveryDetail;
   sent: SentBody;
-  /** Null if the sent body is not JSON. */
+  /** Parsed body; null if the sent body is not JSON. */
   body: Body | null;
 }) {
   const [asText, setAsText] = useState(false);

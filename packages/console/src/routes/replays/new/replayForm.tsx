@@ -29,8 +29,8 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
 
 /**
  * Shows how many deliveries the filter selects, and lets the user set the rate. Excludes delivered
- * ones unless the user includes them or the filter selects no others. To include them, the user
- * must type the count.
+ * ones, unless the user includes them or the filter selects no undelivered ones. In both cases, the
+ * user must type the count.
  */
 export function ReplayForm({
   filter,

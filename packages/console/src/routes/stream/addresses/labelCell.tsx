@@ -8,7 +8,7 @@ export function LabelCell({
   onSave,
 }: {
   address: string;
-  /** Empty if the address has no label. */
+  /** Label of the address; empty if the address has none. */
   label: string;
   /** @param next the new label; an empty string removes the label. */
   onSave: (next: string) => Promise<void>;

@@ -45,7 +45,7 @@ export function Charts({
   onZoom,
   onZoomOut,
 }: {
-  /** Undefined while the data loads; empty charts reserve the space. */
+  /** Metrics to draw; undefined while they load. Empty charts reserve the space. */
   activity: ComparedActivity | undefined;
   step: ActivityStep;
   changes: readonly PlacedChange[];
@@ -57,7 +57,7 @@ export function Charts({
    */
   onOpen: (from: number, until: number) => void;
   onZoom: (from: number, until: number) => void;
-  /** Null unless the user has chosen the start or the end of the period. */
+  /** Zooms out; null unless the user has chosen the start or the end of the period. */
   onZoomOut: (() => void) | null;
 }) {
   const [chosen, setCursor] = useState<number | null>(null);

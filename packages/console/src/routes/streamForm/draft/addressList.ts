@@ -9,7 +9,7 @@ import { addressOfUrl, recognise } from '../../../words/paste.ts';
 export interface AddressRow {
   /** Address in lowercase; on Aptos, padded to 64 digits. */
   address: string;
-  /** Empty if the address has no label. */
+  /** Label of the address; empty if the address has none. */
   label: string;
 }
 

@@ -7,8 +7,8 @@ import { Check } from '../../../ui/form/field.tsx';
 export const SHOWN_OBSERVED = 8;
 
 /**
- * Lists the selected rows, then the others. All are in one list, so that a row keeps the focus when
- * it is selected and moves up.
+ * Lists the selected rows before the offered rows. All rows are in one list, so that a row keeps
+ * the focus when it is selected and moves up.
  */
 export function ObservedList({
   chosen,
