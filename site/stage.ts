@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listApiPages } from './api/pages.ts';
-import type { OpenApi } from './api/document.ts';
+import type { OpenApi } from '../packages/console/src/routes/apiReference/openApi.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Pages to start with. The files that they link to are added. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listApiPages } from '../api/pages.ts';
-import type { OpenApi } from '../api/document.ts';
+import type { OpenApi } from '../../packages/console/src/routes/apiReference/openApi.ts';
 import { readGroups, type Entry } from '../contents.ts';
 import { slugOf } from '../slug.ts';
 import { siteOf } from '../stage.ts';

@@ -1,6 +1,6 @@
 /** Describes JSON Schemas as Markdown. */
 import { slugOf } from '../slug.ts';
-import type { Schema } from './document.ts';
+import type { Schema } from '../../packages/console/src/routes/apiReference/openApi.ts';
 
 export interface Field {
   /** Path in the body. `[]` means each item of a list, and `*` each value of a map. */

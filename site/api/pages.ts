@@ -1,6 +1,11 @@
 /** Generates the pages of the API reference from the OpenAPI document. */
 import { slugOf } from '../slug.ts';
-import type { OpenApi, Operation, Response, Schema } from './document.ts';
+import type {
+  OpenApi,
+  Operation,
+  Response,
+  Schema,
+} from '../../packages/console/src/routes/apiReference/openApi.ts';
 import { escapeText, listFields, toTable, typeOf } from './fields.ts';
 
 export interface ApiPage {

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OpenApi, Schema } from '../../site/api/document.ts';
+import type { OpenApi, Schema } from '../../packages/console/src/routes/apiReference/openApi.ts';
 import { listFields, toTable, typeOf } from '../../site/api/fields.ts';
 import { listApiPages } from '../../site/api/pages.ts';
 import { readGroups } from '../../site/contents.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { toDocument, type ApiCall, type OpenApi } from './document.ts';
+import { toDocument, type ApiCall } from './document.ts';
+import type { OpenApi } from './openApi.ts';
 import { toPath } from './request.ts';
 import { exampleOf, fieldsOf, limitsOf, typeOf } from './schema.ts';
 import { MASK, maskSecrets } from './secrets.ts';

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
-import type { ApiCall, Schemas } from './document.ts';
+import type { ApiCall } from './document.ts';
+import type { Schemas } from './openApi.ts';
 import { FieldList } from './fieldList.tsx';
 import { Method } from './method.tsx';
 import { Prose } from './prose.tsx';

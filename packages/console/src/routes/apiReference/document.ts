@@ -1,65 +1,6 @@
 /** Loads the OpenAPI document of the service and converts it to a list of calls. */
 import { queryOptions } from '@tanstack/react-query';
-
-/** The parts of a JSON schema that the service's document uses. */
-export interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  format?: string;
-  description?: string;
-  enum?: unknown[];
-  const?: unknown;
-  default?: unknown;
-  examples?: unknown[];
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  pattern?: string;
-  properties?: Readonly<Record<string, Schema>>;
-  required?: string[];
-  items?: Schema;
-  additionalProperties?: Schema | boolean;
-  anyOf?: Schema[];
-}
-
-export type Schemas = Readonly<Record<string, Schema>>;
-
-type Content = Readonly<Record<string, { schema: Schema }>>;
-
-interface Answer {
-  $ref?: string;
-  description?: string;
-  content?: Content;
-}
-
-interface Operation {
-  operationId: string;
-  summary: string;
-  description?: string;
-  tags: string[];
-  security: Readonly<Record<string, string[]>>[];
-  parameters?: Parameter[];
-  requestBody?: { required?: boolean; content: Content };
-  responses: Readonly<Record<string, Answer>>;
-}
-
-/** The parts of the OpenAPI document that the console reads. */
-export interface OpenApi {
-  info: { version: string };
-  tags: readonly { name: string }[];
-  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  components: { schemas: Schemas; responses: Readonly<Record<string, Answer>> };
-}
-
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query';
-  required: boolean;
-  schema: Schema;
-}
+import type { OpenApi, Operation, Parameter, Schema, Schemas } from './openApi.ts';
 
 export interface ApiCall {
   name: string;
@@ -109,14 +50,14 @@ export function toDocument({ info, tags: subjects, paths, components }: OpenApi)
     ];
     const [mediaType, content] = Object.entries(answer.content ?? {})[0] ?? [];
     const schema = requestBody?.content['application/json']?.schema;
-    const [access] = security;
+    const [access] = security ?? [];
     return {
       name: operationId,
       method: method.toUpperCase(),
       path,
       summary,
       description,
-      tag: tags[0] ?? '',
+      tag: tags?.[0] ?? '',
       scope: access === undefined ? 'open' : (Object.values(access)[0]?.[0] ?? 'any'),
       parameters,
       body: schema && { schema, required: requestBody?.required === true },

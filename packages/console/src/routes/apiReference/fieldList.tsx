@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import type { Schemas } from './document.ts';
+import type { Schemas } from './openApi.ts';
 import { Prose } from './prose.tsx';
 import { fieldsOf, limitsOf, resolve, typeOf, type Field } from './schema.ts';
 

@@ -1,5 +1,6 @@
 /** Describes JSON schemas: types and limits in words, fields, and example values. */
-import { lastPart, type Schema, type Schemas } from './document.ts';
+import { lastPart } from './document.ts';
+import type { Schema, Schemas } from './openApi.ts';
 
 export interface Field {
   name: string;

@@ -1,6 +1,6 @@
 /** Masks the secrets of a response: the strings that its schema marks as passwords. */
 import { parseJson } from '../../body/json.ts';
-import type { Schema, Schemas } from './document.ts';
+import type { Schema, Schemas } from './openApi.ts';
 import { fieldsOf, resolve } from './schema.ts';
 
 export const MASK = '••••••••';
