@@ -840,7 +840,7 @@ test('all failures of an outage are replayed in three actions', async () => {
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   const replay = dialog.getByRole('button', { name: /^Replay \d+ deliver/ });
   await replay.waitFor();
-  // The receiver recovers only now. Earlier, an automatic retry could have succeeded.
+  // The receiver recovers only now, so that no automatic retry succeeds before the replay.
   world.answerWith(200);
   await replay.click();
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);

@@ -68,7 +68,7 @@ export interface PastStream extends Pick<
 > {
   draft: StreamDraft;
   addresses: readonly { address: string; label?: string; addedAt: number }[];
-  /** Changes after the creation of the stream. The first key made all of them except failures. */
+  /** Changes after the stream's creation; failures have no key, all others the first API key. */
   changes: readonly {
     at: number;
     kind: StreamChangeKind;

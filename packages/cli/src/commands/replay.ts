@@ -230,7 +230,7 @@ const sendFromHere =
   (url: string, forwarder: Forwarder, options: ReplayOptions, terminal: Terminal) =>
   async (id: string): Promise<boolean> => {
     const forwarded = await forwarder.forward(id);
-    if (forwarded === undefined) throw new CommandError('not_found', `There is no delivery ${id}`);
+    if (forwarded === undefined) throw new CommandError('not_found', `Delivery ${id} not found`);
     const { status, error, durationMs } = forwarded;
     if (options.json) terminal.printJson({ id, url, status, error, durationMs });
     else

@@ -1,4 +1,4 @@
-/** The tools that only read. They neither change nor send anything. */
+/** Tools that only read. */
 import {
   aptosDryRunSchema,
   evmDryRunSchema,

@@ -75,7 +75,7 @@ const replayDeliveries = defineTool('replay_deliveries', {
       .int()
       .min(1)
       .max(10_000)
-      .describe('Maximum number of deliveries that you expect. Count them with list_deliveries.'),
+      .describe('Most deliveries that the filter may match. Count them with list_deliveries.'),
   }),
   async call({ replay, atMost }, { sluice }) {
     const { deliveries } = await sluice.estimateReplay(replay.filter);

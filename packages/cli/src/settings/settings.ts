@@ -156,7 +156,7 @@ export const SETTINGS = {
         proof: { enum: ['on', 'off'], description: 'Whether blocks must be proven from headers' },
         verify: {
           const: 'headers',
-          description: 'Reads the header of every block that is searched by its logs',
+          description: 'Verifies log searches by reading the header of every searched block',
         },
       },
     },
@@ -170,7 +170,7 @@ export const SETTINGS = {
   },
   spamLists: {
     flags: '--spam-list <id=file>',
-    description: 'File of spam contracts of a chain, one address per line; repeatable',
+    description: 'File with the spam contracts of a chain, one address per line; repeatable',
     variable: 'SLUICE_SPAM_LIST',
     shape: { kind: 'byChain', isPath: true },
   },

@@ -64,9 +64,8 @@ export interface FleetStream {
 }
 
 /**
- * Returns all streams with their conditions; undefined until the streams have loaded, and the
- * newest deliveries have loaded or failed to load. The deliveries contain the reasons why streams
- * fail.
+ * Returns all streams with their conditions; undefined while the streams or the newest deliveries
+ * load. The deliveries contain the reasons why streams fail.
  */
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);

@@ -290,8 +290,8 @@ function toLogRow(
 }
 
 /**
- * Formats arrays and tuples as JSON. Integers become decimal strings, because JSON cannot contain a
- * bigint.
+ * Formats arrays and tuples as JSON. Integers become decimal strings, because `JSON.stringify`
+ * throws on a bigint.
  */
 const toJson: FormatList = (value) =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));

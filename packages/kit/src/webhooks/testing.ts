@@ -108,8 +108,8 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
 
 /**
  * Creates the headers of a signed request, for other test clients (`app.inject`, supertest).
- * @param body exactly as it will be sent
- * @param webhook the webhook in the body, for `x-records-charged`, which is otherwise 0
+ * @param body the request body, exactly as sent
+ * @param webhook the webhook in the body; sets `x-records-charged`, which is 0 without it
  */
 export function signedHeaders(
   body: string,

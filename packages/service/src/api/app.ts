@@ -166,7 +166,7 @@ function createAdmission(
   return async (context, next) => {
     // Many responses contain keys, secrets, or URLs with credentials, so no cache may store them.
     context.header('cache-control', 'no-store');
-    // Checks the key first, so that megabytes from a caller without a key are never read.
+    // Checks the key first, so that large bodies from unauthenticated callers are never read.
     auth.admit(context, call.scope);
     await takeBody(context, maxBodyBytes);
     await next();

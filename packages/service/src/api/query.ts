@@ -9,10 +9,7 @@ import { check } from './answers.ts';
 export const IGNORED_QUERY_HEADER = 'x-ignored-query';
 
 const TAKEN = 'takenQuery';
-/**
- * Limits of the header that names ignored parameters: long enough to find them, too short to fill a
- * log.
- */
+/** Limits of the header that lists ignored parameters, so that it does not flood a log. */
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 64;
 

@@ -14,9 +14,7 @@ export interface Tokens {
    * @throws RetryableError when no node could be queried
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
-  /**
-   * Stops reading these tokens near this block for a while, so that no body waits for them again.
-   */
+  /** Skips these tokens near this block for a while, so that no other body waits for them. */
   giveUp(block: BlockRef, addresses: readonly string[]): void;
 }
 

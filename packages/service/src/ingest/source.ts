@@ -12,7 +12,7 @@ export interface MaybeUnverified {
   unverified?: string | undefined;
 }
 
-/** Result of a search of a range of blocks by their logs. */
+/** Result of searching a block range by logs. */
 export interface FoundBlocks {
   /** The last block that was searched. */
   end: BlockHeader;

@@ -95,7 +95,9 @@ function findUnprivilegedUser(): ServerUser {
       // The user does not exist.
     }
   }
-  throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`');
+  throw new Error(
+    'PostgreSQL does not run as root, and the users `postgres` and `nobody` do not exist',
+  );
 }
 
 /** Starts the postmaster and resolves when it accepts connections. */

@@ -10,7 +10,7 @@ export const deliveryQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
 
-/** Time for which a body that no page shows stays cached, for going back and for prefetching. */
+/** Time to cache a body that no page shows, for back navigation and prefetching. */
 const BODY_KEPT_MS = 5_000;
 
 /** Reads the body. It contains the attempt number, so it is reloaded together with its delivery. */

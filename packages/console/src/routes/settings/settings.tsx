@@ -165,8 +165,8 @@ function AboutSections() {
     <>
       <Section title="Retention">
         <p className="text-muted">
-          Deliveries are deleted after these periods, with their bodies and attempts. Lists and
-          counts no longer include the deleted deliveries, but totals do.
+          Deliveries, with their bodies and attempts, are deleted after these periods. Lists and
+          counts then omit them; totals still include them.
         </p>
         <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 sm:grid-cols-[auto_auto_minmax(0,1fr)]">
           <dt>Delivered or canceled</dt>

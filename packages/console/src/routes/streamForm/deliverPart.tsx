@@ -45,7 +45,7 @@ export function DeliverPart(props: PartProps) {
           inputMode="decimal"
           mono
           placeholder="no limit"
-          help="Webhooks and retries, evenly spaced."
+          help="Includes retries. Requests are evenly spaced."
           error={problems.maxPerSecond}
           value={draft.maxPerSecond}
           onChange={(event) => onChange({ ...draft, maxPerSecond: event.target.value })}

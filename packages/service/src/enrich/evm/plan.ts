@@ -64,7 +64,7 @@ export function planOf(options: LimitedOptions, tail: BodyTail): string | undefi
   return plan;
 }
 
-/** Plans by the options object, which is replaced on changes and never mutated. */
+/** Caches plans by options object. A change replaces the object instead of mutating it. */
 const plans = new WeakMap<object, string>();
 
 const MAX_COMPILED = 200;

@@ -12,7 +12,7 @@ const markOf = (path: string): string => `${path}-open`;
 
 const restoreCommand = (folder: string): string => `sluice restore FILE --data ${folder} --yes`;
 
-/** @throws CallerError if the log is missing, although the ledger was not closed properly. */
+/** @throws CallerError if the write-ahead log is missing after an unclean shutdown. */
 export function refuseLostLog(path: string): void {
   if (!existsSync(markOf(path)) || existsSync(walOf(path))) return;
   throw new CallerError(
