@@ -107,7 +107,7 @@ test('keys wait while a page or dialog loads', async () => {
   await page.keyboard.type('ppt', { delay });
   await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Undo').waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 
   const address = '0x28c6c06298d514db089934071355e5743bf21d60';
   await page.keyboard.press('n');
@@ -169,7 +169,8 @@ test('keys that send something irrevocable require confirmation', async () => {
   await dialog.getByText('already delivered').waitFor();
   await expectAccessible(page);
   await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'hidden' });
+  // The browser hides a closed dialog before the page handles its `close` event.
+  await dialog.waitFor({ state: 'detached' });
   expect(sent.filter((path) => /test|replay/.test(path))).toEqual([]);
   await page.keyboard.press('r');
   await page.keyboard.press('Enter');

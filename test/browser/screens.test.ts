@@ -903,7 +903,7 @@ test('the palette recognizes pasted text, and goes anywhere by keyboard', async 
   await expectAccessible(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/streams\/new\?address=0x/);
-  await palette.waitFor({ state: 'hidden' });
+  await palette.waitFor({ state: 'detached' });
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill('chai');
   await page.keyboard.press('Enter');
