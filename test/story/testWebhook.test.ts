@@ -48,14 +48,26 @@ test('counts towards --max-per-host', async () => {
   sink.clear();
 });
 
-test('is not sent to http: URLs with --https-only, which rejects them', async () => {
-  const strict = await serve(['--data', join(folder, 'strict'), '--https-only']);
+test('is not sent to http: URLs with --https-only, which also rejects them for alerts', async () => {
+  const strict = await serve([
+    '--data',
+    join(folder, 'strict'),
+    '--https-only',
+    '--allow-node-changes',
+  ]);
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: strict.url, maxRetries: 0 });
   const stream = { description: 'd', tag: 'strict', chainIds: ['0x1'] };
   const webhookUrl = `${sink.url}/strict`;
   await expect(streams.create({ ...stream, webhookUrl })).rejects.toThrow(/--https-only/);
   const { id } = await streams.create({ ...stream, webhookUrl: 'sluice://inbox/strict' });
   await expect(streams.update(id, { webhookUrl })).rejects.toThrow(/--https-only/);
+  const alertUrl = await fetch(`${strict.url}/sluice/alert-urls`, {
+    method: 'POST',
+    headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: webhookUrl }),
+  });
+  expect(await alertUrl.text()).toContain('--https-only');
+  expect(alertUrl.status).toBe(422);
   expect(sink.requests).toEqual([]);
   expect(await strict.stop()).toBe(0);
 });
