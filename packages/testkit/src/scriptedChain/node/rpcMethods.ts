@@ -246,7 +246,8 @@ function readLogs(view: ChainView, filter: LogFilter): RpcLog[] {
   for (let number = from; number <= last; number += 1n) {
     // Adds logs one by one, because passing the 50,000 logs of a huge block as arguments would
     // overflow the stack.
-    for (const log of logsOf(view.chain.blockAt(number) as ScriptedBlock, filter)) logs.push(log);
+    const block = view.chain.blockAt(number);
+    if (block !== undefined) for (const log of logsOf(block, filter)) logs.push(log);
   }
   return logs;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RpcError } from './rpcError.ts';
 import { type ChainView, type StateAnswers, answerCall, rangeOf } from './rpcMethods.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
-import type { Trouble, Troubles } from './trouble.ts';
+import type { Trouble, TroubleOf, Troubles } from './trouble.ts';
 
 /** A scripted node, which responds to JSON-RPC requests and applies the current troubles. */
 export interface RpcNode {
@@ -91,9 +91,12 @@ export function createRpcNode(options: {
       for (const { method } of batch) calls[method] = (calls[method] ?? 0) + 1;
 
       // A trouble of one call affects the entire batch, because all calls share one response.
-      const takeAny = <Kind extends Trouble['kind']>(kind: Kind) => {
+      const takeAny = <Kind extends Trouble['kind']>(
+        kind: Kind,
+        strikes?: (trouble: TroubleOf<Kind>) => boolean,
+      ) => {
         for (const { method } of batch) {
-          const taken = troubles.take(kind, method);
+          const taken = troubles.take(kind, method, strikes);
           if (taken) return taken;
         }
         return undefined;
@@ -120,8 +123,7 @@ export function createRpcNode(options: {
           headers: { ...json, 'retry-after': String(limited.retryAfterSeconds ?? 1) },
         };
       }
-      const limit = takeAny('batchLimit');
-      if (limit && Array.isArray(parsed) && parsed.length > limit.calls) {
+      if (takeAny('batchLimit', (limit) => Array.isArray(parsed) && parsed.length > limit.calls)) {
         const error = { code: -32600, message: 'batch too large' };
         const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
         return { body, status: 200, headers: json };

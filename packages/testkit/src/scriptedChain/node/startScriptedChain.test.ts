@@ -376,6 +376,14 @@ describe('troubles', () => {
     expect(await result('eth_getLogs', { fromBlock: '0x2', toBlock: '0x4' })).toHaveLength(2);
   });
 
+  test('batchLimit: large batches are rejected, and small ones not counted', async () => {
+    chain.trouble({ kind: 'batchLimit', calls: 1, times: 1 });
+    const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' }));
+    expect(await (await post(batch[0])).json()).toMatchObject({ result: '0x7a69' });
+    expect(await (await post(batch)).json()).toMatchObject({ error: { code: -32600 } });
+    expect(await (await post(batch)).json()).toHaveLength(2);
+  });
+
   test('error: one method', async () => {
     chain.trouble({ kind: 'error', methods: ['eth_blockNumber'] });
     expect((await call('eth_blockNumber')).error).toEqual({
@@ -586,6 +594,25 @@ describe('WebSocket', () => {
     send(1, 'eth_chainId');
     expect((await answerTo(1))?.result).toBe('0x7a69');
   });
+});
+
+test('finds no logs in blocks that an old chain does not have', async () => {
+  const old = await startScriptedChain({ firstNumber: 100n });
+  try {
+    old.mine();
+    const response = await fetch(old.url, {
+      method: 'POST',
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'eth_getLogs',
+        params: [{ fromBlock: '0x0', toBlock: 'latest' }],
+      }),
+    });
+    expect(await response.json()).toMatchObject({ result: [] });
+  } finally {
+    await old.stop();
+  }
 });
 
 test('serves a block of 50,000 logs completely', { timeout: 60_000 }, async () => {
