@@ -65,13 +65,15 @@ export function createSuspects({
     if (stopping) return false;
     const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });
     if (suspect === undefined) return false;
-    log.warn('retrying a suspect delivery in an isolated process', {
+    // An inbox can only be reached from this process.
+    const isIsolated = readInboxName(suspect.webhookUrl) === undefined;
+    log.warn(`retrying a suspect delivery ${isIsolated ? 'in an isolated process' : 'alone'}`, {
       delivery: suspect.id,
       stream: suspect.streamId,
     });
-    // An inbox can only be reached from this process.
-    if (readInboxName(suspect.webhookUrl) !== undefined) await attempt(suspect);
-    else await attempt(suspect, (sending) => isolation.send(sending, () => isolated(suspect)));
+    if (isIsolated) {
+      await attempt(suspect, (sending) => isolation.send(sending, () => isolated(suspect)));
+    } else await attempt(suspect);
     return true;
   };
 
