@@ -113,11 +113,12 @@ export type RefusalReason =
 /**
  * Verifies a webhook in constant time and parses it.
  *
- * @throws SluiceError `invalid_signature`: the headers are missing, malformed or do not match the
- * body; `details.reason` is a {@link RefusalReason}. Respond with 401. `stale_timestamp`: signed,
- * but sent too long ago or too far in the future. Respond with 401. `invalid_webhook`: signed, but
- * the body is not a webhook of `family`. Respond with 400. `body_already_parsed`, `missing_secret`,
- * `invalid_argument`: an error in the calling code.
+ * @throws SluiceError
+ * `invalid_signature`: the headers are missing, malformed or do not match the body;
+ * `details.reason` is a {@link RefusalReason}. Respond with 401.
+ * `stale_timestamp`: signed, but sent too long ago or too far in the future. Respond with 401.
+ * `invalid_webhook`: signed, but the body is not a webhook of `family`. Respond with 400.
+ * `body_already_parsed`, `missing_secret`, `invalid_argument`: an error in the calling code.
  */
 export function unwrap(options: UnwrapOptions & { family?: 'evm' | undefined }): ReceivedWebhook;
 export function unwrap(options: UnwrapOptions & { family: 'aptos' }): ReceivedAptosWebhook;
