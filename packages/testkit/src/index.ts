@@ -105,7 +105,7 @@ export {
   encodeAptosMessage,
   startScriptedAptosStream,
 } from './scriptedAptos/stream/startScriptedAptosStream.ts';
-export { findPostgres } from './postgres/findPostgres.ts';
+export { findPostgres, type InstalledPostgres } from './postgres/findPostgres.ts';
 export { type Postgres, type PostgresOptions, startPostgres } from './postgres/postgres.ts';
 export {
   type ClusterServer,

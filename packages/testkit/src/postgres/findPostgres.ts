@@ -1,44 +1,55 @@
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import path from 'node:path';
-import { findOnPath, isExecutable } from '../findOnPath.ts';
+import { findOnPath } from '../findOnPath.ts';
+
+/** An installed PostgreSQL server. */
+export interface InstalledPostgres {
+  /** Folder with the programs `initdb` and `postgres`. */
+  readonly programs: string;
+  /** Major version, for example 18. */
+  readonly version: number;
+}
 
 /**
- * Finds the folder with PostgreSQL's server programs, `initdb` and `postgres`. Tries the folder
- * that `pg_config` prints, then the installation folders of Debian, Red Hat and Homebrew (which are
- * not in the PATH) from the newest version to the oldest, then the PATH.
+ * Finds PostgreSQL servers, one of each major version: on the PATH, then in the folder that
+ * `pg_config` prints, then in the installation folders of Debian, Red Hat and Homebrew (which are
+ * not on the PATH) from the newest version to the oldest.
  *
- * @returns undefined if none of these folders has both programs, for example because only the
- *   client is installed.
+ * @returns an empty list if no folder has both programs, for example because only the client is
+ *   installed.
  */
-export function findPostgres(): string | undefined {
+export function findPostgres(): InstalledPostgres[] {
   const onPath = findOnPath('postgres');
-  const candidates = [
-    askPgConfig(),
-    ...installedFolders(),
+  const folders = [
     ...(onPath ? [path.dirname(onPath)] : []),
+    printedBy('pg_config', '--bindir') ?? '',
+    ...installationFolders(),
   ];
-  return candidates.find((folder): folder is string => folder !== undefined && isServer(folder));
+  const found = new Map<number, InstalledPostgres>();
+  for (const programs of folders) {
+    // Both programs print, for example, `initdb (PostgreSQL) 18.4`.
+    const [version, other] = ['postgres', 'initdb'].map((name) =>
+      Number(/\) (\d+)/.exec(printedBy(path.join(programs, name), '--version') ?? '')?.[1]),
+    );
+    if (version === undefined || version !== other || found.has(version)) continue;
+    found.set(version, { programs, version });
+  }
+  return [...found.values()];
 }
 
-function isServer(folder: string): boolean {
-  const suffix = process.platform === 'win32' ? '.exe' : '';
-  return ['initdb', 'postgres'].every((name) => isExecutable(path.join(folder, name + suffix)));
-}
-
-function askPgConfig(): string | undefined {
+/** Returns what a program prints; undefined if it is missing or fails. */
+function printedBy(program: string, arg: string): string | undefined {
   try {
-    return execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: 'pipe' }).trim();
+    return execFileSync(program, [arg], { encoding: 'utf8', stdio: 'pipe' }).trim();
   } catch {
-    return undefined; // `pg_config` is not installed, or requires a missing package
+    return undefined;
   }
 }
 
-/**
- * Returns the program folders of all installed versions, newest first. The version is the only
- * number in each path.
- */
-function installedFolders(): string[] {
+/** Returns the program folders of all installed versions, newest first. */
+function installationFolders(): string[] {
+  // The version is the only number in each path.
   const version = (folder: string) => Number(/\d+(\.\d+)?/.exec(folder)?.[0]);
   return globSync([
     '/usr/lib/postgresql/*/bin',

@@ -1,19 +1,10 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { findPostgres } from './findPostgres.ts';
 import { isAlive, startOtherProcess } from '../otherProcess.test-only.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
-
-/** Runs SQL with the psql in the server's folder and returns its output. */
-async function query(url: string, sql: string): Promise<string> {
-  const psql = path.join(findPostgres() ?? '', 'psql');
-  const { stdout } = await promisify(execFile)(psql, ['-qAtX', '-c', sql, url]);
-  return stdout.trim();
-}
+import { queryPostgres as query } from './queryPostgres.ts';
 
 // A temporary folder for this file only, because other tests start servers at the same time.
 const ownTemporary = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
@@ -57,7 +48,7 @@ describe('a running server', () => {
     const { pid } = postgres;
     await postgres.kill();
     expect(isAlive(pid)).toBe(false);
-    await expect(query(postgres.url, 'select 1')).rejects.toThrow('refused');
+    await expect(query(postgres.url, 'select 1')).rejects.toThrow('ECONNREFUSED');
     await postgres.restart();
     expect(postgres.pid).not.toBe(pid);
     expect(await query(postgres.url, 'select count(*) from kept')).toBe('1');
@@ -69,7 +60,7 @@ describe('a running server', () => {
     await expect.poll(() => query(postgres.url, asleep)).toBe('1');
     const { pid, port } = postgres;
     const broken = expect(sleeping).rejects.toThrow(
-      mode === 'fast' ? 'administrator command' : /immediate shutdown|closed the connection/,
+      mode === 'fast' ? 'administrator command' : /immediate shutdown|terminated unexpectedly/,
     );
     await postgres.restart(mode);
     await broken;
@@ -113,7 +104,7 @@ test('a setting that the server rejects is reported with its message', async () 
 });
 
 test('a missing server is reported with the command to install it', async () => {
-  vi.doMock('./findPostgres.ts', () => ({ findPostgres: () => undefined }));
+  vi.doMock('./findPostgres.ts', () => ({ findPostgres: () => [] }));
   vi.resetModules();
   const { startPostgres: start } = await import('./postgres.ts');
   await expect(start()).rejects.toThrow('apt-get install postgresql');

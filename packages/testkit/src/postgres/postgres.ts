@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
+import { launchOnFreePort, makePostgresHome } from './postgresHome.ts';
 import type { Tethered } from '../tether.ts';
 
 /** A temporary PostgreSQL server with an empty database. `stop` deletes its data. */
@@ -33,6 +33,8 @@ export interface PostgresOptions {
    * tests much faster; data is at risk only if the machine itself crashes.
    */
   settings?: Record<string, string>;
+  /** Folder with PostgreSQL's programs. Default: of the first server that `findPostgres` returns. */
+  programs?: string;
 }
 
 /**
@@ -45,13 +47,13 @@ export interface PostgresOptions {
  *   user exists, or if the server does not start. The message explains the cause.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
-  const home = await makePostgresHome();
+  const home = await makePostgresHome(options.programs);
   const data = path.join(home.folder, 'data');
   const launch = (port: number) => home.launch(data, port, options.settings ?? {});
   let server: Tethered;
   let port: number;
   try {
-    await initData(home, data);
+    await home.initialize(data);
     ({ server, port } = await launchOnFreePort(launch));
   } catch (error) {
     await home.remove();

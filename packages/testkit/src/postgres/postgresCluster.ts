@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
+import { copyServer } from './copyServer.ts';
+import { launchOnFreePort, makePostgresHome } from './postgresHome.ts';
+import { queryPostgres as query } from './queryPostgres.ts';
 import type { Tethered } from '../tether.ts';
 
 /** A server of a cluster. As a standby, it connects with its name as `application_name`. */
@@ -38,7 +40,7 @@ export interface PostgresCluster {
   revive(server: ClusterServer): Promise<void>;
   /** Stops a server, replaces its data with a copy of the primary's, and starts it as a standby. */
   rejoin(server: ClusterServer): Promise<void>;
-  /** Runs a statement with psql and returns the output, without column names. */
+  /** Runs a statement and returns its rows as text: `|` between columns, a line for each row. */
   query(server: ClusterServer, statement: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -63,18 +65,14 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
 
   const launch = (name: string, data: string, port: number) => {
     const others = NAMES.filter((each) => each !== name).join(',');
-    return home.launch(data, port, { synchronous_standby_names: `ANY 1 (${others})` });
+    return home.launch(data, port, {
+      synchronous_standby_names: `ANY 1 (${others})`,
+      // A new standby needs the WAL since its copy began.
+      wal_keep_size: '512MB',
+    });
   };
-  const query = (url: string, statement: string) =>
-    home.run('psql', ['-qAtX', '-c', statement, url]);
-  const copy = (from: ClusterServer, name: string, data: string) =>
-    home.run('pg_basebackup', [
-      `--dbname=${from.url}?application_name=${name}`,
-      `--pgdata=${data}`,
-      '--checkpoint=fast',
-      '--write-recovery-conf',
-      '--no-sync',
-    ]);
+  const copy = (from: Member, name: string, data: string) =>
+    copyServer(home, { from, to: data, applicationName: name });
   const start = async (name: string, data: string): Promise<Member> => {
     const { server, port } = await launchOnFreePort((free) => launch(name, data, free));
     return {
@@ -98,7 +96,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
   let standbys: Member[];
   try {
     const data = path.join(home.folder, NAMES[0]);
-    await initData(home, data);
+    await home.initialize(data);
     primary = await start(NAMES[0], data);
     members.push(primary);
     standbys = [];

@@ -12,14 +12,13 @@ import { type Tethered, startTethered } from '../tether.ts';
 
 const startDeadlineMs = 30_000;
 
-/**
- * A temporary folder, owned by the user that runs PostgreSQL, with functions that run PostgreSQL's
- * programs.
- */
+/** A temporary folder, owned by the user that runs PostgreSQL, with functions that run a server. */
 export interface PostgresHome {
   readonly folder: string;
-  /** Runs a program until it exits; resolves with its standard output, trimmed. */
-  run(program: 'initdb' | 'pg_basebackup' | 'psql', args: readonly string[]): Promise<string>;
+  /** Initializes the folder `data` for a new server. */
+  initialize(data: string): Promise<void>;
+  /** Makes the user that runs PostgreSQL the owner of a file or folder. */
+  own(file: string): Promise<void>;
   /**
    * Starts a server with this data folder on this port of 127.0.0.1; resolves when it accepts
    * connections. `fsync` is `off` by default.
@@ -32,12 +31,15 @@ export interface PostgresHome {
  * Creates the temporary folder. PostgreSQL refuses to run as root, so under root it runs as the
  * user `postgres` or `nobody`.
  *
+ * @param programs the folder with PostgreSQL's programs, by default those of the first
+ *   server that `findPostgres` returns.
  * @throws Error if the machine has no PostgreSQL server (the message explains how to install it),
  *   or if this process runs as root and neither user exists.
  */
-export async function makePostgresHome(): Promise<PostgresHome> {
-  const programs = findPostgres();
-  if (!programs) throw new Error(missingPostgres);
+export async function makePostgresHome(
+  programs = findPostgres()[0]?.programs,
+): Promise<PostgresHome> {
+  if (programs === undefined) throw new Error(missingPostgres);
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-postgres-'));
   const user = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   if (user) await chown(folder, user.uid, user.gid);
@@ -45,8 +47,14 @@ export async function makePostgresHome(): Promise<PostgresHome> {
   const child = { cwd: folder, env: { ...process.env, LC_ALL: 'C' }, ...user };
   return {
     folder,
-    run: async (program, args) =>
-      (await promisify(execFile)(path.join(programs, program), args, child)).stdout.trim(),
+    initialize: async (data) => {
+      const args = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'];
+      const initdb = path.join(programs, 'initdb');
+      await promisify(execFile)(initdb, [`--pgdata=${data}`, ...args, '--no-sync'], child);
+    },
+    own: async (file) => {
+      if (user) await chown(file, user.uid, user.gid);
+    },
     launch: (data, port, settings) => {
       const all = {
         listen_addresses: '127.0.0.1',
@@ -63,18 +71,6 @@ export async function makePostgresHome(): Promise<PostgresHome> {
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
-}
-
-/** Initializes the folder `data` for a new server. */
-export async function initData(home: PostgresHome, data: string): Promise<void> {
-  await home.run('initdb', [
-    `--pgdata=${data}`,
-    '--username=postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--no-sync',
-  ]);
 }
 
 const missingPostgres =
