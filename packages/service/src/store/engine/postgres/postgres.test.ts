@@ -1,4 +1,4 @@
-import { type Postgres, startPostgres } from '@sluice/testkit';
+import { findPostgres, type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAccess } from '../../suite/access.suite.ts';
@@ -24,13 +24,13 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
-let postgres: Postgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres.stop());
+describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs }) => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await startPostgres({ programs });
+  });
+  afterAll(() => postgres.stop());
 
-describe('PostgreSQL store', () => {
   testStore(() => openPostgresStore(postgres.url));
   testSettling(() =>
     Promise.all([openPostgresStore(postgres.url), openPostgresStore(postgres.url)]),
