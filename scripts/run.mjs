@@ -5,6 +5,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import {
   SetupError,
   ensureChromium,
@@ -32,14 +33,17 @@ try {
     // The channel closes when this process ends for any reason, which stops the service.
     handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
   } else if (task === 'test') {
-    ensurePostgres();
-    ensureShells();
+    addToPath(ensurePostgres());
+    const WITHOUT_SHELLS = ensureShells().join(' ');
     const CHROMIUM_BIN = ensureChromium();
     const isChosen = args.some((arg) => arg.startsWith('--project'));
     const others = STAGES.flatMap((project) => ['--project', `!${project}`]);
-    handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], { CHROMIUM_BIN });
+    handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], {
+      CHROMIUM_BIN,
+      WITHOUT_SHELLS,
+    });
   } else if (task === 'faults') {
-    ensurePostgres();
+    addToPath(ensurePostgres());
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
   } else if (task === 'browser' || task === 'looks') {
     const CHROMIUM_BIN = ensureChromium();
@@ -50,6 +54,11 @@ try {
   if (!(error instanceof SetupError)) throw error;
   process.stderr.write(`sluice: ${error.message}\n`);
   process.exitCode = 1;
+}
+
+/** The tests prefer the programs in this folder to those of the system. */
+function addToPath(folder) {
+  process.env['PATH'] = [folder, process.env['PATH']].join(delimiter);
 }
 
 function handOver(node, command, more, stdio = 'inherit') {

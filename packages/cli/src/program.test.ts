@@ -176,14 +176,19 @@ complete -C 'sluice streams de'`,
   ],
 ];
 
-test.each(SHELLS)('%s completes with its script', (shell, args, script, completed) => {
-  const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
-  const env = { ...process.env, NODE: process.execPath, MAIN };
-  const run = spawnSync(shell, [...args, script], { env, encoding: 'utf8' });
-  // `npm test` installs missing shells.
-  expect(run.error).toBeUndefined();
-  expect(run).toMatchObject({ stdout: completed, stderr: '' });
-});
+/** Shells that are not installed. `npm test` reports them, and fails without them in CI. */
+const missing = process.env['WITHOUT_SHELLS']?.split(' ') ?? [];
+
+test.each(SHELLS.filter(([shell]) => !missing.includes(shell)))(
+  '%s completes with its script',
+  (shell, args, script, completed) => {
+    const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+    const env = { ...process.env, NODE: process.execPath, MAIN };
+    const run = spawnSync(shell, [...args, script], { env, encoding: 'utf8' });
+    expect(run.error).toBeUndefined();
+    expect(run).toMatchObject({ stdout: completed, stderr: '' });
+  },
+);
 
 test('rejects an unknown shell', async () => {
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
