@@ -89,6 +89,13 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     coverage: ofStream('treasury', 'coverage'),
     stream_settings: ofStream('treasury', 'settings'),
     new_stream: { path: '/streams/new' },
+    recipe: {
+      path: `/streams/new?recipe=payments&address=${contract}`,
+      async act(page) {
+        await page.getByLabel('Value', { exact: true }).fill('1,000,000');
+        await page.getByText(/^= 1,000,000/).waitFor();
+      },
+    },
     dry_run: {
       path: `/streams/new?address=${contract}`,
       async act(page) {
@@ -130,6 +137,13 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       },
     },
     chains: { path: '/chains' },
+    add_node: {
+      path: '/chains',
+      async act(page) {
+        await page.getByRole('button', { name: 'Add node…' }).click();
+        await page.getByRole('dialog').getByLabel('URL').waitFor();
+      },
+    },
     verify: { path: '/verify' },
     reason: {
       path: `/verify?delivery=${whale}`,
@@ -142,6 +156,20 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       },
     },
     settings: { path: '/settings' },
+    add_alert: {
+      path: '/settings',
+      async act(page) {
+        await page.getByRole('button', { name: 'Add alert URL' }).click();
+        await page.getByRole('dialog').getByLabel('URL').waitFor();
+      },
+    },
+    save_view: {
+      path: '/deliveries?state=failed',
+      async act(page) {
+        await page.getByRole('button', { name: 'Save view' }).click();
+        await page.getByLabel('View name').fill('Failures');
+      },
+    },
     audit: { path: '/settings/audit' },
     api: {
       path: '/settings/api?call=rotateStreamSecret',

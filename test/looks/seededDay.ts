@@ -41,6 +41,7 @@ export async function startSeededDay(): Promise<RunningDay> {
     chains: demo.chains,
     aptos: demo.aptos,
     allowPrivateEndpoints: true,
+    allowNodeChanges: true,
     consoleFolder,
     docsFolder: DOCS_FOLDER,
   });

@@ -45,6 +45,7 @@ const ON_A_DESK = [
   'streams',
   'palette',
   'deliveries',
+  'save_view',
   'dialog',
   'delivery',
   'response',
@@ -57,6 +58,7 @@ const ON_A_DESK = [
   'coverage',
   'stream_settings',
   'new_stream',
+  'recipe',
   'dry_run',
   'verdict',
   'inbox',
@@ -65,12 +67,29 @@ const ON_A_DESK = [
   'replays',
   'replay',
   'chains',
+  'add_node',
   'reason',
   'settings',
+  'add_alert',
   'audit',
   'api',
 ];
-const ON_A_PHONE = ['streams', 'response'];
+const ON_A_PHONE = [
+  'streams',
+  'palette',
+  'deliveries',
+  'response',
+  'addresses',
+  'rules',
+  'metrics',
+  'recipe',
+  'verdict',
+  'chains',
+  'add_node',
+  'settings',
+  'add_alert',
+  'api',
+];
 
 export async function startStudio(): Promise<Studio> {
   const day = await startStillDay();
