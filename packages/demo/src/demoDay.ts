@@ -4,6 +4,7 @@
  * scripted chains, so that the service continues from there.
  */
 import { randomUUID } from 'node:crypto';
+import { CONTRACT_SCHEDULE_MS, QUICK_RETRY_MS } from '@sluice/kit/contract';
 import type {
   Past,
   PastAttempt,
@@ -32,11 +33,8 @@ import { createRandom, type Random } from './random.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const WINDOW_BLOCKS = 256;
-/**
- * Waits in milliseconds after the first failed attempt, the second, and so on: the quick retry,
- * then the standard schedule.
- */
-const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
+/** Waits in milliseconds after the first failed attempt, the second, and so on. */
+const WAITS = [QUICK_RETRY_MS, ...CONTRACT_SCHEDULE_MS];
 
 /**
  * Interval of the replayed swaps that the receiver rejects as too old. The deliveries of these
