@@ -76,7 +76,8 @@ export interface ServiceConfig {
   /** `postgres://…` URL of the ledger. Default: SQLite in `dataFolder`. */
   databaseUrl?: string | undefined;
   /**
-   * API key of at least 16 characters. It is generated and printed once if none is given or stored.
+   * API key of at least 16 characters. If none is given or stored, a process with the role `api`
+   * generates and prints one.
    */
   apiKey?: string | undefined;
   /** The streams secret that signs webhooks. It is generated and stored if none is given. */

@@ -632,6 +632,31 @@ describe('two processes on one ledger', () => {
   });
   afterAll(() => postgres.stop());
 
+  test('only the role api needs a key; other roles serve only probes and metrics', async () => {
+    const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
+    const reader = await start({ ...config, roles: ['ingest'], apiKey: undefined });
+    const api = await start({ ...config, roles: ['api'], apiKey: undefined });
+    let sender: Service | undefined;
+    try {
+      expect(reader.newApiKey).toBeUndefined();
+      const headers = { 'x-api-key': api.newApiKey! };
+      const read = async (path: string) => (await fetch(reader.url + path, { headers })).status;
+      expect(await Promise.all(['/health', '/ready', '/metrics'].map(read))).toEqual([
+        ...[200, 200, 200],
+      ]);
+      const others = ['/', '/console/', '/openapi.json', '/streams/evm?limit=1', '/sluice/keys'];
+      expect(new Set(await Promise.all(others.map(read)))).toEqual(new Set([404]));
+      expect((await fetch(`${reader.url}/metrics`)).status).toBe(401);
+
+      const [first] = await sluiceOf(api, api.newApiKey!).listApiKeys();
+      await sluiceOf(api, api.newApiKey!).revokeApiKey(first!.id);
+      sender = await start({ ...config, roles: ['deliver'], apiKey: undefined });
+      expect(sender.newApiKey).toBeUndefined();
+    } finally {
+      await Promise.all([reader.stop(), api.stop(), sender?.stop()]);
+    }
+  });
+
   test('a key or session that one ends is rejected by the other within 5 s', async () => {
     const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
     const [here, there] = [await start(config), await start(config)];

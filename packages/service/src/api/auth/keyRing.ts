@@ -46,22 +46,24 @@ const BOOTSTRAP = 'bootstrap';
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Opens the key ring. Creates the first key if `bootstrapKey` is undefined and the ledger never had
- * a key.
- * @throws CallerError if there is no usable key.
+ * Opens the key ring. A process that serves the API needs a key: without `bootstrapKey`, it creates
+ * the first key of the ledger.
+ * @throws CallerError if such a process has no usable key.
  */
 export async function openKeyRing({
   store,
   bootstrapKey,
+  servesApi,
   log,
 }: {
   store: Store;
   /** The value of `--api-key`. */
   bootstrapKey: string | undefined;
+  servesApi: boolean;
   log: Log;
 }): Promise<{ keyRing: KeyRing; newApiKey: string | undefined }> {
   let newApiKey: string | undefined;
-  if (bootstrapKey === undefined) {
+  if (servesApi && bootstrapKey === undefined) {
     const { id, key, hash } = createKey();
     const first = { id, hash, name: 'first key', scopes: [...SCOPES], cidrs: [], expiresAt: null };
     if ((await store.createFirstApiKey(first)) !== undefined) newApiKey = key;

@@ -1,5 +1,5 @@
 /** Sets up authentication: API keys, console sessions and rate limits. */
-import type { ServiceConfig } from '../../config.ts';
+import { ROLES, type ServiceConfig } from '../../config.ts';
 import { type Log, describeError } from '../../base/log.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,9 +13,9 @@ import { createSessions } from './sessions.ts';
 /** Default limit of a key. A client that waits for each response does not reach this limit. */
 const CALLS_PER_SECOND = 500;
 
-/** @throws CallerError if there is no usable API key. */
+/** @throws CallerError if this process serves the API and there is no usable key. */
 export async function openAuth(
-  config: Pick<ServiceConfig, 'apiKey' | 'host' | 'rateLimit' | 'trustProxy'>,
+  config: Pick<ServiceConfig, 'apiKey' | 'host' | 'rateLimit' | 'roles' | 'trustProxy'>,
   { store, vault, log }: { store: Store; vault: Vault; log: Log },
 ): Promise<{
   auth: Auth;
@@ -23,7 +23,12 @@ export async function openAuth(
   /** The generated API key; undefined if a key was passed or the ledger already had one. */
   newApiKey: string | undefined;
 }> {
-  const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
+  const { keyRing, newApiKey } = await openKeyRing({
+    store,
+    bootstrapKey: config.apiKey,
+    servesApi: (config.roles ?? ROLES).includes('api'),
+    log,
+  });
   const recordFailures = (address: string): void => {
     log.warn('too many invalid API keys', { address });
     store
