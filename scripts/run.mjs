@@ -10,6 +10,7 @@ import {
   SetupError,
   ensureChromium,
   ensureConsole,
+  ensureKubectl,
   ensureNode,
   ensurePackages,
   ensurePostgres,
@@ -37,6 +38,7 @@ try {
     const WITHOUT_SHELLS = ensureShells().join(' ');
     const CHROMIUM_BIN = ensureChromium();
     const isChosen = args.some((arg) => arg.startsWith('--project'));
+    if (!isChosen || args.some((arg) => /^(--project=)?docs$/.test(arg))) ensureKubectl();
     const others = STAGES.flatMap((project) => ['--project', `!${project}`]);
     handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], {
       CHROMIUM_BIN,

@@ -363,6 +363,28 @@ export function ensureShells() {
 const missingShells = () => SHELLS.filter((name) => !isOnPath(name));
 const SHELLS = ['zsh', 'fish'];
 
+/** Ensures that kubectl can render the Kubernetes manifests, which the docs tests do offline. */
+export function ensureKubectl() {
+  if (hasKustomize()) return;
+  const why = 'the docs tests need kubectl 1.27 or later';
+  installFromSystem('kubectl', why, {
+    apt: ['kubernetes-client'],
+    dnf: ['kubernetes-client'],
+    brew: 'brew install kubectl',
+  });
+  if (!hasKustomize()) {
+    throw new SetupError(
+      `${why}, and the installed one is older. Install https://kubernetes.io/docs/tasks/tools and run the same command again.`,
+    );
+  }
+}
+
+/** Returns whether kubectl contains Kustomize 5, which older releases of Debian lack. */
+function hasKustomize() {
+  const { stdout } = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });
+  return Number(/Kustomize Version: v(\d+)/.exec(stdout ?? '')?.[1]) >= 5;
+}
+
 const isOnPath = (name) =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
 

@@ -1,20 +1,13 @@
-/** Checks that the files in `deploy/` fit the program. No container engine is needed. */
-import { existsSync, readFileSync } from 'node:fs';
+/**
+ * Checks that the files in `deploy/` fit the program, except those for Kubernetes. No container
+ * engine is needed.
+ */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseRoles } from '@sluice/service';
 import { describe, expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
-import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-
-const help = (await sluice(['serve', '--help'])).stdout;
-const variables: (string | undefined)[] = help.match(/SLUICE_\w+/g)!;
-const flags = help.match(/--[a-z-]+/g)!;
-/** Number of seconds that the stop timeouts must exceed, so that attempts in flight can end. */
-const DRAIN_S = 20;
+import { parse } from 'yaml';
+import { DRAIN_S, flags, read, root, variables } from './deployed.ts';
 
 describe('the Dockerfile', () => {
   const lines = read('deploy/Dockerfile')
@@ -67,31 +60,70 @@ describe('the Dockerfile', () => {
   });
 });
 
-test('the compose file sets known variables, waits for its database, and allows a clean shutdown', () => {
-  const text = read('deploy/compose.yaml');
-  const { services } = parse(text) as {
-    services: Record<
-      string,
-      {
-        build?: { context: string; dockerfile: string };
-        environment: Record<string, string>;
-        depends_on?: Record<string, { condition: string }>;
-        healthcheck?: object;
-        stop_grace_period: string;
+interface ComposeService {
+  image: string;
+  build?: { context: string; dockerfile?: string };
+  command?: string[];
+  environment: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: object;
+  stop_grace_period?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  volumes?: string[];
+}
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, null>;
+}
+const readCompose = (file: string): Compose => parse(read(file), { merge: true }) as Compose;
+
+describe.each(['deploy/compose.yaml'])('%s', (file) => {
+  const { services, volumes } = readCompose(file);
+  const all = Object.values(services);
+  const ours = all.filter(({ image }) => image === 'sluice');
+  const roleOf = ({ command }: ComposeService): string => command?.at(-1) ?? 'all';
+
+  test('runs all roles with known variables, and the API key only where it is needed', () => {
+    expect(parseRoles(ours.map(roleOf))).toEqual(parseRoles([]));
+    for (const service of ours) {
+      const { command = ['serve'], environment } = service;
+      expect(command[0]).toBe('serve');
+      for (const flag of command.filter((arg) => arg.startsWith('--'))) {
+        expect(flags).toContain(flag);
       }
-    >;
-  };
-  const { sluice, postgres } = services;
-  expect(existsSync(join(root, 'deploy', sluice!.build!.context, sluice!.build!.dockerfile))).toBe(
-    true,
-  );
-  expect(Object.keys(sluice!.environment).filter((name) => !variables.includes(name))).toEqual([]);
-  expect(sluice!.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
-  expect(postgres!.healthcheck).toBeDefined();
-  expect(Number.parseInt(sluice!.stop_grace_period)).toBeGreaterThan(DRAIN_S);
-  const asked = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name);
-  const given = read('deploy/.env.example');
-  for (const name of asked) expect(given).toContain(`${name}=`);
+      expect(Object.keys(environment).filter((name) => !variables.includes(name))).toEqual([]);
+      expect('SLUICE_API_KEY' in environment).toBe(['all', 'api'].includes(roleOf(service)));
+    }
+  });
+
+  test('waits for its database, restricts the service, and allows a clean shutdown', () => {
+    for (const { depends_on, stop_grace_period, read_only, cap_drop } of ours) {
+      expect(Object.keys(depends_on!)).toEqual(
+        Object.keys(services).filter((name) => name.startsWith('postgres')),
+      );
+      expect(Number.parseInt(stop_grace_period!)).toBeGreaterThan(DRAIN_S);
+      expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] });
+    }
+    const waits = all.flatMap(({ depends_on = {} }) => Object.entries(depends_on));
+    for (const [name, { condition }] of waits) {
+      expect(condition).toBe('service_healthy');
+      expect(services[name]!.healthcheck).toBeDefined();
+    }
+  });
+
+  test('builds from existing files, and declares its volumes and variables', () => {
+    for (const { build } of all) {
+      if (build === undefined) continue;
+      const dockerfile = join(root, 'deploy', build.context, build.dockerfile ?? 'Dockerfile');
+      expect(existsSync(dockerfile)).toBe(true);
+    }
+    const mounted = all.flatMap(({ volumes: each = [] }) => each.map((one) => one.split(':')[0]));
+    expect(mounted).toEqual(Object.keys(volumes));
+    const asked = [...read(file).matchAll(/\$\{(\w+)/g)].map(([, name]) => name);
+    const given = read('deploy/.env.example');
+    for (const name of asked) expect(given).toContain(`${name}=`);
+  });
 });
 
 // `test/story/metrics.test.ts` parses the queries of the alerts and of the dashboard.
@@ -113,74 +145,4 @@ test('each alert has a unique name, a summary and a severity', () => {
     expect(['page', 'warn']).toContain(labels.severity);
     expect(annotations.summary.length).toBeGreaterThan(20);
   }
-});
-
-describe('the Kubernetes manifest', () => {
-  interface Manifest {
-    kind: string;
-    metadata: { name: string };
-    stringData?: Record<string, string>;
-    data?: Record<string, string>;
-    spec: {
-      selector: { matchLabels: Record<string, string> };
-      template: {
-        metadata: { labels: Record<string, string> };
-        spec: {
-          terminationGracePeriodSeconds: number;
-          securityContext: { runAsNonRoot: boolean };
-          containers: [Container];
-        };
-      };
-    };
-  }
-  interface Container {
-    args: string[];
-    envFrom: { secretRef?: { name: string }; configMapRef?: { name: string } }[];
-    ports: { name: string; containerPort: number }[];
-    livenessProbe: { httpGet: { path: string; port: string } };
-    readinessProbe: { httpGet: { path: string; port: string } };
-  }
-  const documents = parseAllDocuments(read('deploy/kubernetes/sluice.yaml'));
-  const manifests = documents.map((document) => {
-    expect(document.errors).toEqual([]);
-    return document.toJS() as Manifest;
-  });
-  const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
-  const deployments = ofKind('Deployment');
-
-  test('starts the service with existing flags and variables', () => {
-    const set = [...ofKind('Secret'), ...ofKind('ConfigMap')];
-    const names = set.flatMap(({ stringData, data }) => Object.keys({ ...stringData, ...data }));
-    expect(names.filter((name) => !variables.includes(name))).toEqual([]);
-    const roles = deployments.map(({ spec }) => spec.template.spec.containers[0].args.at(-1));
-    expect(parseRoles(roles.map(String))).toEqual(parseRoles(['all']));
-    expect(roles).not.toContain('all');
-    for (const { spec } of deployments) {
-      const [{ args, envFrom }] = spec.template.spec.containers;
-      expect(args[0]).toBe('serve');
-      for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(flags).toContain(flag);
-      for (const { secretRef, configMapRef } of envFrom) {
-        const [kind, name] = secretRef
-          ? ['Secret', secretRef.name]
-          : ['ConfigMap', configMapRef!.name];
-        expect(ofKind(kind).map(({ metadata }) => metadata.name)).toContain(name);
-      }
-    }
-  });
-
-  test('has probes, allows a clean shutdown, and limits disruptions', () => {
-    const budgets = ofKind('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels);
-    for (const { spec } of deployments) {
-      expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
-      expect(budgets).toContainEqual(spec.selector.matchLabels);
-      expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(DRAIN_S);
-      expect(spec.template.spec.securityContext.runAsNonRoot).toBe(true);
-      const [{ ports, livenessProbe, readinessProbe }] = spec.template.spec.containers;
-      expect(ports).toEqual([{ name: 'http', containerPort: 4400 }]);
-      expect(livenessProbe.httpGet).toEqual({ path: '/health', port: 'http' });
-      expect(readinessProbe.httpGet).toEqual({ path: '/ready', port: 'http' });
-    }
-    const selector = ofKind('Service')[0]!.spec.selector as unknown as Record<string, string>;
-    expect(deployments.map(({ spec }) => spec.selector.matchLabels)).toContainEqual(selector);
-  });
 });
