@@ -78,7 +78,7 @@ interface Compose {
 }
 const readCompose = (file: string): Compose => parse(read(file), { merge: true }) as Compose;
 
-describe.each(['deploy/compose.yaml'])('%s', (file) => {
+describe.each(['deploy/compose.yaml', 'deploy/compose.cluster.yaml'])('%s', (file) => {
   const { services, volumes } = readCompose(file);
   const all = Object.values(services);
   const ours = all.filter(({ image }) => image === 'sluice');
@@ -124,6 +124,52 @@ describe.each(['deploy/compose.yaml'])('%s', (file) => {
     const given = read('deploy/.env.example');
     for (const name of asked) expect(given).toContain(`${name}=`);
   });
+});
+
+test('the database cluster has the same members in all of its files', () => {
+  const { services } = readCompose('deploy/compose.cluster.yaml');
+  const servers = Object.keys(services).filter((name) => name.startsWith('postgres'));
+  const members = Object.keys(services).filter((name) => name.startsWith('etcd'));
+  expect([servers.length, members.length]).toEqual([3, 3]);
+  for (const name of servers) {
+    expect(services[name]!.environment).toMatchObject({
+      PATRONI_NAME: name,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${name}:5432`,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: `${name}:8008`,
+    });
+  }
+  for (const name of members) {
+    expect(services[name]!.environment).toMatchObject({
+      ETCD_NAME: name,
+      ETCD_ADVERTISE_CLIENT_URLS: `http://${name}:2379`,
+      ETCD_INITIAL_ADVERTISE_PEER_URLS: `http://${name}:2380`,
+      ETCD_INITIAL_CLUSTER: members.map((each) => `${each}=http://${each}:2380`).join(),
+    });
+  }
+  expect(services['api']!.environment['SLUICE_DATABASE_URL']).toContain(
+    `@${servers.map((name) => `${name}:5432`).join()}/sluice`,
+  );
+
+  const { etcd3, bootstrap, postgresql } = parse(read('deploy/patroni/patroni.yaml')) as {
+    etcd3: { hosts: string[] };
+    bootstrap: {
+      dcs: Record<'ttl' | 'loop_wait' | 'retry_timeout', number> & Record<string, unknown>;
+      post_bootstrap: string;
+    };
+    postgresql: { bin_dir: string };
+  };
+  expect(etcd3.hosts).toEqual(members.map((name) => `${name}:2379`));
+  const { ttl, loop_wait: wait, retry_timeout: retry } = bootstrap.dcs;
+  expect(ttl).toBeGreaterThanOrEqual(wait + 2 * retry);
+  expect(bootstrap.dcs).toMatchObject({ synchronous_mode: true, synchronous_mode_strict: true });
+  const dockerfile = read('deploy/patroni/Dockerfile');
+  const [, major] = /^FROM postgres:(\d+)/m.exec(dockerfile)!;
+  expect(postgresql.bin_dir).toBe(`/usr/lib/postgresql/${major}/bin`);
+  const [, files = '', target] = /^COPY (.*) (\S+)$/m.exec(dockerfile)!;
+  for (const name of files.split(' ')) {
+    expect(existsSync(join(root, 'deploy/patroni', name))).toBe(true);
+  }
+  expect(bootstrap.post_bootstrap).toBe(`sh ${target}${files.split(' ').at(-1)}`);
 });
 
 // `test/story/metrics.test.ts` parses the queries of the alerts and of the dashboard.
