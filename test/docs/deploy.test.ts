@@ -2,12 +2,18 @@
  * Checks that the files in `deploy/` fit the program, except those for Kubernetes. No container
  * engine is needed.
  */
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseRoles } from '@sluice/service';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
 import { DRAIN_S, flags, read, root, variables } from './deployed.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-deploy-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the Dockerfile', () => {
   const lines = read('deploy/Dockerfile')
@@ -170,6 +176,62 @@ test('the database cluster has the same members in all of its files', () => {
     expect(existsSync(join(root, 'deploy/patroni', name))).toBe(true);
   }
   expect(bootstrap.post_bootstrap).toBe(`sh ${target}${files.split(' ').at(-1)}`);
+});
+
+describe('the systemd unit', () => {
+  const unit = read('deploy/sluice.service');
+  const valuesOf = (name: string): string[] =>
+    unit
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}=`))
+      .map((line) => line.slice(name.length + 1));
+
+  test('starts the service with known flags and variables, and allows a clean shutdown', () => {
+    const [, command, ...args] = valuesOf('ExecStart')[0]!.split(' ');
+    expect(command).toBe('serve');
+    for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(flags).toContain(flag);
+    const set = Object.fromEntries(valuesOf('Environment').map((text) => text.split('=')));
+    expect(Object.keys(set).filter((name) => !['NODE_ENV', ...variables].includes(name))).toEqual(
+      [],
+    );
+    expect(set['SLUICE_DATA']).toBe(`%S/${valuesOf('StateDirectory')[0]}`);
+    expect(Number.parseInt(valuesOf('TimeoutStopSec')[0]!)).toBeGreaterThan(DRAIN_S);
+    // V8 would not start.
+    expect(valuesOf('MemoryDenyWriteExecute')).toEqual([]);
+  });
+
+  test('reads the secrets that the page names as credentials', async () => {
+    const page = read('docs/operations.md');
+    const [settings] = [...page.matchAll(/```yaml\n([^`]*secret_api-key[^`]*)```/g)].map(
+      ([, text]) => text!,
+    );
+    const [id, source] = valuesOf('LoadCredential')[0]!.split(':');
+    const secrets = join(folder, `${id}_`);
+    writeFileSync(`${secrets}api-key`, 'an-api-key-of-a-unit\n');
+    writeFileSync(`${secrets}node-url`, 'http://127.0.0.1:8545\n');
+    const file = join(folder, 'sluice.yaml');
+    writeFileSync(
+      file,
+      settings!.replaceAll(`/run/credentials/sluice.service/${id}_`, () => secrets),
+    );
+    expect(await sluice(['config', 'check', '--config', file])).toMatchObject({ code: 0 });
+    expect(page).toContain(`\`${source}\``);
+    expect(valuesOf('Environment')).toContain(`SLUICE_MASTER_KEY_FILE=%d/${id}_master-key`);
+  });
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+  if (!hasSystemd) {
+    process.stderr.write('Not run: systemd-analyze is missing, so it did not verify the unit.\n');
+  }
+  test.skipIf(!hasSystemd)('is valid, and exposes little of the machine', () => {
+    const file = join(folder, 'sluice.service');
+    // The command is not installed here, and systemd-analyze requires an existing one.
+    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+    const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+    expect(analyze('verify', file)).toMatchObject({ status: 0, stderr: '' });
+    const { status, stdout } = analyze('security', '--offline=true', '--threshold=15', file);
+    expect(status, stdout).toBe(0);
+  });
 });
 
 // `test/story/metrics.test.ts` parses the queries of the alerts and of the dashboard.
