@@ -17,6 +17,7 @@ import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { Service } from 'kubernetes-models/v1/Service';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { isProbe } from '../../packages/service/src/api/probes.ts';
 import { DRAIN_S, flags, read, root, variables } from './deployed.ts';
 
 const MODELS = [
@@ -164,6 +165,9 @@ describe.each(['single', 'roles'])('the overlay %s', (overlay) => {
       expect(startupProbe!.httpGet).toEqual({ path: '/health', port: 'http' });
       expect(livenessProbe!.httpGet).toEqual({ path: '/health', port: 'http' });
       expect(readinessProbe!.httpGet).toEqual({ path: '/ready', port: 'http' });
+      for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
+        expect(isProbe(probe!.httpGet!.path!)).toBe(true);
+      }
       expect(resources!.limits).toHaveProperty('memory');
     }
   });
