@@ -129,13 +129,12 @@ function nodeOfMachine(why) {
   );
 }
 
+const CONSOLE_SOURCES = ['packages/console', 'packages/kit/src', 'packages/kit/scripts'];
+
 /** Builds the console if its sources changed since the last build. */
 export function ensureConsole(node) {
   const marker = at('packages', 'console', 'dist', '.built-from');
-  const sources = hashOf(
-    ['packages/console', 'packages/kit/src'],
-    /(^|\/)(dist|node_modules)(\/|$)|\.test\.ts$/,
-  );
+  const sources = hashOf(CONSOLE_SOURCES, /(^|\/)(dist|node_modules)(\/|$)|\.test\.ts$/);
   if (existsSync(marker) && readFileSync(marker, 'utf8') === sources) return;
   say('building the console');
   if (hasVite()) buildConsole(node, root);
@@ -160,9 +159,8 @@ function buildConsoleApart(node) {
   try {
     const packages = readdirSync(at('packages')).map((name) => `packages/${name}`);
     const manifests = packages.map((path) => `${path}/package.json`);
-    const sources = ['packages/console', 'packages/kit/src'];
     const settings = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'];
-    for (const path of [...settings, ...manifests, ...sources]) {
+    for (const path of [...settings, ...manifests, ...CONSOLE_SOURCES]) {
       if (!existsSync(at(path))) continue;
       cpSync(at(path), join(folder, path), {
         recursive: true,

@@ -1,6 +1,9 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+import { thirdPartyLicenses } from '../kit/scripts/thirdParty.ts';
 
 /** The first paint needs the Latin fonts, so the page loads them in parallel with its script. */
 const preloadLatinFonts: Plugin = {
@@ -24,11 +27,16 @@ const preloadLatinFonts: Plugin = {
   },
 };
 
+/** Folders of the packages that the console includes as styles and fonts. */
+const STYLES = ['@fontsource-variable/geist', '@fontsource-variable/geist-mono', 'tailwindcss'].map(
+  (name) => dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`))),
+);
+
 const service = process.env['SLUICE_URL'] ?? 'http://127.0.0.1:4400';
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), tailwindcss(), preloadLatinFonts],
+  plugins: [react(), tailwindcss(), preloadLatinFonts, thirdPartyLicenses(STYLES)],
   resolve: { conditions: ['@sluice/source', ...defaultClientConditions] },
   build: {
     target: 'es2023',

@@ -51,6 +51,8 @@ describe('the Dockerfile', () => {
     }
   });
 
+  test('includes the license', () => expect(rest(last, 'COPY')).toContain('LICENSE ./'));
+
   test('runs the service as an unprivileged user with a readiness check', () => {
     expect(rest(last, 'USER')).toEqual(['node']);
     expect(lines.indexOf('USER node')).toBeGreaterThan(

@@ -8,6 +8,7 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { thirdPartyLicenses } from './thirdParty.ts';
 
 const kit = fileURLToPath(new URL('..', import.meta.url));
 const compiler = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
@@ -79,6 +80,7 @@ async function buildCommonJs(): Promise<void> {
     external: ['zod', /^node:/],
     platform: 'neutral',
     transform: { target: 'es2022' },
+    plugins: [thirdPartyLicenses()],
     output: {
       dir: folder,
       format: 'cjs',
