@@ -7,7 +7,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installInto, packCommand } from '../test/packed/install.ts';
+import { packCommand } from '../scripts/release/packages.ts';
+import { installInto } from '../test/packed/install.ts';
 import type { Figures } from './figures.ts';
 
 const STARTS = 21;

@@ -14,7 +14,8 @@ import { decodeLogs, verifySignature } from '@sluice/kit';
 import { toRecords } from '@sluice/kit/records';
 import { type Hex, decodeEventLog, erc20Abi } from 'viem';
 import setup from '../test/installPeers.ts';
-import { installInto, packKit } from '../test/packed/install.ts';
+import { packKit } from '../scripts/release/packages.ts';
+import { installInto } from '../test/packed/install.ts';
 import type { Figures } from './figures.ts';
 
 const SECRET = 'bench-secret';

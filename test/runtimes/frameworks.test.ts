@@ -15,7 +15,8 @@ import { toExpress } from '@sluice/kit/express';
 import { type FastifyScope, toFastify } from '@sluice/kit/fastify';
 import { until } from '@sluice/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { installInto, packKit } from '../packed/install.ts';
+import { packKit } from '../../scripts/release/packages.ts';
+import { installInto } from '../packed/install.ts';
 import { freePort } from '../serve.ts';
 import { RIGHT_ANSWERS, answersOf } from './answers.ts';
 

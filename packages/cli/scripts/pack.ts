@@ -2,7 +2,7 @@
  * Builds the package that users install: kit, service, test kit, command line and console in one
  * folder, with the pinned Node as the only dependency.
  * `node -C @sluice/source packages/cli/scripts/pack.ts DIR` creates `DIR/sluice`, ready for
- * `npm pack` or `npm publish`.
+ * `npm pack`.
  */
 import {
   cpSync,
@@ -17,6 +17,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readCommit } from '@sluice/service/build';
 import { build } from 'rolldown';
+import { REPOSITORY_URL, repositoryFields } from '../../../scripts/release/repository.ts';
+import { thirdPartyLicenses } from '../../kit/scripts/thirdParty.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const at = (...parts: string[]): string => join(root, ...parts);
@@ -30,6 +32,7 @@ interface Manifest {
   optionalDependencies?: Record<string, string>;
 }
 
+const { name, version, description, license } = readJson(at('packages/cli/package.json'));
 const folder = resolve(process.argv[2] ?? '.');
 const built = join(folder, 'sluice');
 rmSync(built, { recursive: true, force: true });
@@ -51,6 +54,7 @@ await build({
     target: 'node20',
     define: { SLUICE_BUILT_COMMIT: JSON.stringify(readCommit()) },
   },
+  plugins: [thirdPartyLicenses()],
   output: {
     dir: join(built, 'dist'),
     format: 'esm',
@@ -69,9 +73,10 @@ cpSync(consoleBuild, join(built, 'console'), {
   // Skips hidden files, such as the metadata of the build.
   filter: (path) => !basename(path).startsWith('.'),
 });
-// In the package, the files that the README links to are next to it.
-const readme = readFileSync(at('packages/cli/README.md'), 'utf8').replaceAll('](../../', '](');
-writeFileSync(join(built, 'README.md'), readme);
+// npm's website needs absolute links. Without a repository, the pages in the package are linked.
+const base = REPOSITORY_URL === undefined ? '' : `${REPOSITORY_URL}/blob/v${version}/`;
+const readme = readFileSync(at('packages/cli/README.md'), 'utf8');
+writeFileSync(join(built, 'README.md'), readme.replaceAll('](../../', `](${base}`));
 for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(at(name), join(built, name));
 cpSync(at('docs'), join(built, 'docs'), {
   recursive: true,
@@ -82,10 +87,9 @@ for (const page of globSync('**/*.{md,txt}', { cwd: built })) {
   writeFileSync(path, withoutDeadLinks(readFileSync(path, 'utf8'), dirname(path)));
 }
 
-const { name, version, description, license } = readJson(at('packages/cli/package.json'));
 const { optionalDependencies = {} } = readJson(at('package.json'));
 const manifest = {
-  ...{ name, version, description, license },
+  ...{ name, version, description, license, ...repositoryFields('packages/cli') },
   type: 'module',
   bin: { sluice: 'dist/main.js' },
   // Lower than the version that Sluice needs, so that the launcher can run and start the pinned
