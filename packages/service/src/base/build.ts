@@ -5,9 +5,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
 
 /** All packages of Sluice share one version. */
-export const VERSION = '0.1.0';
+export const VERSION = manifest.version;
 
 /** Commit of the build; defined only in the packed package. */
 declare const SLUICE_BUILT_COMMIT: string;
