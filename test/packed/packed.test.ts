@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_HINTS } from '../../packages/kit/src/errors.ts';
+import { type Packed, packKit } from '../../scripts/release/packages.ts';
 import { prints, readPrograms } from '../docs/programs.ts';
-import { type Packed, installInto, packKit } from './install.ts';
+import { installInto } from './install.ts';
 import { readyNode20, versionOf } from './node20.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -33,10 +34,7 @@ beforeAll(() => {
   const { exports } = JSON.parse(
     readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
   ) as { exports: Record<string, object> };
-  // Entries without `default`, such as `./calls`, have no files in the package.
-  entries = Object.entries(exports)
-    .filter(([, conditions]) => 'default' in conditions)
-    .map(([path]) => `@sluice/kit${path.slice(1)}`);
+  entries = Object.keys(exports).map((path) => `@sluice/kit${path.slice(1)}`);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -112,6 +110,13 @@ describe.each(['26', '20'])('Node %s', (version) => {
       }
     },
   );
+
+  test('the program of the README prints the documented output', () => {
+    const [{ code, output } = { code: '', output: '' }] = readPrograms(readme());
+    const program = join(esm, 'readme.mjs');
+    writeFileSync(program, stripTypeScriptTypes(code));
+    expect(run(version, esm, program)).toBe(output);
+  });
 
   test("the contract's vectors pass", () => {
     copyFileSync(here('conformance.mjs'), join(esm, 'conformance.mjs'));
