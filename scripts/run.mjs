@@ -8,16 +8,13 @@ import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import {
   SetupError,
-  ensureChromium,
   ensureConsole,
-  ensureKubectl,
   ensureNode,
   ensurePackages,
-  ensurePostgres,
-  ensureShells,
   environment,
   root,
 } from './setup.mjs';
+import { ensureChromium, ensureOptionalPrograms, ensurePostgres } from './testPrograms.mjs';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 /** Projects that `npm test` excludes; each has its own command. */
@@ -35,14 +32,13 @@ try {
     handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
   } else if (task === 'test') {
     addToPath(ensurePostgres());
-    const WITHOUT_SHELLS = ensureShells().join(' ');
+    const TESTS_WITHOUT = ensureOptionalPrograms().join(' ');
     const CHROMIUM_BIN = ensureChromium();
     const isChosen = args.some((arg) => arg.startsWith('--project'));
-    if (!isChosen || args.some((arg) => /^(--project=)?docs$/.test(arg))) ensureKubectl();
     const others = STAGES.flatMap((project) => ['--project', `!${project}`]);
     handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], {
       CHROMIUM_BIN,
-      WITHOUT_SHELLS,
+      TESTS_WITHOUT,
     });
   } else if (task === 'faults') {
     addToPath(ensurePostgres());

