@@ -18,7 +18,7 @@ export const ERROR_HINTS = {
   bad_request: 'The service rejected the request. The message explains why.',
   unauthorized: 'Check apiKey: the service rejected it.',
   forbidden: 'Use a key that allows this call, or follow the message.',
-  not_found: 'Check the ID, and that the stream belongs to this API key.',
+  not_found: 'Check the ID, and that baseUrl is the service that has it.',
   conflict: 'Read the current state again, and follow the message.',
   payload_too_large: 'Send fewer addresses per call.',
   validation_failed: 'details lists the problems by field.',
