@@ -76,7 +76,7 @@ export const SETTINGS = {
   },
   databaseUrl: {
     flags: '--database-url <url>',
-    description: 'Use PostgreSQL instead of SQLite',
+    description: 'URL of a PostgreSQL database to use instead of SQLite',
     variable: 'SLUICE_DATABASE_URL',
     shape: { kind: 'text' },
   },
@@ -130,7 +130,7 @@ export const SETTINGS = {
   },
   rateLimit: {
     flags: '--rate-limit <n>',
-    description: 'Calls per second for each API key; 0 for unlimited',
+    description: 'Average calls per second allowed for each API key; 0 for unlimited',
     variable: 'SLUICE_RATE_LIMIT',
     default: '500',
     shape: { kind: 'number', least: 0 },
@@ -190,13 +190,15 @@ export const SETTINGS = {
   },
   allowCidrs: {
     flags: '--allow-cidr <network>',
-    description: 'Allow webhooks to this private network; repeatable',
+    description:
+      'Allow webhooks, added nodes and added alert URLs in this private network; repeatable',
     variable: 'SLUICE_ALLOW_CIDR',
     shape: { kind: 'list' },
   },
   allowPrivateEndpoints: {
     flags: '--allow-private-endpoints',
-    description: 'Allow webhooks to all networks, including loopback and private ones',
+    description:
+      'Allow webhooks, added nodes and added alert URLs in all networks, including loopback and private ones',
     variable: 'SLUICE_ALLOW_PRIVATE_ENDPOINTS',
     shape: { kind: 'switch' },
   },
@@ -209,13 +211,14 @@ export const SETTINGS = {
   egressProxy: {
     flags: '--egress-proxy <url>',
     description:
-      'Send webhooks through this HTTP or HTTPS proxy, which then decides which hosts are allowed; default: none',
+      'Send webhooks, and alerts to added URLs, through this HTTP or HTTPS proxy, which then decides which networks they may reach; default: none',
     variable: 'SLUICE_EGRESS_PROXY',
     shape: { kind: 'text' },
   },
   httpsOnly: {
     flags: '--https-only',
-    description: 'Allow only https: webhook URLs; deliveries to http: URLs are kept but not sent',
+    description:
+      'Allow only https: webhook URLs and added alert URLs; deliveries to http: URLs are kept but not sent',
     variable: 'SLUICE_HTTPS_ONLY',
     shape: { kind: 'switch' },
   },
@@ -246,14 +249,14 @@ export const SETTINGS = {
   },
   keepDelivered: {
     flags: '--keep-delivered <days>',
-    description: 'Days to keep delivered webhooks',
+    description: 'Days to keep deliveries that succeeded or were canceled',
     variable: 'SLUICE_KEEP_DELIVERED',
     default: '7',
     shape: { kind: 'number', least: 0.01 },
   },
   keepUndelivered: {
     flags: '--keep-undelivered <days>',
-    description: 'Days to keep undelivered webhooks',
+    description: 'Days to keep all other deliveries',
     variable: 'SLUICE_KEEP_UNDELIVERED',
     default: '30',
     shape: { kind: 'number', least: 0.01 },
@@ -272,7 +275,8 @@ export const SETTINGS = {
   },
   minFreeMib: {
     flags: '--min-free-mib <n>',
-    description: 'Minimum free disk space for the ledger, in MiB; with less, no blocks are read',
+    description:
+      'Minimum free disk space for a SQLite ledger, in MiB; with less, no blocks are read',
     variable: 'SLUICE_MIN_FREE_MIB',
     default: '512',
     shape: { kind: 'number', least: 0 },

@@ -187,7 +187,7 @@ describe('secrets', () => {
       write(line, mode);
       const command = addServiceOptions(new Command('serve'), 'folder');
       const read = () => resolveSettings(command.parse(['--config', path], { from: 'user' }));
-      expect(read).toThrow(`${field} ***: a secret in a file that others can read (mode`);
+      expect(read).toThrow(`${field} ***: should not be in a file that others can read (mode`);
     }
   });
 

@@ -200,7 +200,7 @@ class Reader {
     if ((mode & OTHERS_CAN_READ) === 0) return;
     throw this.fail(
       startOf(node),
-      `${where} ***: a secret in a file that others can read (mode ${mode.toString(8)})`,
+      `${where} ***: should not be in a file that others can read (mode ${mode.toString(8)})`,
       `refer to the secret as file:PATH or \${VARIABLE}, or run chmod 600 ${this.path}`,
     );
   }
