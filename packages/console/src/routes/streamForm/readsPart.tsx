@@ -11,6 +11,7 @@ import {
   parseFunction,
   selectorsOf,
   TRIGGER_KINDS,
+  toTriggerSentence,
   triggerProblems,
   type TriggerField,
 } from './draft/triggers.ts';
@@ -110,8 +111,11 @@ function Trigger({
 }) {
   const ids = useId();
   const problems = triggerProblems(trigger, abi);
-  const problemOf = (field: TriggerField): string | undefined =>
-    problems[field] ?? refusalOf(refusals, `triggers.${number - 1}.${PATHS[field]}`);
+  const problemOf = (field: TriggerField): string | undefined => {
+    const problem =
+      problems[field] ?? refusalOf(refusals, `triggers.${number - 1}.${PATHS[field]}`);
+    return problem && toTriggerSentence(field, problem);
+  };
   const selectable = selectorsOf(trigger, abi);
   const parameters = parseFunction(trigger.function)?.inputs ?? [];
   const inputsProblem = problemOf('inputs');
@@ -168,7 +172,7 @@ function Trigger({
         </Button>
       </div>
       {problemOf('topic0') !== undefined && (
-        <p className="text-12 text-bad">The event {problemOf('topic0')}.</p>
+        <p className="text-12 text-bad">{problemOf('topic0')}</p>
       )}
       <TextField
         label="Call"

@@ -18,6 +18,7 @@ import {
   withoutRule,
   withRule,
 } from './draft.ts';
+import { NEW_TRIGGER } from './triggers.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 const transfer = {
@@ -117,6 +118,13 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ family: 'aptos', functions: 'coin::transfer' }, 'functions'],
 ])('%j is a problem in %s', (change, field) => {
   expect(Object.keys(draftProblems({ ...good, ...change }, 1))).toEqual([field]);
+});
+
+test('the problem of a trigger names the trigger and its field', () => {
+  const triggers = [NEW_TRIGGER, { ...NEW_TRIGGER, callFrom: '0x12' }];
+  expect(draftProblems({ ...good, triggers }, 1).triggers).toBe(
+    'Trigger 2: msg.sender should be an address, or a selector of one.',
+  );
 });
 
 test('a valid draft has no problems; without addresses it has one', () => {

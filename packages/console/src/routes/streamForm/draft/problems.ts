@@ -4,7 +4,12 @@ import { formatQuantity } from '../../../ui/text/format.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
 import { problemAt, type LineProblem } from '../../../ui/form/lineProblem.ts';
-import { balanceProblem, triggerProblems } from './triggers.ts';
+import {
+  balanceProblem,
+  toTriggerSentence,
+  triggerProblems,
+  type TriggerField,
+} from './triggers.ts';
 import { EMITTER, itemOf, type Condition, type EventRule, type StreamDraft } from './draft.ts';
 
 export type DraftField =
@@ -156,11 +161,12 @@ export function draftProblems(
         problems.rules = `The condition on ${wrong.name} has an invalid value.`;
       }
     }
-    const trigger = draft.triggers.map(
-      (each) => Object.values(triggerProblems(each, draft.abi))[0],
-    );
-    const wrong = trigger.findIndex((each) => each !== undefined);
-    if (wrong >= 0) problems.triggers = `Trigger ${wrong + 1}: ${trigger[wrong]}`;
+    for (const [index, trigger] of draft.triggers.entries()) {
+      const [first] = Object.entries(triggerProblems(trigger, draft.abi));
+      if (first === undefined) continue;
+      const sentence = toTriggerSentence(first[0] as TriggerField, first[1]);
+      problems.triggers ??= `Trigger ${index + 1}: ${sentence}`;
+    }
     const balance = draft.balances.find((each) => balanceProblem(each) !== undefined);
     if (balance !== undefined) problems.balances = balanceProblem(balance) ?? '';
   } else {

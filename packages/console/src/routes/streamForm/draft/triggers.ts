@@ -90,7 +90,19 @@ function inputProblem(value: unknown, { all }: Selectable): string | undefined {
   return `should be a field of the record: one of ${oneOf(all)}`;
 }
 
-/** Returns the problems of a trigger by field. */
+const SUBJECTS: Readonly<Record<TriggerField, string>> = {
+  contractAddress: 'The contract',
+  function: 'The call',
+  inputs: 'Input',
+  topic0: 'The event',
+  callFrom: 'msg.sender',
+};
+
+/** Returns the problem of a field as a sentence that names the field. */
+export const toTriggerSentence = (field: TriggerField, problem: string): string =>
+  `${SUBJECTS[field]} ${problem}.`;
+
+/** Returns the problems of a trigger by field, for {@link toTriggerSentence}. */
 export function triggerProblems(
   trigger: TriggerDraft,
   abi: readonly AbiItem[],
@@ -114,7 +126,7 @@ export function triggerProblems(
   }
   for (const [index, { name }] of (item?.inputs ?? []).entries()) {
     const text = trigger.inputs[index] ?? '';
-    const what = name || `input ${index + 1}`;
+    const what = name || String(index + 1);
     const problem = text.trim() === '' ? 'needs a value' : inputProblem(toInput(text), selectable);
     if (problem !== undefined) {
       note('inputs', `${what} ${problem}`);
