@@ -779,12 +779,12 @@ test('a new stream delivers to the inbox, which responds as configured', async (
   await page.getByRole('button', { name: 'Set response' }).click();
   const form = page.getByRole('form', { name: 'Response of default' });
   await form.getByLabel('Status', { exact: true }).fill('99');
-  await form.getByText('Enter 200 to 599').waitFor();
+  await form.getByText('Enter a whole number from 200 to 599.').waitFor();
   await form.getByRole('button', { name: 'Fail every 3rd' }).click();
   await form.getByLabel('Delay (ms)').fill('20');
   await form.getByText('Responds with 200 · 500 for every 3rd request').waitFor();
   await expectAccessible(page);
-  await form.getByRole('button', { name: 'Set response' }).click();
+  await form.getByRole('button', { name: 'Save response' }).click();
   await form.waitFor({ state: 'detached' });
   await page.getByText('Responds with 200 · 500 for every 3rd request · delay 20 ms').waitFor();
   await world.transfer();

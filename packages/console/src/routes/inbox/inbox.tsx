@@ -87,6 +87,8 @@ function Inboxes({
 const toReadCommand = (name: string): string =>
   `curl -H "x-api-key: $SLUICE_API_KEY" ${location.origin}/sluice/inboxes/${name}/requests`;
 
+const READ_LABEL = 'Copy curl command to read this inbox';
+
 function NoInbox({ url }: { url: string }) {
   return (
     <div className="px-4 py-6">
@@ -97,7 +99,7 @@ function NoInbox({ url }: { url: string }) {
       </p>
       <CopyLine text={url} label="Copy URL" />
       <p className="mt-3 text-muted">Read this inbox from a script:</p>
-      <CopyLine text={toReadCommand(url.split('/').at(-1) ?? '')} label="Copy as curl" />
+      <CopyLine text={toReadCommand(url.split('/').at(-1) ?? '')} label={READ_LABEL} />
       <Link to="/streams/new" className={`${buttonClass('primary')} mt-3`}>
         Create a stream for an inbox
       </Link>
@@ -152,7 +154,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
             <SlidersHorizontal size={14} strokeWidth={1.5} aria-hidden="true" />
             Set response
           </Button>
-          <CopyButton text={toReadCommand(inbox.name)} label="Copy as curl" icon="code" iconOnly />
+          <CopyButton text={toReadCommand(inbox.name)} label={READ_LABEL} icon="code" iconOnly />
           <Button
             variant="quiet"
             square

@@ -25,7 +25,7 @@ const HEADS = [
   { label: 'Status', className: 'text-right' },
   { label: 'Signature', className: '' },
   { label: 'Stream', className: '' },
-  { label: 'Event', className: 'inbox-what' },
+  { label: 'Summary', className: 'inbox-what' },
   { label: 'Chain', className: 'inbox-chain' },
   { label: 'Block', className: 'inbox-block text-right' },
   { label: 'Phase', className: 'inbox-phase' },

@@ -66,7 +66,7 @@ export function RequestInspector({
       : {
           id: data.webhookId,
           link: location.href,
-          copyCurl: () => void copyText(curl, 'curl'),
+          copyCurl: () => void copyText(curl, 'curl command'),
         };
   useShortcuts({ '[': () => step(-1), ']': () => step(1) });
   useCopyKeys(() => copies);
@@ -198,8 +198,8 @@ function SignatureView({
       <Status condition={SIGNATURE_CONDITIONS[verified ? 'valid' : 'wrong']} />
       <p className="mt-1 text-muted">
         {verified
-          ? 'x-signature is the Keccak-256 of this body followed by the service’s secret.'
-          : 'x-signature is not the Keccak-256 of this body followed by the service’s current secret. The secret was changed after this request.'}
+          ? 'x-signature is the Keccak-256 of this body followed by the streams secret.'
+          : 'x-signature is not the Keccak-256 of this body followed by the current streams secret. The secret was changed after this request.'}
       </p>
       <dl className="mt-2">
         {['x-signature', 'webhook-signature', 'webhook-timestamp'].map((name) => (

@@ -71,7 +71,11 @@ export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => vo
           <span key={field.name} className="w-24">
             <TextField
               label={field.label}
-              error={isRight(field, texts[field.name]) ? undefined : `Enter ${field.bounds}.`}
+              error={
+                isRight(field, texts[field.name])
+                  ? undefined
+                  : `Enter a whole number from ${field.bounds}.`
+              }
               inputMode="numeric"
               mono
               value={texts[field.name]}
@@ -103,11 +107,11 @@ export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => vo
           {ready && describeResponse(numbers)}
         </p>
         <Button type="submit" variant="primary" disabled={!ready || save.isPending}>
-          Set response
+          Save response
         </Button>
       </div>
       {save.isError && (
-        <ErrorPanel what="Couldn't set the response" error={save.error} onRetry={send} />
+        <ErrorPanel what="Couldn't save the response" error={save.error} onRetry={send} />
       )}
     </form>
   );

@@ -73,9 +73,9 @@ export function SignInPage() {
           className="data control h-9 w-full rounded-control border border-line-strong bg-surface px-2.5"
         />
         <p id="apiKey-help" className="mt-1.5 text-12 text-muted">
-          Use the key that the service prints when it starts, or one set with{' '}
-          <code className="whitespace-nowrap">--api-key</code> or created in Settings. This browser
-          keeps only a session cookie.
+          Use the key that the service printed on its first start, one set with{' '}
+          <code className="whitespace-nowrap">--api-key</code>, or one created in Settings. This
+          browser keeps only a session cookie.
         </p>
         <label htmlFor="sessionName" className="mt-4 mb-1 block font-medium">
           Your name <span className="font-normal text-muted">(optional)</span>
