@@ -270,7 +270,7 @@ describe('service selection', () => {
     );
     expect(await sluice(['context', 'use', 'nobody'], { env })).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('saved contexts: here, other') as string,
+      stderr: expect.stringContaining('pass one of: here, other') as string,
     });
   });
 

@@ -151,12 +151,12 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'backup',
-      summary: 'Back up the ledger to a file; the service can keep running',
+      summary: 'Back up a SQLite ledger to a file; the service can keep running',
       load: async () => (await import('./commands/backup.ts')).declareBackup,
     },
     {
       name: 'restore',
-      summary: 'Restore the ledger from a backup',
+      summary: 'Restore a SQLite ledger from a backup',
       load: async () => (await import('./commands/backup.ts')).declareRestore,
     },
     {

@@ -26,7 +26,7 @@ test('a node is tested, added, listed with its origin and removed', async () => 
   expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('another chain') });
   const added = await world.sluice(['chains', 'add', '0x53a', `${second.url}/key-in-path`]);
   expect(added.code).toBe(0);
-  expect(added.stdout).toContain(`0x53a is also read from ${host}`);
+  expect(added.stdout).toContain(`0x53a is now read from ${host}`);
   const [id = ''] = /[0-9a-f]{8}$/.exec(added.stdout.trim()) ?? [];
   await until('the chain is read', async () =>
     (await world.client.listChains()).some(
@@ -61,6 +61,6 @@ test('an alert URL is tested, added, listed with its origin and removed', async 
   expect(listed.stdout).toBe(`127.0.0.1:9  configured\n${host}  added ${id.slice(0, 8)}\n`);
   expect((await world.sluice(['alerts', 'remove', 'configured'])).stderr).toContain('--notify-url');
   const removed = await world.sluice(['alerts', 'remove', id.slice(0, 8)]);
-  expect(removed.stdout).toBe(`${host} gets no more alerts\n`);
+  expect(removed.stdout).toBe(`${host} no longer gets alerts\n`);
   expect((await world.sluice(['alerts', 'list'])).stdout).toBe('127.0.0.1:9  configured\n');
 });

@@ -2,6 +2,7 @@ import type { AlertUrl } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { examples } from '../flags/examples.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { findAdded, printVerdict, shortOf } from './addedUrls.ts';
 
@@ -34,7 +35,9 @@ async function listAlertUrls(options: ConnectionOptions, terminal: Terminal): Pr
     return;
   }
   if (urls.length === 0) {
-    terminal.note('No alert URLs yet. Start the service with --notify-url, or add one');
+    terminal.note(
+      `No alert URLs yet. Start the service with --notify-url, or add one: ${sluiceCommand()} alerts add <url>`,
+    );
   }
   for (const url of urls) terminal.printText(describe(url), { indent: 4 });
 }
@@ -60,7 +63,7 @@ async function removeAlertUrl(
   });
   await sluice.removeAlertUrl(url.id);
   if (options.json) terminal.printJson(url);
-  else terminal.printText(`${url.host} gets no more alerts`);
+  else terminal.printText(`${url.host} no longer gets alerts`);
 }
 
 const describe = ({ id, host, source }: AlertUrl): string =>

@@ -38,6 +38,8 @@ interface VerifyOptions extends ConnectionOptions {
   head?: string;
 }
 
+const COMPARE = 'compare the log with a backup, and check who can write to the database';
+
 /**
  * Checks the hash of each record, the links between records, that the log starts at record 1, and
  * that a record has the hash `--head`.
@@ -54,6 +56,7 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
       throw new CommandError(
         'check_failed',
         `The audit log was changed at or right after record ${record.seq}`,
+        COMPARE,
       );
     }
     if (record.hash === options.head) isHeadThere = true;
@@ -63,12 +66,19 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
     throw new CommandError(
       'check_failed',
       `The audit log starts at record ${later.seq}: earlier records are missing`,
+      COMPARE,
     );
   }
-  if (!isHeadThere)
-    throw new CommandError('check_failed', `No audit record has the hash ${options.head}`);
+  if (!isHeadThere) {
+    throw new CommandError(
+      'check_failed',
+      `No audit record has the hash ${options.head}`,
+      `check the hash; if it is correct, ${COMPARE}`,
+    );
+  }
   const [records, head] = [newest?.seq ?? 0, newest?.hash ?? ''];
   if (options.json) terminal.printJson({ records, head });
+  else if (records === 0) terminal.printText('No audit records yet');
   else terminal.printText(`${records} records, intact; hash of the newest: ${head}`);
 }
 

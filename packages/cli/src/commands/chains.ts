@@ -79,7 +79,7 @@ async function addNode(
 ): Promise<void> {
   const added = await connect(options, terminal).sluice.addNode(node);
   if (options.json) terminal.printJson(added);
-  else terminal.printText(`${added.chainId} is also read from ${added.host}  ${shortOf(added.id)}`);
+  else terminal.printText(`${added.chainId} is now read from ${added.host}  ${shortOf(added.id)}`);
 }
 
 async function removeNode(
@@ -140,7 +140,9 @@ function describe(chain: ChainHealth): string[] {
 const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
   unverified === null
     ? []
-    : [`  ${unverified.blocks} unverified, latest ${unverified.latest}: ${unverified.reason}`];
+    : [
+        `  unverified blocks: ${unverified.blocks}, latest ${unverified.latest}: ${unverified.reason}`,
+      ];
 
 /** Node methods that ingestion calls. Ingestion fails without a `needed` method. */
 const QUESTIONS = [

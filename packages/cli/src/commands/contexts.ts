@@ -69,7 +69,7 @@ async function checkKey(
   throw new CommandError(
     'not_signed_in',
     `${url} rejected this API key`,
-    'use the key that the service printed at its first start, or the --api-key of sluice serve',
+    'use the key that the service printed on its first start, its --api-key, or a key from sluice keys create',
   );
 }
 
@@ -93,7 +93,9 @@ const unknown = (name: string | undefined, contexts: object): CommandError =>
   new CommandError(
     'not_found',
     name === undefined ? 'No context is in use' : `There is no context ${JSON.stringify(name)}`,
-    `saved contexts: ${Object.keys(contexts).join(', ') || 'none'}`,
+    Object.keys(contexts).length === 0
+      ? 'save one: sluice login'
+      : `pass one of: ${Object.keys(contexts).join(', ')}`,
   );
 
 export const declareWhoami = (command: Command, terminal: Terminal): Command =>

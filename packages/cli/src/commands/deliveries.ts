@@ -188,7 +188,11 @@ async function payload(given: string, options: PayloadOptions, terminal: Termina
   const shown: unknown = options.decode ? decode(webhook) : webhook;
   const value = options.path === undefined ? shown : readPath(shown, options.path);
   if (value === undefined)
-    throw new CommandError('not_found', `--path ${options.path} does not exist in the body`);
+    throw new CommandError(
+      'not_found',
+      `--path ${options.path} does not exist in the body`,
+      'to see all paths, omit --path',
+    );
   const text = typeof value === 'string' && !options.json ? value : toJson(value, !options.json);
   terminal.printExact(`${text}\n`);
 }

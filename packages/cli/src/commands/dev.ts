@@ -49,7 +49,7 @@ export interface DevOptions {
 
 export function declareDev(command: Command, terminal: Terminal): Command {
   addServiceOptions(command, '.sluice/dev')
-    .option('--fresh', 'Start with an empty data folder')
+    .option('--fresh', 'Delete the contents of the data folder before starting')
     .option('--no-open', 'Do not open the console on the first start')
     .addHelpText('after', examples('sluice dev', 'sluice dev --fresh --port 4500'));
   const demo = findDemo();

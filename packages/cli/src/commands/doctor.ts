@@ -92,7 +92,12 @@ async function* examine(
   }
   yield answered.ok
     ? ok('service', `${url} responds in ${Date.now() - asked} ms`)
-    : { check: 'service', state: 'bad', message: `${url}/health returns ${answered.status}` };
+    : {
+        check: 'service',
+        state: 'bad',
+        message: `${url}/health returns ${answered.status}`,
+        fix: 'check the log of the service, or the URL (sluice whoami)',
+      };
   yield clock(answered.headers.get('date'));
   if (apiKey === undefined) {
     yield { check: 'key', state: 'bad', message: `no API key for ${url}`, fix: 'sluice login' };
@@ -144,7 +149,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
       ...(state === 'down' && {
-        fix: 'check that the service can reach the node: sluice chains test <url>',
+        fix: `check that the service can reach the node: sluice chains test <url> --chain ${id}`,
       }),
     };
     // If a chain is not live and has only one node, its message already describes that node.
@@ -164,7 +169,7 @@ async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, un
   const read = new Set((await sluice.listChains()).map(({ id }) => id));
   const findings = streams.map((stream) => examineStream(stream, read));
   const troubled = findings.filter((found) => found.some(({ state }) => state !== 'ok')).length;
-  yield ok('streams', `${streams.length}, ${troubled} need attention`);
+  yield ok('streams', `${streams.length}, ${troubled} with problems`);
   yield* findings.flat();
 }
 

@@ -26,7 +26,7 @@ export function declareFixture(command: Command, terminal: Terminal): void {
     .option('--to <url>', 'Port or URL of the receiver', '3000')
     .option(
       '--secret <secret>',
-      'Secret to sign with; default: SLUICE_SECRET, or the secret of the service',
+      'Secret to sign with; default: SLUICE_SECRET, or the streams secret of the service',
     )
     .addHelpText('after', examples('sluice fixture run fixtures --to 3000'))
     .action((paths: string[], options: RunOptions) => runFixtures(paths, options, terminal));

@@ -40,7 +40,8 @@ test('a dry run prints the plan and creates nothing', async () => {
   const { code, stdout } = await world.sluice([...flags(), '--dry-run']);
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: '+ deposits  evm, active there\n+ small  evm, paused there\n',
+    stdout:
+      '+ deposits  evm, active in the hosted service\n+ small  evm, paused in the hosted service\n',
   });
   expect(await world.client.listStreamSummaries()).toEqual([]);
   expect(await world.sluice([...flags().slice(0, -1), 'wrong'])).toMatchObject({ code: 3 });

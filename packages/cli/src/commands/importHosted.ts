@@ -199,7 +199,7 @@ function printPlan(
         amountOfAddresses === undefined
           ? ''
           : `, ${counted(amountOfAddresses, 'address', 'addresses')}`;
-      terminal.printText(`+ ${tag || id}  ${family}, ${status} there${addresses}`);
+      terminal.printText(`+ ${tag || id}  ${family}, ${status} in the hosted service${addresses}`);
     }
   }
   terminal.note(`${counted(found.length, 'stream')}; nothing was imported (--dry-run)`);

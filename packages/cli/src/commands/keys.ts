@@ -63,8 +63,7 @@ async function listKeys(options: ConnectionOptions, terminal: Terminal): Promise
     terminal.printJson(keys);
     return;
   }
-  if (keys.length === 0)
-    terminal.note('No API keys yet, except the one that the service was started with');
+  if (keys.length === 0) terminal.note('No API keys yet, except the one set with --api-key');
   for (const key of keys) terminal.printText(describe(key), { indent: 4 });
 }
 

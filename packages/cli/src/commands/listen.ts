@@ -19,7 +19,7 @@ export const declareListen = (command: Command, terminal: Terminal): Command =>
     .addOption(new Option('--events <phase...>', 'Only these phases').choices(PHASES))
     .option(
       '--secret <secret>',
-      'Secret to sign with; default: SLUICE_SECRET, or the secret of the service',
+      'Secret to sign with; default: SLUICE_SECRET, or the streams secret of the service',
     )
     .option('--print-secret', 'Print the secret to verify with, and exit')
     .addOption(

@@ -269,7 +269,7 @@ ${more}`;
   test.each([
     ['streams: 5', 'streams should be a list'],
     ['streams:\n  - webhookUrl: x', 'stream 1 has no tag'],
-    ['streams:\n  - { tag: a }\n  - { tag: a }', 'two streams have the tag a'],
+    ['streams:\n  - { tag: a }\n  - { tag: a }', 'several streams have the tag or ID a'],
     ['streams:\n  - { tag: a, addresses: [0x12] }', 'should be a quoted address'],
     ['streams: [', 'sluice.yaml: '],
   ])('%j is rejected', async (text, message) => {

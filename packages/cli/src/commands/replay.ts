@@ -1,7 +1,7 @@
 import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter, Replay } from '@sluice/kit/sluice';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import {
   type Connection,
   type ConnectionOptions,
@@ -22,6 +22,10 @@ import { confirm } from '../terminal/prompt.ts';
 import { type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
+/** Creates an option that applies only if the service replays the deliveries of a filter. */
+const byFilter = (flags: string, description: string): Option =>
+  new Option(flags, description).helpGroup('Options for a filter without --to:');
+
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
   addFilterOptions(
     addConnectionOptions(
@@ -31,14 +35,14 @@ export const declareReplay = (command: Command, terminal: Terminal): Command =>
     .option('--to <url>', 'Send from this machine to this port or URL instead of the webhook URL')
     .option(
       '--secret <secret>',
-      'With --to, secret to sign with; default: SLUICE_SECRET, or the secret of the service',
+      'With --to, secret to sign with; default: SLUICE_SECRET, or the streams secret of the service',
     )
-    .option('--name <text>', 'Name of the replay', 'sluice replay')
-    .option('--rate <n/s>', 'Maximum rate', '50/s')
-    .option('--include-delivered', 'Also replay deliveries that succeeded')
     .option('--dry-run', 'Only print how many deliveries match')
-    .option('--wait', 'Wait until all have been sent')
-    .option('-y, --yes', 'Do not prompt')
+    .addOption(byFilter('--name <text>', 'Name of the replay').default('sluice replay'))
+    .addOption(byFilter('--rate <n/s>', 'Maximum rate').default('50/s'))
+    .addOption(byFilter('--include-delivered', 'Also replay deliveries that succeeded'))
+    .addOption(byFilter('--wait', 'Wait until each delivery has succeeded or failed'))
+    .addOption(byFilter('-y, --yes', 'Do not prompt'))
     .addHelpText(
       'after',
       examples(
@@ -97,7 +101,8 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
     if (!(await resend(id))) failed++;
     if (terminal.signal.aborted) break;
   }
-  terminal.note(`${count(sent)} sent${terminal.signal.aborted ? ', then interrupted' : ''}`);
+  const done = options.to === undefined ? 'queued' : 'sent';
+  terminal.note(`${count(sent)} ${done}${terminal.signal.aborted ? ', then interrupted' : ''}`);
   if (terminal.signal.aborted) return;
   if (failed > 0) {
     throw new CommandError(

@@ -105,7 +105,7 @@ describe.each([80, 120])('%i columns', (columns) => {
     const running = start('doctor', columns);
     await running.ended;
     const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
-    expect(text).toContain('✓ streams 2, 2 need attention');
+    expect(text).toContain('✓ streams 2, 2 with problems');
     expect(text.match(/failing receiver since \S+Z curl -v -X POST 'http:\S+';/g)).toHaveLength(2);
   });
 

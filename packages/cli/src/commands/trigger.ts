@@ -49,7 +49,7 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
     .option('--stream <stream>', 'Use the ID, tag, ABI and URL of this stream')
     .option(
       '--secret <secret>',
-      'Secret to sign with; default: SLUICE_SECRET, or the secret of the service',
+      'Secret to sign with; default: SLUICE_SECRET, or the streams secret of the service',
     )
     .option(
       '--from-tx <hash>',
@@ -66,7 +66,7 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
     .option('--both', 'Send the unconfirmed, then the confirmed delivery')
     .option('--reorg', 'Send the unconfirmed delivery, then a removal webhook')
     .option('--count <n>', 'Number of consecutive blocks to send webhooks for', '1')
-    .option('--rate <n/s>', 'Maximum rate', '10/s')
+    .option('--rate <n/s>', 'Maximum rate of blocks', '10/s')
     .addHelpText(
       'after',
       examples(

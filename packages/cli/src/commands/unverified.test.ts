@@ -27,7 +27,9 @@ test('chains list counts unverified blocks and shows the latest one with its rea
 
   const reason = 'gap in log indices (accept=unverified)';
   const { stdout } = await world.sluice(['chains', 'list']);
-  expect(stdout.split('\n')).toContain(`  1 unverified, latest ${Number(number)}: ${reason}`);
+  expect(stdout.split('\n')).toContain(
+    `  unverified blocks: 1, latest ${Number(number)}: ${reason}`,
+  );
   const { stdout: json } = await world.sluice(['chains', 'list', '--json']);
   expect(JSON.parse(json)).toMatchObject([
     { unverified: { blocks: 1, latest: Number(number), reason } },

@@ -43,7 +43,7 @@ export async function findStream(
     throw new CommandError(
       'usage',
       `${more.length + 1} streams have the tag ${idOrTag}`,
-      `use the ID: ${ids}`,
+      `use one of these IDs: ${ids}`,
     );
   }
   return first;

@@ -56,8 +56,8 @@ export function readStreamFile(path: string): DeclaredStream[] {
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
     throw refuse(
-      `two streams have the tag ${twice}`,
-      'add the ID of each stream, as sluice export does',
+      `several streams have the tag or ID ${twice}`,
+      'use unique tags, or add the ID of each stream, as sluice export does',
     );
   }
   return streams;
