@@ -248,7 +248,7 @@ test('the same keys select and copy rows of both lists', async () => {
   await expect.poll(readCopied).toBe(`${world.url}/console/deliveries/${deliveryId}`);
   await page.keyboard.press('x');
   await expect.poll(readCopied).toMatch(/^curl /);
-  await page.getByRole('status').getByText('curl copied').waitFor();
+  await page.getByRole('status').getByText('curl command copied').waitFor();
   expect(await readCopied()).toContain(deliveryId);
 });
 
@@ -268,7 +268,7 @@ test('list, title and inspector of a failing stream show the reason', async () =
       .first()
       .waitFor({ timeout: LIVE_MS });
     await page.getByRole('button', { name: 'Pause', exact: true }).first().waitFor();
-    await page.getByLabel('Sort streams').selectOption('Failures');
+    await page.getByLabel('Sort streams').selectOption('Failed attempts');
     await page.waitForURL(/sort=failures/);
     await page.getByRole('link', { name: 'Inspect failure' }).first().click();
     // The response is shown as plain text, not as HTML.

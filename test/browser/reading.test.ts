@@ -101,7 +101,7 @@ test('rules ask before another tab discards them', async () => {
   const dialog = page.getByRole('dialog', { name: 'Discard changes?' });
   await dialog.getByRole('button', { name: 'Keep editing' }).click();
   expect(page.url()).toContain('tab=rules');
-  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
   await tabs.getByRole('link', { name: 'Metrics' }).click();
   await page.waitForURL(/tab=metrics/);
 });

@@ -135,7 +135,7 @@ test('a number that was typed before its token is known keeps its meaning', asyn
 
 test('recipes fit a phone', async () => {
   const page = await visitor.signedIn('/streams/new?recipe=mints', PHONE);
-  await page.getByText('Paste a collection’s contract.').waitFor();
+  await page.getByText('Paste the address of a collection.').waitFor();
   await expectNoSidewaysScroll(page);
   expect(await smallTargets(page)).toEqual([]);
 });

@@ -49,9 +49,9 @@ export const present = <T extends object>(values: { [K in keyof T]: T[K] | undef
 export const STREAM_SHOWS = ['failing', 'paused'] as const;
 
 export const STREAM_SORTS = [
-  { value: 'last', label: 'Last event' },
+  { value: 'last', label: 'Last delivery' },
   { value: 'name', label: 'Name' },
-  { value: 'failures', label: 'Failures' },
+  { value: 'failures', label: 'Failed attempts' },
 ] as const;
 
 export interface StreamsSearch {

@@ -207,7 +207,7 @@ export function streamCondition(
     case 'paused':
       return condition('bars', 'paused', 'muted');
     case 'terminated':
-      return condition('cross', 'ended', 'faint');
+      return condition('cross', 'terminated', 'faint');
     case 'error':
       return condition('triangle', 'failing', 'bad');
     case 'active':

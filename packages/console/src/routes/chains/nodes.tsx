@@ -40,12 +40,12 @@ export function Nodes({
               Failures
             </th>
             <th scope="col" className="caps px-3 text-right max-sm:hidden">
-              Disputes
+              Disagreements
             </th>
             <th
               scope="col"
               className="caps pl-3 text-right max-sm:hidden"
-              title="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is at most half as high."
+              title="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is less than half of its score."
             >
               Score
             </th>

@@ -56,7 +56,7 @@ export function useDeliveryActions({
     copyCurl:
       webhookUrl === undefined || body === undefined
         ? undefined
-        : () => void copyText(toCurl({ id, body }, webhookUrl), 'curl'),
+        : () => void copyText(toCurl({ id, body }, webhookUrl), 'curl command'),
   };
   useCopyKeys(() => copies);
   const [isAsking, setConfirming] = useState(false);

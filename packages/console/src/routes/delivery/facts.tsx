@@ -122,13 +122,13 @@ function describeExpectation(
 ): string {
   if (confirmations === 'finalized') {
     return blockNumber <= (confirmedUpTo ?? -1)
-      ? 'reported final by the chain'
+      ? 'reported as final by the chain'
       : 'sent again as confirmed once the chain finalizes the block';
   }
   const due = blockNumber + confirmations;
   return head < due
     ? `sent again as confirmed at block ${formatCount(due)}, in ${formatQuantity(due - head, 'block')}${about(due - head, blocks)}`
-    : `final since block ${formatCount(due)}`;
+    : `confirmed since block ${formatCount(due)}`;
 }
 
 /**

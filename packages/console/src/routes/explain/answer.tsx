@@ -124,8 +124,8 @@ function WhichChain({ query }: { query: string }) {
 function HowToAdd() {
   return (
     <p className="mt-2 text-muted">
-      The service searches only the chains that it reads. To add a chain, restart the service with a
-      node of that chain:{' '}
+      The service searches only the chains that it reads. To add a chain, select Add node… on the
+      Chains page, or restart the service with a node of that chain:{' '}
       <code className="data">sluice serve {toNodeFlag('0x1', 'https://…')}</code>
     </p>
   );

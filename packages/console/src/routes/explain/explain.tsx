@@ -94,7 +94,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
         {pasted !== undefined &&
           text !== asked &&
           (toQuestion(pasted) === undefined
-            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block, address or ID instead`
+            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block number, address or delivery ID instead`
             : PASTED_WORDS[pasted.kind])}
       </span>
     </form>

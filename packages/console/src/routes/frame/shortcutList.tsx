@@ -18,6 +18,7 @@ const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
   { on: 'Streams', keys: ['p'], does: 'Pause or resume the stream' },
   { on: 'Streams', keys: ['r'], does: 'Replay failed deliveries' },
   { on: 'Stream', keys: ['[', ']'], does: 'Previous tab, next tab' },
+  { on: 'Stream', keys: ['p'], does: 'Pause or resume the stream' },
   { on: 'Stream', keys: ['t'], does: 'Send a test webhook' },
   { on: 'Stream', keys: ['i'], does: 'Import addresses' },
   { on: 'Stream', keys: ['c', 'y'], does: 'Copy ID or link' },

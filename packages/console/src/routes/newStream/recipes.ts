@@ -49,7 +49,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     id: 'wallet',
     title: 'Watch a wallet',
-    text: 'Paste an account. Watches its native payments and its token and NFT transfers.',
+    text: 'Paste the address of an account. Watches its native payments and its token and NFT transfers.',
     family: 'evm',
     toFill: ['addresses'],
     name: (subject = '') => `Wallet ${subject}`.trimEnd(),
@@ -64,7 +64,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     id: 'transfers',
     title: 'Token transfers',
-    text: 'Paste a token’s contract. Watches all transfers of the token.',
+    text: 'Paste the address of a token. Watches all transfers of the token.',
     family: 'evm',
     toFill: ['addresses'],
     name: (subject = 'Token') => `${subject} transfers`,
@@ -73,7 +73,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     id: 'payments',
     title: 'Large payments',
-    text: 'Paste a token’s contract and enter an amount. Watches transfers of at least this amount.',
+    text: 'Paste the address of a token and enter an amount. Watches transfers of at least this amount.',
     family: 'evm',
     toFill: ['addresses', 'amount'],
     name: (subject) => (subject === undefined ? 'Large payments' : `Large ${subject} payments`),
@@ -83,7 +83,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     id: 'events',
     title: 'Contract events',
-    text: 'Paste a contract, then choose from its events.',
+    text: 'Paste the address of a contract, then choose from its events.',
     family: 'evm',
     toFill: ['addresses', 'events'],
     name: (subject = 'Contract') => `${subject} events`,
@@ -92,7 +92,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     id: 'mints',
     title: 'NFT mints',
-    text: 'Paste a collection’s contract. Watches its mints: transfers from the zero address.',
+    text: 'Paste the address of a collection. Watches its mints: transfers from the zero address.',
     family: 'evm',
     toFill: ['addresses'],
     name: (subject = 'NFT') => `${subject} mints`,
@@ -106,7 +106,7 @@ export const RECIPES: readonly Recipe[] = [
   {
     id: 'aptos',
     title: 'Aptos payments',
-    text: 'Paste an account. Watches its payments of APT, coins and fungible assets.',
+    text: 'Paste the address of an account. Watches its payments of APT, coins and fungible assets.',
     family: 'aptos',
     toFill: ['addresses'],
     name: (subject) => (subject === undefined ? 'Aptos payments' : `Aptos payments for ${subject}`),

@@ -17,8 +17,8 @@ export function AlertUrls() {
   return (
     <>
       <p className="text-muted">
-        The service POSTs an alert to these URLs when a stream or a chain has a problem, and when it
-        recovers.
+        The service POSTs an alert to these URLs when a stream, a chain or the service itself has a
+        problem, and when it recovers.
         {canChange === false &&
           ' To change the URLs here, start the service with --allow-node-changes.'}
       </p>

@@ -17,10 +17,10 @@ import { Ago } from '../../ui/text/time.tsx';
 
 const SCOPES: Record<Scope, string> = {
   'streams:read': 'read streams and chains, start dry runs',
-  'streams:write': 'create, change and delete streams',
-  'history:read': 'read deliveries and their bodies',
+  'streams:write': 'create, change and delete streams and inboxes',
+  'history:read': 'read deliveries with their bodies, metrics, replays, backfills and inboxes',
   replay: 'replay deliveries, run backfills',
-  'settings:admin': 'manage settings, secrets, keys, nodes and halted chains',
+  'settings:admin': 'manage secrets, keys, nodes, alert URLs and halted chains; read the audit log',
 };
 const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
 
@@ -41,8 +41,8 @@ export function Keys() {
       {keys.isPending && <p className="animate-late text-faint">Loading</p>}
       {keys.data?.length === 0 && (
         <p className="text-muted">
-          No API keys yet, except the key that the service was started with. Create a key for each
-          client, with only the scopes that it needs.
+          No API keys yet, except the one set with --api-key. Create a key for each client, with
+          only the scopes that it needs.
         </p>
       )}
       <ul>
@@ -88,7 +88,13 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         <span className="min-w-0 truncate font-medium">{name}</span>
         <span className="data text-faint">sluice_{id}_…</span>
         <span className="ml-auto text-12 text-muted">
-          {lastUsedAt === null ? 'never used' : <Ago timeMs={lastUsedAt} />}
+          {lastUsedAt === null ? (
+            'never used'
+          ) : (
+            <>
+              used <Ago timeMs={lastUsedAt} />
+            </>
+          )}
         </span>
         {revokedAt === null && (
           <Button variant="quiet" aria-label={`Revoke ${name}`} onClick={() => setConfirming(true)}>

@@ -134,8 +134,8 @@ export function SettingsPage() {
       </Section>
       <Section title="API">
         <p className="text-muted">
-          Every API call of this service, with its fields, scopes and errors. You can try calls with
-          the permissions of your session.
+          The reference lists all API calls of this service, with their fields, scopes and errors.
+          You can try calls with the permissions of your session.
         </p>
         <Link to="/settings/api" className={clsx(buttonClass('plain'), 'mt-2')}>
           Open the API reference
@@ -239,7 +239,7 @@ const ABOUT_LINKS = [
   { href: '/health', label: 'Health (JSON)' },
 ];
 
-/** Shows the account secret only after the user reveals it, so that it is not shown by accident. */
+/** Shows the streams secret only after the user reveals it, so that it is not shown by accident. */
 function Secret() {
   const [shown, setShown] = useState(false);
   const settings = useQuery({ ...settingsQuery, enabled: shown });
@@ -247,8 +247,8 @@ function Secret() {
   return (
     <>
       <p className="text-muted">
-        The account secret signs the webhooks of every stream: x-signature alone, and
-        webhook-signature together with the stream’s own secret. Anyone who has the account secret
+        The streams secret signs the webhooks of every stream: x-signature alone, and
+        webhook-signature together with the stream’s own secret. Anyone who has the streams secret
         can forge webhooks of any stream, so give receivers that verify webhook-signature only the
         secret of their stream.
       </p>

@@ -64,7 +64,7 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
         </ul>
         {coverage.data?.length === 0 && (
           <p className="text-muted">
-            No blocks yet. Coverage starts with the first block that is checked.
+            No blocks yet. Coverage starts with the first block that is matched against the stream.
           </p>
         )}
       </section>

@@ -91,7 +91,8 @@ function Position({ chain }: { chain: WatchedChain }) {
   const lag = checkpoint === null ? 0 : Math.max(0, head - checkpoint);
   return (
     <span>
-      {confirmedUpTo !== null && `final ${formatCount(confirmedUpTo)} · `}head {formatCount(head)}
+      {confirmedUpTo !== null && `confirmed ${formatCount(confirmedUpTo)} · `}head{' '}
+      {formatCount(head)}
       {lag > 0 && <span className="text-warn"> −{formatCount(lag)}</span>}
       <BlockAge chain={chain} className="ml-2" />
     </span>

@@ -71,7 +71,7 @@ export function DeliverPart(props: PartProps) {
         <div>
           <Check
             label="Confirmed only"
-            help="otherwise each match is sent twice: at once and when final"
+            help="otherwise each match is sent twice: at once and when confirmed"
             checked={draft.onlyConfirmed}
             onChange={(event) => onChange({ ...draft, onlyConfirmed: event.target.checked })}
           />

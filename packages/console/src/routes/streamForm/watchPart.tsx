@@ -86,7 +86,7 @@ export function ChainChoice({
           <Check
             key={id}
             label={<span className="data">{id}</span>}
-            help="not followed here"
+            help="not read by this service"
             checked
             onChange={() => toggle(id, false)}
           />

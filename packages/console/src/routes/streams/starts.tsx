@@ -31,7 +31,7 @@ export function Starts({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
       <Address chains={demo.chains ?? []} />
       <Start
         title="Import streams"
-        text="Copy streams from the hosted Streams API with their addresses and URLs. Imported streams start paused. Your receivers need only the new secret."
+        text="Copy streams from the hosted Streams API with their addresses and URLs. Imported streams start paused. The command prompts for the hosted streams secret, so that your receivers need no changes."
         code={<Command label="Import streams" text={IMPORT_COMMAND} />}
       />
     </ol>
@@ -72,7 +72,7 @@ function Command({ label, text }: { label: string; text: string }) {
         {text}
       </ScrollText>
       <span className="p-1">
-        <CopyButton text={text} label={`Copy: ${label}`} iconOnly />
+        <CopyButton text={text} label={`Copy command: ${label}`} iconOnly />
       </span>
     </>
   );

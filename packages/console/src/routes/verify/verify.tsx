@@ -124,7 +124,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         label="Secret"
         type="password"
         mono
-        help="The secret that your receiver verifies with: the stream’s secret or the account secret."
+        help="The secret that your receiver verifies with: the stream’s own secret, or the streams secret of the service."
         value={secret}
         onChange={(event) => setSecret(event.target.value)}
       />

@@ -39,8 +39,8 @@ export function ExportButton({ filter, tasks }: { filter: ListFilter; tasks: Tas
       {isOpen && (
         <Dialog title="Export deliveries" onClose={() => setOpen(false)}>
           <p className="text-muted">
-            All deliveries that match the filter, newest first, up to {formatCount(MAX_EXPORTED)}.
-            Webhook bodies are not included.
+            The file contains all deliveries that match the filter, newest first, up to{' '}
+            {formatCount(MAX_EXPORTED)}. Webhook bodies are not included.
           </p>
           <div className="mt-3 flex flex-wrap gap-2">
             {FORMATS.map(({ format, label }) => (

@@ -31,7 +31,7 @@ function chosenOf(
           ? 'block left the chain'
           : 'still on the chain',
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
-    since: SINCES.find(({ value }) => value === search.since)?.label,
+    since: search.since && `last ${SINCES.find(({ value }) => value === search.since)?.label}`,
     q: search.q && `“${search.q}”`,
     triedFrom:
       search.triedFrom === undefined
@@ -41,9 +41,9 @@ function chosenOf(
       search.triedUntil === undefined
         ? undefined
         : `attempted until ${formatDateTime(search.triedUntil)}`,
-    from: search.from === undefined ? undefined : `from ${formatDateTime(search.from)}`,
-    until: search.until === undefined ? undefined : `until ${formatDateTime(search.until)}`,
-    replay: search.replay && 'one replay',
+    from: search.from === undefined ? undefined : `created from ${formatDateTime(search.from)}`,
+    until: search.until === undefined ? undefined : `created until ${formatDateTime(search.until)}`,
+    replay: search.replay && 'last sent by one replay',
   };
   return (Object.entries(words) as [FilterName, string | undefined][]).flatMap(([name, word]) =>
     word === undefined ? [] : [[name, word] as [FilterName, string]],

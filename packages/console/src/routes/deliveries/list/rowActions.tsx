@@ -46,7 +46,7 @@ export function useRowActions({
         queryClient.fetchQuery(deliveryQuery(id)),
         queryClient.fetchQuery(deliveryBodyQuery(id)),
       ]);
-      await copyText(toCurl({ id, body }, webhookUrl), 'curl');
+      await copyText(toCurl({ id, body }, webhookUrl), 'curl command');
     },
   });
   const copiesOf = ({ id }: DeliverySummary): Copies => ({

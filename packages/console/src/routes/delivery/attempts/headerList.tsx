@@ -19,7 +19,7 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'x-signature',
     value: null,
-    meaning: 'Keccak-256 of the body followed by the account secret. Verify it over the raw body.',
+    meaning: 'Keccak-256 of the body followed by the streams secret. Verify it over the raw body.',
   },
   {
     name: 'webhook-id',

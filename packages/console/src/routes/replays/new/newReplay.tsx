@@ -92,13 +92,13 @@ export function NewReplay() {
           ))}
         </SelectField>
         <SelectField
-          label="Created in the last"
+          label="Created"
           value={since}
           onChange={(event) => setSince(event.target.value)}
         >
           {SINCES.map(({ value, label }) => (
             <option key={value} value={value}>
-              {label}
+              last {label}
             </option>
           ))}
           <option value="">any time</option>

@@ -246,7 +246,7 @@ function NoAddresses({
       <p className="font-medium">No addresses yet</p>
       <p className="mt-1 text-muted">
         {watchesAll
-          ? 'The stream takes events from every contract and needs no addresses.'
+          ? 'The stream watches all addresses and needs no list of them.'
           : 'The stream matches nothing until you add an address.'}{' '}
         Import pasted text or a CSV file: one address per line, with an optional label.
       </p>

@@ -70,7 +70,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
       />
       <Part
         title="By record type"
-        heads={['Record type', 'Matches', 'Share']}
+        heads={['Record type', 'Records', 'Share']}
         rows={records.map(({ what, signature, matched: n }) => ({
           key: what,
           label: <What what={what} signature={signature} />,

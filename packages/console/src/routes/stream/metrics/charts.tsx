@@ -215,7 +215,7 @@ function ChartList({
       <TimeChart
         title="Response time"
         unit={perStep}
-        summary="Response time of attempts: median and 95th percentile"
+        summary="Response time of successful attempts: median and 95th percentile"
         format={formatDuration}
         series={[
           line('p95', (point) => point.p95Ms, 'muted', 'band'),

@@ -106,7 +106,7 @@ function EditForm({
             <Button type="submit" variant="primary" disabled={!maySave || save.isPending}>
               {save.isPending ? 'Saving…' : `Save ${formatQuantity(changes.length, 'change')}`}
             </Button>
-            <Button onClick={() => setDraft(before)}>Undo</Button>
+            <Button onClick={() => setDraft(before)}>Discard changes</Button>
             <span className="text-bad">{Object.values(problems)[0]}</span>
           </div>
         </div>

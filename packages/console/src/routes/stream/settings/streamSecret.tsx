@@ -43,7 +43,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
       <h3 className="caps mb-2">Secret</h3>
       <p className="text-muted">
         This secret signs the webhook-signature header of this stream’s webhooks, as in Standard
-        Webhooks. The account secret in Settings also signs this header for every stream, and signs
+        Webhooks. The streams secret in Settings also signs this header for every stream, and signs
         x-signature. To verify webhook-signature, a receiver needs only this secret.
       </p>
       {secret.isError && (

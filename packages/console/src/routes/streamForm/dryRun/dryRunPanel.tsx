@@ -105,7 +105,7 @@ export function DryRunPanel({
             <span className="text-muted">
               {chain === undefined
                 ? 'Choose a chain.'
-                : 'Starts when you add an address, or select all addresses and an event.'}
+                : `Starts when you add an address, or select all addresses and ${draft.family === 'evm' ? 'an event' : 'a function or event'}.`}
             </span>
           ) : (
             <>
