@@ -362,6 +362,7 @@ test('replay sends a delivery again, through the service or directly to another 
   world.sink.clear();
   const queued = await world.sluice(['replay', id]);
   expect(queued).toMatchObject({ code: 0, stdout: `✓ queued ${id} for ${app('/real')}\n` });
+  expect(queued.stderr).toContain('1 queued');
   await world.sink.waitFor((each) => each.id === id && each.path === '/real');
   const local = await world.sluice(['replay', id, '--to', app('/local'), '--json']);
   expect(JSON.parse(local.stdout)).toMatchObject({ id, url: app('/local'), status: 200 });
