@@ -342,7 +342,7 @@ test('deliveries are found by transaction, address, label and time', async () =>
 
   const until = result[0]!.createdAt;
   await page.goto(`${world.url}/console/deliveries?from=${until - 60_000}&until=${until}`);
-  await page.getByRole('button', { name: /^from .*, remove$/ }).waitFor();
+  await page.getByRole('button', { name: /^created from .*, remove$/ }).waitFor();
   const earliest = await sluice.listDeliveries({ createdTo: until });
   await expect.poll(listed).toBe(earliest.result.length);
 });
