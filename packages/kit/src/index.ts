@@ -34,7 +34,14 @@ export type {
 export type { WebhookHeaders } from './webhooks/adapters/headers.ts';
 export type { RawBody } from './webhooks/adapters/rawBody.ts';
 export * from './webhooks/unwrapAlert.ts';
-export * from './webhooks/diagnose.ts';
+export { diagnose } from './webhooks/diagnose.ts';
+export type { Diagnosis, DiagnoseOptions, SignatureProblem } from './webhooks/diagnose.ts';
+export { diagnoseWithPublicKey, unwrapWithPublicKey } from './webhooks/publicKey.ts';
+export type {
+  DiagnosePublicKeyOptions,
+  PublicKeyOptions,
+  PublicKeys,
+} from './webhooks/publicKey.ts';
 export { createHandler } from './webhooks/handler/handler.ts';
 export type {
   Handle,

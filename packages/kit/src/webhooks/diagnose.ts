@@ -6,12 +6,21 @@ import { WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import { readHeader } from './adapters/headers.ts';
 import { toRaw } from './adapters/rawBody.ts';
 import type { Claim, UnwrapOptions } from './unwrap.ts';
-import { isSignedWith, readClaim, secretsOf, timeProblem, toleranceOf } from './unwrap.ts';
+import {
+  HMAC_ONLY,
+  isAsymmetric,
+  isSignedWith,
+  readClaim,
+  secretsOf,
+  timeProblem,
+  toleranceOf,
+} from './unwrap.ts';
 
 /**
  * The cause of a rejection:
  * - `missing-header`: the signature, id or timestamp is missing;
  * - `x-signature-only`: there is only an `x-signature`, and `allowXSignature` is off;
+ * - `hmac-only`: there is no Ed25519 signature, which a public key requires;
  * - `malformed-header`: the id or timestamp is not in Sluice's format;
  * - `signature-format`: the signature is correct, but in uppercase, or without `0x` or `v1,`;
  * - `header-altered`: `x-signature` matches body and secret, so another signature header was
@@ -22,11 +31,13 @@ import { isSignedWith, readClaim, secretsOf, timeProblem, toleranceOf } from './
  * - `body-reserialized`: the body was parsed and serialized again, with the same data;
  * - `body-altered`: the body differs from the one that was sent;
  * - `other-secret`: one of `otherSecrets` signed the webhook;
- * - `wrong-secret`: the request looks intact, but none of the secrets signed it.
+ * - `wrong-secret`, `wrong-public-key`: the request looks intact, but none of the secrets or private
+ *   keys signed it.
  */
 export type SignatureProblem =
   | 'missing-header'
   | 'x-signature-only'
+  | 'hmac-only'
   | 'malformed-header'
   | 'signature-format'
   | 'header-altered'
@@ -37,7 +48,8 @@ export type SignatureProblem =
   | 'body-reserialized'
   | 'body-altered'
   | 'other-secret'
-  | 'wrong-secret';
+  | 'wrong-secret'
+  | 'wrong-public-key';
 
 /** The result of {@link diagnose}. */
 export interface Diagnosis {
@@ -76,45 +88,72 @@ export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
  * @throws SluiceError `missing_secret` or `invalid_argument`, as `unwrap` does.
  */
 export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
+  const secrets = secretsOf(options as UnwrapOptions);
+  const causes = findCause(options, 'v1');
+  let step = causes.next(false);
+  while (!step.done) {
+    const { claim, body, secret } = step.value;
+    const tried = secret === undefined ? secrets : [secret];
+    step = causes.next(tried.some((each) => isSignedWith(claim, body, each)));
+  }
+  return step.value;
+}
+
+/** A variant of a request, to verify with the keys of the options or with another secret. */
+interface Variant {
+  readonly claim: Claim;
+  readonly body: string | Uint8Array;
+  readonly secret?: string;
+}
+
+/**
+ * Finds the cause of a rejection. Yields variants of the request, and expects for each one whether
+ * it is signed; so the caller may verify them synchronously or not.
+ */
+export function* findCause(
+  options: Omit<DiagnoseOptions, 'secret' | 'secrets' | 'apiKey'>,
+  version: 'v1' | 'v1a',
+): Generator<Variant, Diagnosis | undefined, boolean> {
   const { headers, body, otherSecrets = {}, now = Date.now } = options;
   const toleranceMs = toleranceOf(options);
-  const secrets = secretsOf(options as UnwrapOptions);
   const claim = readClaim(headers, options.allowXSignature ?? false);
   if ('reason' in claim) return found(claim.reason, true, claim.hint);
+  if (version === 'v1a' && !isAsymmetric(claim)) return found('hmac-only');
 
   const raw = toRaw(body);
   if (raw === undefined) return found('body-parsed');
-  const isSigned = (candidate: string | Uint8Array, by: Claim = claim) =>
-    secrets.some((secret) => isSignedWith(by, candidate, secret));
 
-  if (isSigned(raw)) {
+  if (yield { claim, body: raw }) {
     const problem =
       claim.scheme === 'webhook-signature' && timeProblem(claim.timestamp, now(), toleranceMs);
     return problem ? found(problem) : undefined;
   }
 
   // First tries variants of the request, because a variant that verifies proves what was changed.
-  if (isSigned(raw, inUsualForm(claim))) return found('signature-format');
+  if (yield { claim: inUsualForm(claim, version), body: raw }) return found('signature-format');
   const legacy = readHeader(headers, WEBHOOK_HEADERS.signature);
   if (
     claim.scheme === 'webhook-signature' &&
     legacy !== undefined &&
-    isSigned(raw, { scheme: 'x-signature', signature: legacy })
+    (yield { claim: { scheme: 'x-signature', signature: legacy }, body: raw })
   ) {
     return found('header-altered');
   }
   for (const [name, secret] of Object.entries(otherSecrets)) {
-    if (secret !== '' && isSignedWith(claim, raw, secret)) {
+    if (secret !== '' && (yield { claim, body: raw, secret })) {
       return { ...found('other-secret'), secretName: name };
     }
   }
   const text = typeof raw === 'string' ? raw : lenientUtf8.decode(raw);
   const parsed = parse(text);
-  if (typeof parsed === 'string') return found('stringified-twice', isSigned(parsed));
-  const repaired = repairsOf(text).some((candidate) => isSigned(candidate));
-  if (repaired) return found('body-altered', true);
+  if (typeof parsed === 'string') {
+    return found('stringified-twice', yield { claim, body: parsed });
+  }
+  for (const repair of repairsOf(text)) {
+    if (yield { claim, body: repair }) return found('body-altered', true);
+  }
   const canonical = parsed === undefined ? undefined : JSON.stringify(parsed);
-  if (canonical !== undefined && canonical !== text && isSigned(canonical)) {
+  if (canonical !== undefined && canonical !== text && (yield { claim, body: canonical })) {
     return found('body-reserialized');
   }
 
@@ -131,16 +170,18 @@ export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
   }
   if (canonical !== text || text.includes('\u{fffd}')) return found('body-altered', false);
   if (isSorted(Object.keys(parsed))) return found('body-reserialized', false);
-  return options.secretIsProven ? found('body-altered', false) : found('wrong-secret', false);
+  if (options.secretIsProven) return found('body-altered', false);
+  return found(version === 'v1' ? 'wrong-secret' : 'wrong-public-key', false);
 }
 
 const ADVICE = {
   'missing-header': ['A signature header is missing.', ''],
   'x-signature-only': ['The request has only an x-signature, and allowXSignature is off.', ''],
+  'hmac-only': ['The webhook-signature has no entry v1a, which a public key verifies.', HMAC_ONLY],
   'malformed-header': ['A signature header is malformed.', ''],
   'signature-format': [
     'The signature is correct, but its format was changed.',
-    'Pass the header as received: 0x and lowercase hex, or v1, and base64.',
+    'Pass the header as received: 0x and lowercase hex, or v1 or v1a, a comma and base64.',
   ],
   'header-altered': [
     'Body and secret are correct, but webhook-id, webhook-timestamp or webhook-signature was changed.',
@@ -178,6 +219,10 @@ const ADVICE = {
     'The secret is not the one that signed the webhook. A changed value in the body, or the secret of another stream, would look the same.',
     "Compare the complete secret with the sender's, without quotes or spaces.",
   ],
+  'wrong-public-key': [
+    'None of the public keys belongs to the key that signed the webhook. A changed value in the body would look the same.',
+    'Compare the public keys with those of the service: sluice public-keys list.',
+  ],
 } as const satisfies Record<SignatureProblem, readonly [message: string, fix: string]>;
 
 const NO_JSON = 'The body is not a JSON object: look for what truncated or replaced it.';
@@ -188,16 +233,16 @@ function found(problem: SignatureProblem, certain = true, fix?: string): Diagnos
 }
 
 /** Restores the format in which signatures are sent. */
-function inUsualForm(claim: Claim): Claim {
+function inUsualForm(claim: Claim, version: 'v1' | 'v1a'): Claim {
   if (claim.scheme === 'x-signature') {
     const digits = claim.signature.trim().toLowerCase().replace(/^0x/, '');
     return { ...claim, signature: `0x${digits}` };
   }
   const signatures = claim.signatures.map(
     (it) =>
-      `v1,${it
+      `${version},${it
         .trim()
-        .replace(/^v1[,=]/i, '')
+        .replace(/^v1a?[,=]/i, '')
         .replace(/,$/, '')}`,
   );
   return { ...claim, signatures };

@@ -9,7 +9,7 @@ import {
   readRetryAfterMs,
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import { TEST_APTOS_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import type {
   AptosCoinMovement,
   AptosWebhook,
@@ -18,7 +18,9 @@ import type {
   WebhookLog,
   WebhookTransaction,
 } from '../contract/shapes.generated.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { signWithPrivateKey } from './testingKeys.ts';
+
+export * from './testingKeys.ts';
 
 /**
  * Kinds of webhooks that {@link sampleWebhook} creates. `test` is the test webhook, which the
@@ -48,10 +50,7 @@ export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}
   );
 }
 
-/**
- * Kinds of webhooks that {@link sampleAptosWebhook} creates. `test` is the test webhook, which the
- * service sends to each new URL.
- */
+/** Kinds of webhooks that {@link sampleAptosWebhook} creates, as {@link SampleKind}. */
 export type AptosSampleKind = 'coin-transfer' | 'test';
 
 /**
@@ -143,6 +142,8 @@ export interface FakeSenderOptions {
   to: string | URL | ((request: Request) => Response | Promise<Response>);
   /** The streams secret, or the API key if the account has no streams secret. */
   secret: string;
+  /** Private key that also signs, from {@link createKeyPair}. */
+  privateKey?: string | undefined;
   sender?: SigningOptions['sender'];
   /**
    * The waits between attempts; there is one more attempt than waits. Default: 1 min, 10 min, 1 h,
@@ -157,10 +158,7 @@ export interface FakeSenderOptions {
    * @defaultValue 15_000
    */
   timeoutMs?: number | undefined;
-  /**
-   * Called to wait between attempts. Default: does not wait, so that two days of retries take no
-   * time.
-   */
+  /** Called to wait between attempts. Default: does not wait. */
   wait?: ((ms: number) => Promise<void>) | undefined;
   /** Sends the requests if `to` is a URL. Default: `globalThis.fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -210,6 +208,7 @@ export interface FakeSender {
 export function createFakeSender({
   to,
   secret,
+  privateKey,
   sender,
   scheduleMs,
   timeoutMs = 15_000,
@@ -220,8 +219,9 @@ export function createFakeSender({
 
   const attempt = async (webhook: EvmWebhook | AptosWebhook, id: string) => {
     const signed = signedRequest({ url, webhook, secret, id, sender });
+    const full = privateKey === undefined ? signed : await signWithPrivateKey(signed, privateKey);
     const signal = AbortSignal.timeout(timeoutMs);
-    const request = new Request(signed, { redirect: 'manual', signal });
+    const request = new Request(full, { redirect: 'manual', signal });
     try {
       const answering = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
       const response = await unlessAborted(answering, signal);
@@ -284,8 +284,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-// Sample records. Each decoded event is also in `logs`.
-
+// Each decoded event is also in `logs`.
 const FRAME: EvmWebhook = {
   confirmed: true,
   chainId: '0x1',

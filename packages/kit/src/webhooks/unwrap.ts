@@ -105,6 +105,7 @@ interface Received<Webhook> {
 export type RefusalReason =
   | 'missing-header'
   | 'x-signature-only'
+  | 'hmac-only'
   | 'malformed-header'
   | 'mismatch'
   | 'stale-timestamp'
@@ -132,7 +133,16 @@ export function unwrap(
   },
 ): ReceivedWebhook | ReceivedAptosWebhook {
   const { raw, claim } = verifyRaw(options);
-  const webhook = parseWebhook(raw, options.family ?? 'evm');
+  return toReceived(raw, claim, options);
+}
+
+/** Parses a verified body, and returns it with the claims in its headers. */
+export function toReceived(
+  raw: string | Uint8Array,
+  claim: Claim,
+  { headers, family = 'evm' }: { headers: WebhookHeaders; family?: WebhookFamily | undefined },
+): ReceivedWebhook | ReceivedAptosWebhook {
+  const webhook = parseWebhook(raw, family);
   const standard = claim.scheme === 'webhook-signature' ? claim : undefined;
   const received: Received<EvmWebhook | AptosWebhook> = {
     id: standard?.id ?? contentId(webhook),
@@ -140,7 +150,7 @@ export function unwrap(
     webhook,
     isTest: webhook.streamId === '',
     verifiedBy: claim.scheme,
-    origin: ORIGIN.exec(readHeader(options.headers, WEBHOOK_HEADERS.origin) ?? '')?.[0] as
+    origin: ORIGIN.exec(readHeader(headers, WEBHOOK_HEADERS.origin) ?? '')?.[0] as
       | WebhookOrigin
       | undefined,
   };
@@ -155,22 +165,36 @@ const ORIGIN = /^(live|backfill|replay)$/;
  */
 export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; claim: Claim } {
   const secrets = secretsOf(options);
-  const toleranceMs = toleranceOf(options);
-  const { now = Date.now } = options;
-  const raw = toRaw(options.body);
+  toleranceOf(options);
+  const { raw, claim } = readSigned(options);
+  if (!secrets.some((secret) => isSignedWith(claim, raw, secret))) throw mismatch('diagnose');
+  refuseWrongTime(claim, options);
+  return { raw, claim };
+}
+
+/** Returns the body and the unverified claims of a request. */
+export function readSigned({
+  body,
+  headers,
+  allowXSignature = false,
+}: Pick<UnwrapOptions, 'body' | 'headers' | 'allowXSignature'>): {
+  raw: string | Uint8Array;
+  claim: Claim;
+} {
+  const raw = toRaw(body);
   if (raw === undefined) {
     throw new SluiceError('body_already_parsed', 'body must be the bytes or text as received');
   }
-  const claim = readClaim(options.headers, options.allowXSignature ?? false);
+  const claim = readClaim(headers, allowXSignature);
   if ('reason' in claim) throw refusal(claim.reason, claim.hint);
-  if (!secrets.some((secret) => isSignedWith(claim, raw, secret))) {
-    throw refusal('mismatch', 'Call diagnose() with the same arguments to find the likely cause.');
-  }
-  if (claim.scheme === 'webhook-signature') {
-    const reason = timeProblem(claim.timestamp, now(), toleranceMs);
-    if (reason !== undefined) throw staleness(reason, claim.timestamp);
-  }
   return { raw, claim };
+}
+
+/** Throws if the timestamp that a signature covers is too old or in the future. */
+export function refuseWrongTime(claim: Claim, rules: UnwrapRules): void {
+  if (claim.scheme !== 'webhook-signature') return;
+  const reason = timeProblem(claim.timestamp, (rules.now ?? Date.now)(), toleranceOf(rules));
+  if (reason !== undefined) throw staleness(reason, claim.timestamp);
 }
 
 /**
@@ -191,10 +215,16 @@ export type Claim =
       readonly id: string;
       /** Timestamp in Unix seconds. */
       readonly timestamp: number;
-      /** Entries of the header: `v1,` and base64. Entries of other versions never match. */
+      /** Entries of the header: `v1,` or `v1a,`, and base64. Other entries never match. */
       readonly signatures: readonly string[];
     }
   | { readonly scheme: 'x-signature'; readonly signature: string };
+
+/** Returns whether a claim has an Ed25519 signature, even one in another format. */
+export const isAsymmetric = (claim: Claim): boolean =>
+  claim.scheme === 'webhook-signature' && claim.signatures.some((each) => /^v1a/i.test(each));
+
+export const HMAC_ONLY = 'Create a key pair on the service: sluice public-keys create.';
 
 export interface NoClaim {
   readonly reason: 'missing-header' | 'x-signature-only' | 'malformed-header';
@@ -307,8 +337,12 @@ function staleness(reason: RefusalReason, timestamp: number): SluiceError {
   });
 }
 
-const refusal = (reason: RefusalReason, hint: string): SluiceError =>
+export const refusal = (reason: RefusalReason, hint: string): SluiceError =>
   new SluiceError('invalid_signature', 'Signature is not valid', { hint, details: { reason } });
+
+/** @param diagnosis name of the function that explains the mismatch */
+export const mismatch = (diagnosis: string): SluiceError =>
+  refusal('mismatch', `Call ${diagnosis}() with the same arguments to find the likely cause.`);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -21,7 +21,10 @@ export const WEBHOOK_HEADERS = {
   id: 'webhook-id',
   /** Time of the attempt, in Unix seconds. */
   timestamp: 'webhook-timestamp',
-  /** Results of {@link signStandardWebhook}, one per secret, separated by spaces. */
+  /**
+   * Results of {@link signStandardWebhook}, one per secret, and Ed25519 signatures (`v1a,` and
+   * base64), one per key pair, separated by spaces.
+   */
   standardSignature: 'webhook-signature',
 } as const;
 
@@ -33,7 +36,7 @@ export type WebhookOrigin = 'live' | 'backfill' | 'replay';
 
 const encoder = new TextEncoder();
 
-const joinBytes = (before: Uint8Array, after: Uint8Array): Uint8Array => {
+const joinBytes = (before: Uint8Array, after: Uint8Array): Uint8Array<ArrayBuffer> => {
   const joined = new Uint8Array(before.length + after.length);
   joined.set(before);
   joined.set(after, before.length);
@@ -68,6 +71,15 @@ export function signStandardWebhook({ id, timestamp, body, secret }: StandardWeb
   return `v1,${hmacSha256(readStandardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
 }
 
+/** Returns the bytes that an Ed25519 signature covers: `id.timestamp.body`. */
+export const toSignedText = (
+  { id, timestamp }: Pick<StandardWebhook, 'id' | 'timestamp'>,
+  body: string | Uint8Array,
+): Uint8Array<ArrayBuffer> => {
+  const before = encoder.encode(`${id}.${timestamp}.`);
+  return joinBytes(before, typeof body === 'string' ? encoder.encode(body) : body);
+};
+
 /**
  * Returns the HMAC key of a secret: the decoded base64 after `whsec_`, or the UTF-8 bytes of any
  * other text.
@@ -75,13 +87,16 @@ export function signStandardWebhook({ id, timestamp, body, secret }: StandardWeb
  */
 export function readStandardWebhookKey(secret: string): Uint8Array {
   if (!secret.startsWith('whsec_')) return encoder.encode(secret);
-  let text: string;
+  const key = fromBase64(secret.slice('whsec_'.length));
+  if (key !== undefined) return key;
+  throw new TypeError('A secret that starts with whsec_ must continue in base64');
+}
+
+/** Decodes base64; undefined for any other text. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    text = atob(secret.slice('whsec_'.length));
+    return Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
   } catch {
-    throw new TypeError('A secret that starts with whsec_ must continue in base64');
+    return undefined;
   }
-  const key = new Uint8Array(text.length);
-  for (let n = 0; n < text.length; n++) key[n] = text.charCodeAt(n);
-  return key;
 }

@@ -26,6 +26,7 @@ import { chunksOf, readBody } from '../adapters/readBody.ts';
 import type { ReadBody } from '../adapters/readBody.ts';
 import { createMemorySeenStore } from '../seen.ts';
 import type { SeenStore } from '../seen.ts';
+import { publicKeysOf, unwrapWithPublicKey } from '../publicKey.ts';
 import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook } from '../unwrap.ts';
 import { refuse, refuseBody, createReporter, answer, type Reporter } from './reporter.ts';
@@ -57,15 +58,13 @@ import type {
  * });
  * ```
  *
- * @throws SluiceError `missing_secret` without a secret, `invalid_argument` for a number out of
- * bounds.
+ * @throws SluiceError `missing_secret` without a secret or public key, `invalid_argument` for a
+ * malformed public key or a number out of bounds.
  */
 export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   options: HandlerOptions<A>,
 ): WebhookHandler<A> {
-  // Invalid options fail at startup, not at the first webhook.
-  secretsOf(options);
-  toleranceOf(options);
+  const verify = toVerify(options);
   const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
   if (!(maxBodyBytes >= 1)) {
     throw new SluiceError('invalid_argument', 'maxBodyBytes must be 1 or more', {
@@ -91,9 +90,9 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     if ('failed' in read) return refuseBody(read.failed, maxBodyBytes, reporter);
     let delivery: AnyReceived;
     try {
-      delivery = unwrap({ ...options, family: 'any', headers, body: read.raw });
+      delivery = await verify(headers, read.raw);
     } catch (error) {
-      reporter.refused(error, headers, read.raw);
+      await reporter.refused(error, headers, read.raw);
       return refuse(error);
     }
     reporter.secretIsProven();
@@ -208,6 +207,19 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     face,
   ) as WebhookHandler<A>;
   return handler;
+}
+
+/** Checks the options, so that invalid ones fail at startup, not at the first webhook. */
+function toVerify(
+  options: HandlerOptions<AnyAbi>,
+): (headers: WebhookHeaders, body: string | Uint8Array) => AnyReceived | Promise<AnyReceived> {
+  toleranceOf(options);
+  if (options.publicKeys === undefined) {
+    secretsOf(options);
+    return (headers, body) => unwrap({ ...options, family: 'any', headers, body });
+  }
+  publicKeysOf(options);
+  return (headers, body) => unwrapWithPublicKey({ ...options, family: 'any', headers, body });
 }
 
 /** Runs work with the same key sequentially. */

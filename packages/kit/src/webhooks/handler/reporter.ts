@@ -1,6 +1,7 @@
 /** Creates responses, and reports errors to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
 import { diagnose } from '../diagnose.ts';
+import { diagnoseWithPublicKey } from '../publicKey.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
 import type { WebhookAnswer, HandlerOptions, AnyAbi, AnyReceived } from './types.ts';
 
@@ -59,7 +60,7 @@ export interface Reporter {
    * Reports a rejected request like {@link problem}, and adds a diagnosis if the signature was
    * wrong.
    */
-  refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): void;
+  refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): Promise<void>;
   /** Records that a webhook was verified, which proves that the secret is correct. */
   secretIsProven(): void;
 }
@@ -85,29 +86,36 @@ export function createReporter(options: HandlerOptions<never> | HandlerOptions<A
       // An error in `onError` must not prevent the response.
     }
   };
-  const seldom = (report: () => void) => {
+  const isTooSoon = (): boolean => {
     const at = Date.now();
-    if (Math.abs(at - lastAt) < REPORT_EVERY_MS) return;
+    if (Math.abs(at - lastAt) < REPORT_EVERY_MS) return true;
     lastAt = at;
-    report();
+    return false;
   };
 
   return {
     failed: tell,
-    problem: (error) => seldom(() => tell(error)),
-    refused: (error, headers, body) =>
-      seldom(() => {
-        if (!isSluiceError(error, 'invalid_signature') || body.length > MAX_DIAGNOSED_LENGTH) {
-          return tell(error);
-        }
-        const found = diagnose({ ...options, headers, body, secretIsProven });
-        tell(
-          new SluiceError(error.code, error.message, {
-            hint: found && [found.message, found.fix].join(' '),
-            details: { ...error.details, ...found },
-          }),
-        );
-      }),
+    problem(error) {
+      if (!isTooSoon()) tell(error);
+    },
+    async refused(error, headers, body) {
+      if (isTooSoon()) return;
+      if (!isSluiceError(error, 'invalid_signature') || body.length > MAX_DIAGNOSED_LENGTH) {
+        tell(error);
+        return;
+      }
+      const request = { headers, body, secretIsProven };
+      const found =
+        options.publicKeys === undefined
+          ? diagnose({ ...options, ...request })
+          : await diagnoseWithPublicKey({ ...options, ...request });
+      tell(
+        new SluiceError(error.code, error.message, {
+          hint: found && [found.message, found.fix].join(' '),
+          details: { ...error.details, ...found },
+        }),
+      );
+    },
     secretIsProven: () => {
       secretIsProven = true;
     },

@@ -4,12 +4,18 @@ import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import type { AddressSpelling, DecodedLog, DecodedLogOf, UndecodedLog } from '../decode.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
 import type { SeenStore } from '../seen.ts';
+import type { PublicKeys } from '../publicKey.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook, UnwrapRules, WebhookKey } from '../unwrap.ts';
 
 export type AnyAbi = Abi | readonly AbiItem[];
 
+/** The keys that verify the webhooks of a handler: secrets or public keys. */
+export type HandlerKey =
+  | (WebhookKey & { publicKeys?: undefined })
+  | (PublicKeys & { secret?: undefined; secrets?: undefined; apiKey?: undefined });
+
 /** Options of {@link createHandler}. */
-export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
+export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = HandlerKey &
   UnwrapRules & {
     /**
      * ABI for decoding the logs. If it is `as const`, event names and arguments are typed. Default:
