@@ -7,6 +7,7 @@ import type { Log } from '../base/log.ts';
 import { describeError } from '../base/log.ts';
 import type { AddedUrl } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
+import { watchSettings } from './settingsWatch.ts';
 import type { Vault } from './vault.ts';
 
 /** An added URL in plain text. */
@@ -41,8 +42,6 @@ const MAX_ADDED_URLS = 10;
  * followed separately.
  */
 const MAX_ALL_ADDED_URLS = 200;
-/** Time between reads. A signal of another process may be lost. */
-const CHECK_MS = 2_000;
 
 const purposeOf = (id: string): string => `added url ${id}`;
 
@@ -85,13 +84,9 @@ export async function openAddedUrls(
     if (!isSame) for (const listener of listeners) listener();
   };
   // The last URLs remain in use while the ledger is unreachable.
-  const lookQuietly = (): void =>
-    void look().catch((error: unknown) => {
-      log.warn('failed to read the added URLs, retrying', { error: describeError(error) });
-    });
-  const forget = store.signals.on('settings', lookQuietly);
-  const timer = setInterval(lookQuietly, CHECK_MS);
-  timer.unref();
+  const stop = watchSettings(store, look, (error) => {
+    log.warn('failed to read the added URLs, retrying', { error: describeError(error) });
+  });
 
   return {
     read: () => current,
@@ -123,9 +118,6 @@ export async function openAddedUrls(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    stop() {
-      forget();
-      clearInterval(timer);
-    },
+    stop,
   };
 }

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Region, Settings } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
+import { watchSettings } from './settingsWatch.ts';
 import type { Vault } from './vault.ts';
 
 export interface AccountSettings {
@@ -29,9 +30,6 @@ export async function resealSettings(store: Store, vault: Vault): Promise<boolea
   return true;
 }
 
-/** Time between reads. Another process may change the settings, and its signal may be lost. */
-const CHECK_MS = 2_000;
-
 /** Reads the settings; generates and stores a secret if none was given or stored. */
 export async function openSettings(
   store: Pick<Store, 'readSetting' | 'saveSetting' | 'keepSetting' | 'signals'>,
@@ -51,16 +49,12 @@ export async function openSettings(
   let current = await readAll();
   let saves = 0;
 
-  const look = async (): Promise<void> => {
+  // Keeps the last values while the ledger is unavailable.
+  const stop = watchSettings(store, async () => {
     const savesBefore = saves;
     const read = await readAll();
     if (saves === savesBefore) current = read;
-  };
-  // Keeps the last values while the ledger is unavailable.
-  const lookQuietly = (): void => void look().catch(() => {});
-  const forget = store.signals.on('settings', lookQuietly);
-  const timer = setInterval(lookQuietly, CHECK_MS);
-  timer.unref();
+  });
 
   return {
     read: () => current,
@@ -74,9 +68,6 @@ export async function openSettings(
       saves++;
       current = { region, secretKey };
     },
-    stop() {
-      forget();
-      clearInterval(timer);
-    },
+    stop,
   };
 }

@@ -31,6 +31,7 @@ const streamOf = (stream: { id: string } | undefined): LiveEvent[] =>
 
 const EFFECTS: Effects = {
   saveSetting: { signals: always('settings') },
+  replaceSetting: { signals: always('settings') },
   addUrl: { signals: always('settings') },
   removeUrl: { signals: always('settings') },
   createStream: { signals: always('rules'), events: streamOf },

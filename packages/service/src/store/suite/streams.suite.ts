@@ -406,4 +406,18 @@ export function testStreams(tools: StoreTools): void {
     await tools.store.saveSetting('colour', 'blue');
     expect(await tools.store.readSetting('colour')).toBe('blue');
   });
+
+  test('settings are replaced only if they did not change', async () => {
+    const { replaceSetting, readSetting } = tools.store;
+    expect(await replaceSetting('shape', 'round', 'square')).toBe(false);
+    const added = await Promise.all(['a', 'b'].map((it) => replaceSetting('shape', undefined, it)));
+    expect(added.filter(Boolean)).toHaveLength(1);
+    const before = await readSetting('shape');
+    expect(await replaceSetting('shape', undefined, 'c')).toBe(false);
+    expect(await replaceSetting('shape', 'c', 'd')).toBe(false);
+    expect(await readSetting('shape')).toBe(before);
+    const changed = await Promise.all(['e', 'f'].map((it) => replaceSetting('shape', before, it)));
+    expect(changed.filter(Boolean)).toHaveLength(1);
+    expect(['e', 'f']).toContain(await readSetting('shape'));
+  });
 }

@@ -260,6 +260,11 @@ export interface SettingWrites {
   saveSetting(key: string, value: string): Promise<void>;
   /** Stores the value unless the setting already has one. Returns the stored value. */
   keepSetting(key: string, value: string): Promise<string>;
+  /**
+   * Replaces a setting if its value still equals `before`, undefined for no value. Returns whether
+   * it did.
+   */
+  replaceSetting(key: string, before: string | undefined, value: string): Promise<boolean>;
   /** Writes an unused setting, as a check. Rejects if the ledger cannot be written to. */
   checkWritable(): Promise<void>;
 }

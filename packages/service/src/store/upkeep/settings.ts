@@ -36,5 +36,24 @@ export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
         .executeTakeFirstOrThrow();
       return row.value;
     },
+
+    async replaceSetting(key, before, value) {
+      const row =
+        before === undefined
+          ? await db
+              .insertInto('setting')
+              .values({ key, value })
+              .onConflict((conflict) => conflict.column('key').doNothing())
+              .returning('key')
+              .executeTakeFirst()
+          : await db
+              .updateTable('setting')
+              .set({ value })
+              .where('key', '=', key)
+              .where('value', '=', before)
+              .returning('key')
+              .executeTakeFirst();
+      return row !== undefined;
+    },
   };
 }
