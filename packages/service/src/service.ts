@@ -44,6 +44,7 @@ import { type Metrics, createMetrics } from './operate/metrics.ts';
 import { type Readiness, createReadiness } from './operate/readiness.ts';
 import { takeOver } from './operate/takeOver.ts';
 import { openAddedUrls } from './secrets/addedUrls.ts';
+import { openKeyPairs } from './secrets/keyPairs.ts';
 import { openVault } from './secrets/openVault.ts';
 import { sealEndpoints } from './secrets/sealedEndpoints.ts';
 import { openSettings } from './secrets/settings.ts';
@@ -121,7 +122,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   };
 
   const sealed = await openSealed(ledger, config, log);
-  const { store, settings, addedUrls } = sealed;
+  const { store, settings, addedUrls, keyPairs } = sealed;
   const { newApiKey, ...callers } = await openAuth(config, { ...sealed, log });
 
   const tracing = await openTracing(process.env, VERSION);
@@ -147,7 +148,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
 
   const onBlocked = metrics.recordBlockedAddress;
-  const senders = createSenders(config, { store, settings, onBlocked });
+  const senders = createSenders(config, { store, settings, keyPairs, onBlocked });
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })
     : undefined;
@@ -210,6 +211,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     metrics.stop();
     live.close();
     addedUrls.stop();
+    keyPairs.stop();
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await Promise.all([chains.stop(), delivery?.replays.stop()]);
@@ -258,6 +260,7 @@ async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
     streamSecrets: createStreamSecrets(store, vault),
     settings: await openSettings(store, vault, config.secret),
     addedUrls: await openAddedUrls(store, vault, log),
+    keyPairs: await openKeyPairs(store, vault, log),
   };
 }
 
@@ -366,7 +369,7 @@ async function createFollowing(
 function createApi(
   config: ServiceConfig,
   {
-    sealed: { store, streamSecrets, settings, addedUrls },
+    sealed: { store, streamSecrets, settings, addedUrls, keyPairs },
     senders: { guard, nodeGuard, sender, hostPace },
     following: { chains, reports },
     delivery,
@@ -400,6 +403,7 @@ function createApi(
     hidesSecrets: config.hideSecrets === true,
     configured: config,
     addedUrls,
+    keyPairs,
     allowsNodeChanges: config.allowNodeChanges === true,
     testNode: createNodeTest(nodeGuard),
     testAlertUrl: createAlertUrlTest({ guard, sender }),

@@ -24,6 +24,7 @@ import type {
   AuditRecord,
   AuditPage,
   AlertUrl,
+  PublicKey,
   Activity,
   ActivityBreakdown,
   StreamTimeline,
@@ -188,6 +189,12 @@ export interface SluiceMethods {
   testAlertUrl: (body: NewAlertUrl, options?: CallOptions) => CallResult<UrlVerdict>;
   /** Stop sending alerts to a URL that was added. Requires --allow-node-changes. */
   removeAlertUrl: (alertUrlId: string, options?: CallOptions) => CallResult<void>;
+  /** List the public keys that verify webhooks, newest first, without an API key. */
+  listPublicKeys: (options?: CallOptions) => CallResult<PublicKey[]>;
+  /** Create a key pair that signs all webhooks; the old ones keep signing for a while. At most five key pairs sign; another one ends the oldest early. */
+  createPublicKey: (body?: RotateStreamSecret, options?: CallOptions) => CallResult<PublicKey>;
+  /** Stop signing with a key pair now. Without any key pair, webhooks have only HMAC signatures. */
+  removePublicKey: (publicKeyId: string, options?: CallOptions) => CallResult<void>;
   /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others. */
   dryRunEvm: (
     chainId: string,

@@ -118,6 +118,9 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   addAlertUrl: { method: 'POST', path: '/sluice/alert-urls', takes: 'body' },
   testAlertUrl: { method: 'POST', path: '/sluice/alert-urls/test', takes: 'body' },
   removeAlertUrl: { method: 'DELETE', path: '/sluice/alert-urls/{alertUrlId}', reads: 'nothing' },
+  listPublicKeys: { method: 'GET', path: '/sluice/public-keys', reads: 'list' },
+  createPublicKey: { method: 'POST', path: '/sluice/public-keys', takes: 'body' },
+  removePublicKey: { method: 'DELETE', path: '/sluice/public-keys/{publicKeyId}', reads: 'nothing' },
   dryRunEvm: { method: 'POST', path: '/sluice/evm/{chainId}/dry-run', takes: 'body' },
   dryRunAptos: { method: 'POST', path: '/sluice/aptos/{network}/dry-run', takes: 'body' },
   sendAptosBlock: { method: 'POST', path: '/sluice/aptos/{network}/streams/{id}/send', takes: 'body' },
@@ -183,6 +186,9 @@ export type SluiceRouteName =
   | 'addAlertUrl'
   | 'testAlertUrl'
   | 'removeAlertUrl'
+  | 'listPublicKeys'
+  | 'createPublicKey'
+  | 'removePublicKey'
   | 'dryRunEvm'
   | 'dryRunAptos'
   | 'sendAptosBlock'

@@ -672,6 +672,16 @@ export interface AlertUrl {
   /** Null if configured. */
   addedAt: number | null;
 }
+/** The public key of a key pair (Ed25519) whose private key signs all webhooks. */
+export interface PublicKey {
+  id: string;
+  /** `whpk_` and base64, as in Standard Webhooks. */
+  publicKey: string;
+  /** Unix milliseconds */
+  createdAt: number;
+  /** When the private key stops signing; null for the newest. */
+  endsAt: number | null;
+}
 /** Attempts that ended within one step. */
 export interface ActivityPoint {
   /** Start of the step, in Unix milliseconds. */

@@ -85,6 +85,7 @@ export const auditTargetOf = (context: Context): string =>
 export const notFound = (
   what:
     | 'API key'
+    | 'Public key'
     | 'Stream'
     | 'Address'
     | 'Delivery'

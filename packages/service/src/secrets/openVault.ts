@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { Store } from '../store/store.ts';
 import { resealAddedUrls } from './addedUrls.ts';
+import { resealKeyPairs } from './keyPairs.ts';
 import { resealEndpoints } from './sealedEndpoints.ts';
 import { resealSettings } from './settings.ts';
 import { resealStreamSecrets } from './streamSecrets.ts';
@@ -25,7 +26,8 @@ export async function openVault(
     Number(await resealSettings(store, vault)) +
     (await resealStreamSecrets(store, vault)) +
     (await resealEndpoints(store, vault)) +
-    (await resealAddedUrls(store, vault));
+    (await resealAddedUrls(store, vault)) +
+    (await resealKeyPairs(store, vault));
   if (resealed > 0) log.info('re-encrypted secrets with the new master key', { count: resealed });
   if (madeIn !== undefined && store.engine === 'postgres') {
     log.warn('created a master key: every process of this ledger needs it', { file: madeIn });

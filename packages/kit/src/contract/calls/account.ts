@@ -24,6 +24,7 @@ import {
   settingsSchema,
   signInSchema,
   alertUrlSchema,
+  rotateStreamSecretSchema,
   createApiKeySchema,
   listQuerySchema,
 } from '../index.ts';
@@ -365,6 +366,52 @@ const alertUrl = named(
 );
 
 const alertUrlList = component('AlertUrlList', z.strictObject({ result: z.array(alertUrl) }));
+
+const publicKey = named(
+  'PublicKey',
+  'The public key of a key pair (Ed25519) whose private key signs all webhooks.',
+  z.strictObject({
+    id: uuid,
+    publicKey: text.describe('`whpk_` and base64, as in Standard Webhooks.'),
+    createdAt: unixMs,
+    endsAt: unixMs.nullable().describe('When the private key stops signing; null for the newest.'),
+  }),
+);
+
+const publicKeyList = component(
+  'PublicKeyList',
+  z.strictObject({ result: z.array(publicKey).describe('Newest first.') }),
+);
+
+export const publicKeyCalls = tagged('Sluice', {
+  listPublicKeys: {
+    method: 'GET',
+    path: '/sluice/public-keys',
+    scope: 'open',
+    summary: 'List the public keys that verify webhooks, newest first, without an API key',
+    answer: publicKeyList,
+    errors: [],
+  },
+  createPublicKey: {
+    method: 'POST',
+    path: '/sluice/public-keys',
+    scope: 'settings:admin',
+    summary: 'Create a key pair that signs all webhooks; the old ones keep signing for a while',
+    description: 'At most five key pairs sign; another one ends the oldest early.',
+    body: rotateStreamSecretSchema,
+    answer: publicKey,
+    errors: [400, 422],
+  },
+  removePublicKey: {
+    method: 'DELETE',
+    path: '/sluice/public-keys/{publicKeyId}',
+    scope: 'settings:admin',
+    params: { publicKeyId: z.string().describe('Public key id') },
+    summary: 'Stop signing with a key pair now',
+    description: 'Without any key pair, webhooks have only HMAC signatures.',
+    errors: [404],
+  },
+});
 
 export const alertCalls = tagged('Sluice', {
   listAlertUrls: {

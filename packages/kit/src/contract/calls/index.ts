@@ -1,6 +1,13 @@
 /** The table of calls, which declares every call of the HTTP API. */
 import type * as z from 'zod';
-import { accessCalls, accountCalls, alertCalls, historyCalls, serviceCalls } from './account.ts';
+import {
+  accessCalls,
+  accountCalls,
+  alertCalls,
+  historyCalls,
+  publicKeyCalls,
+  serviceCalls,
+} from './account.ts';
 import { activityCalls } from './activity.ts';
 import { addressesCalls, aptosAddressesCalls, evmAddressesCalls } from './addresses.ts';
 import type { Call, Tag } from './basics.ts';
@@ -37,6 +44,7 @@ export const SLUICE_CALLS = {
   ...inboxesCalls,
   ...chainsCalls,
   ...alertCalls,
+  ...publicKeyCalls,
   ...blocksCalls,
   ...accessCalls,
 };

@@ -14,6 +14,7 @@ const sender = createSender({
   guard: createAddressGuard({ allowCidrs, httpsOnly }),
   secret: () => sendJob!.secret,
   region: () => sendJob!.region,
+  privateKeys: () => sendJob!.privateKeys,
   ...setup,
 });
 const report = (message: Report): void => void process.send!(message);

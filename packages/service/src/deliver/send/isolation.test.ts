@@ -1,3 +1,6 @@
+import { unwrapWithPublicKey } from '@sluice/kit';
+import { TEST_WEBHOOK } from '@sluice/kit/contract';
+import { createKeyPair } from '@sluice/kit/testing';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { EVERYWHERE } from './guard.ts';
@@ -46,6 +49,25 @@ test('sends one delivery after another, and reports when its process has receive
     expect(taken).toBe(true);
     expect(sink.requests.at(-1)).toMatchObject({ id: sending.id, body });
   }
+});
+
+test('signs with the private keys of the time by the ledger', async () => {
+  const { publicKey, privateKey } = await createKeyPair();
+  const times: number[] = [];
+  const { send } = await start({
+    privateKeys(at) {
+      times.push(at);
+      return [privateKey];
+    },
+  });
+  const body = JSON.stringify(TEST_WEBHOOK);
+  const clockSkewMs = 3_600_000;
+  await send({ ...sendingOf(body), clockSkewMs }, () => {});
+  const headers = { ...sink.requests.at(-1)!.headers } as Record<string, string>;
+  const now = () => Date.now() + clockSkewMs;
+  const request = { body, headers, publicKeys: [publicKey], now };
+  expect((await unwrapWithPublicKey(request)).isTest).toBe(true);
+  expect(Math.abs(times[0]! - now())).toBeLessThan(60_000);
 });
 
 test('guards addresses like the service', async () => {

@@ -7,7 +7,7 @@ import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { startDeadline } from './deadline.ts';
-import type { SendResult, Sending } from './send.ts';
+import type { SendResult, SenderOptions, Sending } from './send.ts';
 
 export interface Isolation {
   /** Resolves when the process is ready for work; rejects if it cannot be started. */
@@ -44,14 +44,13 @@ export interface SendJob {
   sending: Sending;
   secret: string;
   region: string;
+  privateKeys: readonly string[];
 }
 
 export type Report = 'ready' | 'taken' | SendResult;
 
-export interface IsolationOptions extends IsolatedSetup {
-  /** Returns the account's streams secret. */
-  secret(): string;
-  region(): string;
+export interface IsolationOptions
+  extends IsolatedSetup, Pick<SenderOptions, 'secret' | 'region' | 'privateKeys'> {
   /** Maximum heap of the process in MiB. Default: 512, far more than any webhook needs. */
   heapMib?: number;
 }
@@ -73,6 +72,7 @@ const IDLE_MS = 60_000;
 export function createIsolation({
   secret,
   region,
+  privateKeys = () => [],
   heapMib = HEAP_MIB,
   ...setup
 }: IsolationOptions): Isolation {
@@ -145,7 +145,11 @@ export function createIsolation({
         void end(current);
       });
       current.on('message', onReport).once('exit', onExit);
-      const sendJob: SendJob = { sending, secret: secret(), region: region() };
+      const ledgerTime = Date.now() + (sending.clockSkewMs ?? 0);
+      const sendJob: SendJob = {
+        ...{ sending, secret: secret(), region: region() },
+        privateKeys: privateKeys(ledgerTime),
+      };
       // If this fails, the process has exited, and the exit handler reports how.
       current.send(sendJob, () => {});
       try {

@@ -1,15 +1,12 @@
 /**
  * Sends one signed POST to a webhook URL, with limits on the time and on the size of the response.
  */
-import { hash } from 'node:crypto';
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import {
   WEBHOOK_HEADERS,
   type WebhookOrigin,
   readInboxName,
   readRetryAfterMs,
-  keccak256,
-  readStandardWebhookKey,
 } from '@sluice/kit/contract';
 import { describeError } from '../../base/log.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
@@ -18,6 +15,7 @@ import { createConnections, type Posted, post, toTransport } from './post.ts';
 import type { AddressGuard } from './guard.ts';
 import { startDeadline } from './deadline.ts';
 import type { LocalFailure } from './localFailure.ts';
+import { createSigner } from './signer.ts';
 
 export interface Sending {
   url: string;
@@ -91,6 +89,8 @@ export interface SenderOptions {
   secret(): string;
   /** Returns the value of the contract's `x-region`. */
   region(): string;
+  /** Returns the private keys that sign at this time by the ledger's clock. Default: none. */
+  privateKeys?: ((at: number) => readonly string[]) | undefined;
   timeoutMs?: number | undefined;
   /**
    * URL of an HTTP or HTTPS proxy for all requests, including its login. Default: none. The proxy
@@ -122,6 +122,7 @@ export function createSender({
   guard,
   secret,
   region,
+  privateKeys = () => [],
   timeoutMs = TOTAL_TIMEOUT_MS,
   egressProxy,
   inbox = () => Promise.reject(new Error('inboxes cannot be reached from this process')),
@@ -189,8 +190,12 @@ export function createSender({
 
   const headersFor = (sending: Sending, startedAt: number): Record<string, string> => {
     const { id, body, secrets = [], queueSize, recordsCharged, clockSkewMs = 0 } = sending;
-    const timestamp = Math.floor((startedAt + clockSkewMs) / 1000);
-    const signed = signer.sign({ id, timestamp, body, secret: secret(), secrets });
+    const ledgerTime = startedAt + clockSkewMs;
+    const timestamp = Math.floor(ledgerTime / 1000);
+    const signed = signer.sign({
+      ...{ id, timestamp, body, secret: secret(), secrets },
+      privateKeys: privateKeys(ledgerTime),
+    });
     return {
       ...toOptionalHeaders(sending),
       'content-type': 'application/json',
@@ -332,86 +337,4 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-export interface Signatures {
-  /** The `x-signature` header. */
-  signature: string;
-  /** The `webhook-signature` header, with one value per secret. */
-  standardSignature: string;
-}
-
-export interface Signer {
-  sign(webhook: {
-    id: string;
-    /** Timestamp in Unix seconds. */
-    timestamp: number;
-    /** UTF-8. */
-    body: Uint8Array;
-    /** The account's secret, used for both signatures. */
-    secret: string;
-    /** The stream's own secrets, whose signatures come first in `webhook-signature`. */
-    secrets: readonly string[];
-  }): Signatures;
-  /** Clears the cached keys. */
-  forget(): void;
-}
-
-/** Block size of SHA-256, to which HMAC pads its key. */
-const BLOCK_BYTES = 64;
-/** Size of the reused buffer. Larger bodies are rare and get a buffer of their own. */
-const HELD_BYTES = 64 * 1024;
-
-/** The padded HMAC key: `inner` precedes the message, and `outer` the inner hash (RFC 2104). */
-interface Pads {
-  inner: Uint8Array;
-  outer: Uint8Array;
-}
-
-/**
- * Signs thousands of webhooks per second with the same results as `signWebhook` and
- * `signStandardWebhook` of the contract. The body is copied only once, into a buffer between its
- * prefix and suffix, and each signature hashes it there.
- */
-export function createSigner(): Signer {
-  const held = Buffer.allocUnsafeSlow(HELD_BYTES);
-  const outer = Buffer.allocUnsafeSlow(BLOCK_BYTES + 32);
-  const pads = new Map<string, Pads>();
-
-  const padsOf = (secret: string): Pads => {
-    let found = pads.get(secret);
-    if (found === undefined) pads.set(secret, (found = toPads(readStandardWebhookKey(secret))));
-    return found;
-  };
-
-  return {
-    sign({ id, timestamp, body, secret, secrets }) {
-      const before = `${id}.${timestamp}.`;
-      const most = BLOCK_BYTES + 3 * (before.length + secret.length) + body.length;
-      const laid = most > HELD_BYTES ? Buffer.allocUnsafe(most) : held;
-      const bodyAt = BLOCK_BYTES + laid.write(before, BLOCK_BYTES);
-      laid.set(body, bodyAt);
-      const bodyEnd = bodyAt + body.length;
-      const message = laid.subarray(0, bodyEnd);
-      const hmac = (each: string): string => {
-        const pad = padsOf(each);
-        laid.set(pad.inner);
-        outer.set(pad.outer);
-        outer.set(hash('sha256', message, 'buffer'), BLOCK_BYTES);
-        return `v1,${hash('sha256', outer, 'base64')}`;
-      };
-      const end = bodyEnd + laid.write(secret, bodyEnd);
-      return {
-        signature: keccak256(laid.subarray(bodyAt, end)),
-        standardSignature: [...secrets, secret].map(hmac).join(' '),
-      };
-    },
-    forget: () => pads.clear(),
-  };
-}
-
-function toPads(key: Uint8Array): Pads {
-  const block = new Uint8Array(BLOCK_BYTES);
-  block.set(key.length > BLOCK_BYTES ? hash('sha256', key, 'buffer') : key);
-  return { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) };
 }

@@ -3,6 +3,7 @@
  * limit per host.
  */
 import type { ServiceConfig } from '../../config.ts';
+import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
 import { createHostPace } from '../attempt.ts';
@@ -21,10 +22,12 @@ export function createSenders(
   {
     store,
     settings,
+    keyPairs,
     onBlocked,
   }: {
     store: Store;
     settings: Pick<AccountSettings, 'read'>;
+    keyPairs: Pick<KeyPairs, 'privateKeys'>;
     onBlocked: NonNullable<AddressGuardOptions['onBlocked']>;
   },
 ) {
@@ -34,6 +37,7 @@ export function createSenders(
   const signing = {
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
+    privateKeys: keyPairs.privateKeys,
   };
   const inbox = createInbox({ store, secret: signing.secret });
   const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...signing });

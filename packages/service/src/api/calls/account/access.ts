@@ -1,5 +1,6 @@
-/** Calls for keys, the secrets of streams, and the audit log. */
+/** Calls for keys, the secrets of streams, key pairs, and the audit log. */
 import type { ApiKey } from '@sluice/kit/contract';
+import type { KeyPairs } from '../../../secrets/keyPairs.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import type { ApiKeyRecord } from '../../../store/access/contract.ts';
 import type { Store } from '../../../store/store.ts';
@@ -15,6 +16,7 @@ export interface AccessHandlerNeeds {
   store: Store;
   keyRing: KeyRing;
   streamSecrets: StreamSecrets;
+  keyPairs: Pick<KeyPairs, 'list' | 'create' | 'remove'>;
   /** Whether a stream's secret is returned only once, by the call that rotates it. */
   hidesSecrets: boolean;
 }
@@ -25,6 +27,7 @@ export function createAccessHandlers({
   store,
   keyRing,
   streamSecrets,
+  keyPairs,
   hidesSecrets,
 }: AccessHandlerNeeds) {
   return {
@@ -85,6 +88,19 @@ export function createAccessHandlers({
       const times = await streamSecrets.endOverlap(id, callerOf(context).keyId);
       if (times === undefined) throw notFound('Stream');
       return times;
+    },
+
+    listPublicKeys: async () => ({ result: await keyPairs.list() }),
+
+    async createPublicKey({ context, body: { overlapSeconds = DEFAULT_OVERLAP_SECONDS } }) {
+      const created = await keyPairs.create(overlapSeconds * 1_000);
+      setAuditTarget(context, created.id);
+      return created;
+    },
+
+    async removePublicKey({ params: { publicKeyId } }) {
+      if (!(await keyPairs.remove(publicKeyId))) throw notFound('Public key');
+      return undefined;
     },
 
     async listAudit({ query: { limit, cursor } }) {
