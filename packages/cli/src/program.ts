@@ -132,6 +132,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/secret.ts')).declareSecret,
     },
     {
+      name: 'public-keys',
+      summary: 'List, create and remove key pairs that sign webhooks',
+      load: async () => (await import('./commands/publicKeys.ts')).declarePublicKeys,
+    },
+    {
       name: 'audit',
       summary: 'List and verify the audit log',
       load: async () => (await import('./commands/audit.ts')).declareAudit,

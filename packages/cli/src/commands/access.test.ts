@@ -1,8 +1,22 @@
-/** Tests the output and exit codes of `keys`, `secret` and `audit` on a real service. */
+/**
+ * Tests the output and exit codes of `keys`, `secret`, `public-keys` and `audit` on a real service.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import type { ApiKey, AuditRecord, CreatedApiKey, StreamSecret } from '@sluice/kit/sluice';
+import type {
+  ApiKey,
+  AuditRecord,
+  CreatedApiKey,
+  PublicKey,
+  StreamSecret,
+} from '@sluice/kit/sluice';
+import {
+  createKeyPair,
+  sampleWebhook,
+  signWithPrivateKey,
+  signedRequest,
+} from '@sluice/kit/testing';
 import { type World, startWorld } from './world.test-only.ts';
 
 let world: World;
@@ -138,6 +152,56 @@ describe('secret', () => {
       expect(run.stderr).toMatch(/^error\[/);
     }
   });
+});
+
+describe('public-keys', () => {
+  test('are created, listed and removed', async () => {
+    const empty = await sluice(['public-keys', 'list']);
+    expect([empty.code, empty.stdout]).toEqual([0, '']);
+    expect(empty.stderr).toContain('No key pairs yet');
+    const made = await sluice(['public-keys', 'create']);
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    const first = made.stdout.trimEnd();
+    expect(first).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
+    const second = await json<PublicKey>('public-keys', 'create', '--overlap', '1h');
+    const listed = await sluice(['public-keys', 'list']);
+    expect(listed.stdout.split('\n')[0]).toBe(`${second.publicKey}  ${second.id.slice(0, 8)}`);
+    expect(listed.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      new RegExp(`${first.slice(5).replaceAll('+', '\\+')} [0-9a-f]{8} signs until \\d{4}-`),
+    );
+
+    const removed = await sluice(['public-keys', 'remove', second.id.slice(0, 8)]);
+    expect([removed.code, removed.stderr]).toEqual([0, '']);
+    expect(await json<PublicKey[]>('public-keys', 'list')).toMatchObject([{ publicKey: first }]);
+    const unknown = await sluice(['public-keys', 'remove', 'nobody']);
+    expect([unknown.code, unknown.stdout]).toEqual([4, '']);
+    expect((await sluice(['public-keys', 'create', '--overlap', '400d'])).code).toBe(5);
+  });
+});
+
+test('verify takes public keys instead of a secret', async () => {
+  const { publicKey, privateKey } = await createKeyPair();
+  const hmac = signedRequest({ webhook: sampleWebhook('erc20-transfer'), secret: 'x' });
+  const request = await signWithPrivateKey(hmac, privateKey);
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const given = names.flatMap((name) => ['--header', `${name}: ${request.headers.get(name)}`]);
+  const input = await request.text();
+  const verify = (...args: string[]) => sluice(['verify', ...given, ...args], { input });
+  const other = `whpk_${'A'.repeat(43)}=`;
+  expect(await verify('--public-key', other, publicKey)).toMatchObject({
+    ...{ code: 0, stdout: expect.stringContaining('✓ genuine  sample 0x1 #16225662') as string },
+  });
+  const wrong = await verify('--public-key', other, '--json');
+  expect([wrong.code, JSON.parse(wrong.stdout)]).toEqual([
+    9,
+    expect.objectContaining({ valid: false, problem: 'wrong-public-key' }),
+  ]);
+  const malformed = await verify('--public-key', privateKey);
+  expect(malformed.code).toBe(2);
+  expect(malformed.stderr).toContain('publicKeys[0] must be whpk_ and 32 bytes in base64');
+  const both = await verify('--public-key', publicKey, '--secret', 'x');
+  expect(both.code).toBe(2);
+  expect(both.stderr).toContain('--public-key cannot be combined with --secret');
 });
 
 describe('audit', () => {

@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { type UnwrapOptions, diagnose, isSluiceError, unwrap } from '@sluice/kit';
+import {
+  type PublicKeyOptions,
+  type UnwrapOptions,
+  diagnose,
+  diagnoseWithPublicKey,
+  isSluiceError,
+  unwrap,
+  unwrapWithPublicKey,
+} from '@sluice/kit';
 import type { Command } from 'commander';
 import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -12,6 +20,7 @@ export const declareVerify = (command: Command, terminal: Terminal): Command =>
       'Signature headers of the request: webhook-id, webhook-timestamp, webhook-signature, x-signature',
     )
     .option('--secret <secret>', 'Secret to verify with (env: SLUICE_SECRET)')
+    .option('--public-key <key...>', 'Public keys to verify with instead of a secret')
     .option('--other-secret <name=secret...>', 'Other secrets that may have signed the webhook')
     .option('--body <file>', 'File with the body; default: standard input')
     .option(
@@ -26,6 +35,7 @@ export const declareVerify = (command: Command, terminal: Terminal): Command =>
       examples(
         'sluice verify --secret whs_… --body body.json --header \\\n' +
           "      'webhook-id: …' 'webhook-timestamp: …' 'webhook-signature: …'",
+        'sluice verify --public-key whpk_… --body body.json --header …',
       ),
     )
     .action((options: VerifyOptions) => verify(options, terminal));
@@ -33,6 +43,7 @@ export const declareVerify = (command: Command, terminal: Terminal): Command =>
 interface VerifyOptions {
   header?: string[];
   secret?: string;
+  publicKey?: string[];
   otherSecret?: string[];
   body?: string;
   allowXSignature: boolean;
@@ -49,28 +60,25 @@ async function verify(options: VerifyOptions, terminal: Terminal): Promise<void>
       "pass the headers: --header 'webhook-id: …' 'webhook-timestamp: …' 'webhook-signature: …'",
     );
   }
-  const secret = options.secret ?? terminal.env['SLUICE_SECRET'];
-  if (secret === undefined) {
-    throw new CommandError(
-      'usage',
-      'Missing secret',
-      'pass --secret or set SLUICE_SECRET; print the secret with sluice listen --print-secret',
-    );
-  }
+  const key = toKey(options, terminal);
   const body = options.body === undefined ? await readInput(terminal) : readFile(options.body);
   const request = {
     body,
     headers: toHeaders(options.header),
-    secret,
     allowXSignature: options.allowXSignature,
     ...(options.at !== undefined && { now: () => toTime(options.at!) }),
   };
-  const diagnosis = diagnose({ ...request, otherSecrets: toSecrets(options.otherSecret ?? []) });
+  const otherSecrets = toSecrets(options.otherSecret ?? []);
+  const diagnosis =
+    'secret' in key
+      ? diagnose({ ...request, ...key, otherSecrets })
+      : await diagnoseWithPublicKey({ ...request, ...key });
   if (diagnosis === undefined) {
     if (options.json) terminal.printJson({ valid: true });
     else {
       const of = '✓ genuine';
-      terminal.printText(`${of}  ${describe(request)}`, { tint: { tone: 'ok', of } });
+      const webhook = await describe({ ...request, ...key });
+      terminal.printText(`${of}  ${webhook}`, { tint: { tone: 'ok', of } });
     }
     return;
   }
@@ -91,9 +99,42 @@ async function verify(options: VerifyOptions, terminal: Terminal): Promise<void>
   );
 }
 
-function describe(request: UnwrapOptions): string {
+/** Returns the public keys or the secret to verify with. */
+function toKey(
+  { secret, publicKey, otherSecret, allowXSignature }: VerifyOptions,
+  { env }: Terminal,
+): { publicKeys: string[] } | { secret: string } {
+  if (publicKey !== undefined) {
+    const others = {
+      '--secret': secret,
+      '--other-secret': otherSecret,
+      '--allow-x-signature': allowXSignature || undefined,
+    };
+    const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+    if (other === undefined) return { publicKeys: publicKey };
+    throw new CommandError(
+      'usage',
+      `--public-key cannot be combined with ${other}`,
+      'leave one of them out',
+    );
+  }
+  const given = secret ?? env['SLUICE_SECRET'];
+  if (given !== undefined) return { secret: given };
+  throw new CommandError(
+    'usage',
+    'Missing secret',
+    'pass --secret, --public-key or set SLUICE_SECRET; print the secret with sluice listen --print-secret',
+  );
+}
+
+async function describe(
+  request: (UnwrapOptions & { publicKeys?: undefined }) | PublicKeyOptions,
+): Promise<string> {
   try {
-    const { webhook } = unwrap({ ...request, family: 'any' });
+    const { webhook } =
+      request.publicKeys === undefined
+        ? unwrap({ ...request, family: 'any' })
+        : await unwrapWithPublicKey({ ...request, family: 'any' });
     return `${webhook.tag} ${'chainId' in webhook ? webhook.chainId : ''} #${webhook.block.number}`;
   } catch (error) {
     return isSluiceError(error) ? error.message : '';

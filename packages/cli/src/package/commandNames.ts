@@ -21,6 +21,7 @@ export const COMMAND_NAMES = [
   'mcp',
   'keys',
   'secret',
+  'public-keys',
   'audit',
   'serve',
   'config',
