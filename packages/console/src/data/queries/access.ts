@@ -12,6 +12,11 @@ export const alertUrlsQuery = queryOptions({
   queryFn: ({ signal }) => sluice.listAlertUrls({ signal }),
 });
 
+export const publicKeysQuery = queryOptions({
+  queryKey: queryKeys.publicKeys,
+  queryFn: ({ signal }) => sluice.listPublicKeys({ signal }),
+});
+
 export const expiryQuery = queryOptions({
   queryKey: ['expiry'],
   queryFn: ({ signal }) => sluice.getExpiry({ signal }),

@@ -30,6 +30,7 @@ export const queryKeys = {
   inboxes: ['inboxes'],
   keys: ['keys'],
   alertUrls: ['alertUrls'],
+  publicKeys: ['publicKeys'],
   replays: ['replays'],
   replay: ['replay'],
 } as const;

@@ -28,6 +28,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { AlertUrls } from './alertUrls.tsx';
 import { Keys } from './keys.tsx';
+import { PublicKeys } from './publicKeys.tsx';
 import { Transfer } from './transfer.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 
@@ -65,6 +66,9 @@ export function SettingsPage() {
     <div className="max-w-180">
       <Section title="Signing secret">
         <Secret />
+      </Section>
+      <Section title="Public keys">
+        <PublicKeys />
       </Section>
       <Section title="API keys">
         <Keys />

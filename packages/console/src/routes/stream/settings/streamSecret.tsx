@@ -8,16 +8,8 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
-import { Select } from '../../../ui/form/field.tsx';
 import { DateTime } from '../../../ui/text/time.tsx';
-
-const HOUR_SECONDS = 3600;
-const OVERLAPS = [
-  { seconds: 0, label: 'no overlap' },
-  { seconds: HOUR_SECONDS, label: '1 hour' },
-  { seconds: 24 * HOUR_SECONDS, label: '1 day' },
-  { seconds: 7 * 24 * HOUR_SECONDS, label: '1 week' },
-];
+import { DEFAULT_OVERLAP_SECONDS, OverlapField } from '../../../ui/form/overlapField.tsx';
 
 /**
  * Reveals and rotates the secret that signs this stream's webhooks, and lists previous secrets that
@@ -27,7 +19,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState(false);
   const [rotating, setRotating] = useState(false);
-  const [overlapSeconds, setOverlapSeconds] = useState(24 * HOUR_SECONDS);
+  const [overlapSeconds, setOverlapSeconds] = useState(DEFAULT_OVERLAP_SECONDS);
   const secret = useQuery({ ...streamSecretQuery(streamId), enabled: shown });
   const rotate = useMutation({
     mutationFn: () => sluice.rotateStreamSecret(streamId, { overlapSeconds }),
@@ -73,19 +65,11 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
       {rotating && (
         <Dialog title="Rotate the secret" onClose={() => setRotating(false)}>
           <CallForm call={rotate} ready action="Rotate secret" failed="Couldn't rotate the secret">
-            <label className="grid gap-1">
-              Overlap, during which the old secret also signs
-              <Select
-                value={overlapSeconds}
-                onChange={(event) => setOverlapSeconds(Number(event.target.value))}
-              >
-                {OVERLAPS.map(({ seconds, label }) => (
-                  <option key={seconds} value={seconds}>
-                    {label}
-                  </option>
-                ))}
-              </Select>
-            </label>
+            <OverlapField
+              label="Overlap, during which the old secret also signs"
+              seconds={overlapSeconds}
+              onChange={setOverlapSeconds}
+            />
           </CallForm>
         </Dialog>
       )}
