@@ -121,6 +121,9 @@ export interface ServiceConfig {
    * `https://…`. The proxy decides which networks they may reach. Default: none.
    */
   egressProxy?: string | undefined;
+  /** Files with a certificate and its key, for receivers that request one. Default: none. */
+  clientCertFile?: string | undefined;
+  clientKeyFile?: string | undefined;
   /** Allows only `https:` webhook URLs. Default: false. */
   httpsOnly?: boolean | undefined;
   /**

@@ -30,6 +30,7 @@ import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/outcomes.ts';
 import { createReplays } from './deliver/replays.ts';
+import { openClientCertificate } from './deliver/send/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
 import { checkPlan } from './enrich/evm/plan.ts';
@@ -147,8 +148,11 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   // Only one process uses a SQLite ledger, so any leases in it belong to a process that has ended.
   if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
 
+  const clientCertificate = openClientCertificate(config, log);
   const onBlocked = metrics.recordBlockedAddress;
-  const senders = createSenders(config, { store, settings, keyPairs, onBlocked });
+  const senders = createSenders(config, {
+    ...{ store, settings, keyPairs, clientCertificate, onBlocked },
+  });
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })
     : undefined;
@@ -158,7 +162,18 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   });
   const { chains, reports } = following;
   const duties = createDuties(config, {
-    ...{ store, holder, senders, addedUrls, reports, invariants, disk, kept, log },
+    ...{
+      store,
+      holder,
+      senders,
+      addedUrls,
+      reports,
+      invariants,
+      disk,
+      clientCertificate,
+      kept,
+      log,
+    },
   });
 
   const app = createApi(config, {
@@ -193,6 +208,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
     diskUsedRatio: () => disk?.usedRatio,
+    clientCertificateExpiry: () => clientCertificate?.expiresAt(),
   });
   await reports.start();
   await delivery?.deliver.start();
@@ -208,6 +224,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     const logStopped = life.stopping(delivery?.deliver.inFlight() ?? 0);
     readiness.stopping();
     disk?.stop();
+    clientCertificate?.stop();
     metrics.stop();
     live.close();
     addedUrls.stop();

@@ -215,6 +215,8 @@ function toServiceConfig(values: SettingValues): ServiceConfig {
     allowPrivateEndpoints: values.allowPrivateEndpoints,
     allowNodeChanges: values.allowNodeChanges,
     egressProxy: values.egressProxy,
+    clientCertFile: values.clientCert,
+    clientKeyFile: values.clientKey,
     httpsOnly: values.httpsOnly,
     maxPerHost: number('maxPerHost'),
     hideSecrets: values.hideSecrets,

@@ -215,6 +215,19 @@ export const SETTINGS = {
     variable: 'SLUICE_EGRESS_PROXY',
     shape: { kind: 'text' },
   },
+  clientCert: {
+    flags: '--client-cert <file>',
+    description:
+      'Certificate in PEM for receivers that request one (mutual TLS), read again when it changes; default: none',
+    variable: 'SLUICE_CLIENT_CERT',
+    shape: { kind: 'text', isPath: true },
+  },
+  clientKey: {
+    flags: '--client-key <file>',
+    description: 'Key of --client-cert in PEM, not encrypted',
+    variable: 'SLUICE_CLIENT_KEY',
+    shape: { kind: 'text', isPath: true },
+  },
   httpsOnly: {
     flags: '--https-only',
     description:

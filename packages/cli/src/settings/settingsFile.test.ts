@@ -68,6 +68,8 @@ allowCidrs: [10.0.0.0/8]
 allowPrivateEndpoints: true
 allowNodeChanges: true
 egressProxy: http://me:word@proxy.example:3128
+clientCert: tls/cert.pem
+clientKey: tls/key.pem
 httpsOnly: true
 maxPerHost: 0.5
 hideSecrets: true
@@ -92,7 +94,9 @@ const FLAGS = `--port=8080 --host=0.0.0.0 --data=${join(folder, 'ledger')}
 --aptos=testnet=grpcs://:word@stream.example:443 --spam-list=0x1=${join(folder, 'spam.txt')}
 --abi-url=0x1=https://abi.example/{address}?key=word --explorer=0x1=https://eth.example
 --explorer=aptos:testnet=https://aptos.example --allow-cidr=10.0.0.0/8
---allow-private-endpoints --allow-node-changes --egress-proxy=http://me:word@proxy.example:3128 --https-only --max-per-host=0.5
+--allow-private-endpoints --allow-node-changes --egress-proxy=http://me:word@proxy.example:3128
+--client-cert=${join(folder, 'tls/cert.pem')} --client-key=${join(folder, 'tls/key.pem')}
+--https-only --max-per-host=0.5
 --hide-secrets --no-test-webhook --no-fast-retry --keep-delivered=1.5 --keep-undelivered=2
 --terminate-after=24 --notify-url=https://ops.example --min-free-mib=10
 --max-webhook-bytes=2048 --log-format=json`;

@@ -27,6 +27,8 @@ interface StreamProblem {
  * - `disk.filling`: the disk of a SQLite ledger has less than four times `--min-free-mib` left, or
  *   will fall below `--min-free-mib` within a day.
  * - `disk.recovered`: neither condition of `disk.filling` is met any longer.
+ * - `client-certificate.expiring`: the certificate of `--client-cert` expires within 14 days.
+ * - `client-certificate.renewed`: the certificate was replaced.
  * - `alert.test`: the operator tests the URL.
  */
 export type Alert =
@@ -38,4 +40,6 @@ export type Alert =
   | AlertOf<'chain.resumed', { chainId: string }>
   | AlertOf<'disk.filling', { reason: string }>
   | AlertOf<'disk.recovered', Record<string, never>>
+  | AlertOf<'client-certificate.expiring', { reason: string }>
+  | AlertOf<'client-certificate.renewed', Record<string, never>>
   | AlertOf<'alert.test', Record<string, never>>;

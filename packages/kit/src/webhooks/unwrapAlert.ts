@@ -18,6 +18,8 @@ const TYPES = [
   'chain.resumed',
   'disk.filling',
   'disk.recovered',
+  'client-certificate.expiring',
+  'client-certificate.renewed',
   'alert.test',
 ] as const satisfies readonly Alert['type'][];
 

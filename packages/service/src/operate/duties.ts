@@ -1,6 +1,7 @@
 /** Creates the tasks for housekeeping and alerts, each of which runs in one process at a time. */
 import type { Log } from '../base/log.ts';
 import type { ServiceConfig } from '../config.ts';
+import type { ClientCertificate } from '../deliver/send/clientCertificate.ts';
 import type { Senders } from '../deliver/send/senders.ts';
 import type { AddedUrls } from '../secrets/addedUrls.ts';
 import type { Store } from '../store/store.ts';
@@ -23,6 +24,7 @@ export function createDuties(
     reports,
     invariants,
     disk,
+    clientCertificate,
     kept,
     log,
   }: {
@@ -33,6 +35,7 @@ export function createDuties(
     reports: { list(): ChainReport[] };
     invariants: InvariantCheck;
     disk: DiskWatch | undefined;
+    clientCertificate: ClientCertificate | undefined;
     /** Retention of deliveries. */
     kept: { deliveredMs: number; undeliveredMs: number };
     log: Log;
@@ -45,6 +48,7 @@ export function createDuties(
       sender: senders.createAlertSender(receiver !== ''),
       chains: reports.list,
       diskFilling: () => disk?.filling,
+      certificateExpiring: () => clientCertificate?.expiring(),
     });
 
   const housekeeping = createDuty({

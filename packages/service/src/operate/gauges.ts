@@ -19,6 +19,8 @@ export interface MetricSources {
   isReady(): Promise<boolean>;
   /** Returns the used share of the ledger's disk, from 0 to 1; undefined with PostgreSQL. */
   diskUsedRatio(): number | undefined;
+  /** Returns the expiry of the client certificate in Unix milliseconds; undefined without one. */
+  clientCertificateExpiry(): number | undefined;
   /** Returns the number of blocks that were accepted unverified, by chain. */
   unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of integrity violations, by kind. */
@@ -98,6 +100,13 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   if (sources.diskUsedRatio() !== undefined) {
     addGauge('sluice_disk_used_ratio', 'Used share of the disk of the ledger, on SQLite', (gauge) =>
       gauge.set(sources.diskUsedRatio()!),
+    );
+  }
+  if (sources.clientCertificateExpiry() !== undefined) {
+    addGauge(
+      'sluice_client_certificate_expiry_timestamp_seconds',
+      'Time at which the certificate of --client-cert expires, in Unix seconds',
+      (gauge) => gauge.set(sources.clientCertificateExpiry()! / 1000),
     );
   }
   addGauge(

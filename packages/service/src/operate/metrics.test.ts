@@ -12,6 +12,7 @@ const sources: MetricSources = {
   oldestTransactionAge: away,
   isReady: () => Promise.resolve(false),
   diskUsedRatio: () => 0.5,
+  clientCertificateExpiry: () => 1_900_000_000_000,
   unverifiedBlocks: () => Promise.resolve({ '0x19': 2 }),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };

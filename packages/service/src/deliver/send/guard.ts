@@ -8,6 +8,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
+import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
 
 export interface AddressGuard {
@@ -21,6 +22,8 @@ export interface AddressGuard {
    */
   refuseResolved(url: URL): Promise<string | undefined>;
   readonly connect: buildConnector.connector;
+  /** Returns a `connect` that presents a client certificate to servers that request one. */
+  connectWith(certificate: CertifiedKey | undefined): buildConnector.connector;
 }
 
 /** Place where a rejected address was found, or `port` if the port was rejected. */
@@ -177,8 +180,6 @@ export function createAddressGuard({
       else callback(null, first?.address ?? '', first?.family ?? 0);
     });
   };
-  const guarded = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup });
-
   /**
    * Checks a host without a lookup: a literal address, or a name that exists only in private
    * networks.
@@ -195,20 +196,12 @@ export function createAddressGuard({
       ? INSECURE_URL
       : (judgePort(url.port) ?? judgeHost(url.hostname));
 
-  return {
-    refuse,
-
-    async refuseResolved(url) {
-      const refused = refuse(url);
-      if (refused !== undefined || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused;
-      return new Promise((resolve) => {
-        guardedLookup(url.hostname, { all: true }, (error) =>
-          resolve(isBlocked(error) ? error.message : undefined),
-        );
-      });
-    },
-
-    connect(options, callback) {
+  const connectWith: AddressGuard['connectWith'] = (certificate) => {
+    const guarded = buildConnector({
+      ...{ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup },
+      ...certificate,
+    });
+    return (options, callback) => {
       const refused = judgePort(options.port) ?? judgeHost(options.hostname);
       if (refused !== undefined) {
         callback(blockedError(refused), null);
@@ -227,7 +220,24 @@ export function createAddressGuard({
         socket.destroy();
         callback(blockedError(strange), null);
       });
+    };
+  };
+
+  return {
+    refuse,
+
+    async refuseResolved(url) {
+      const refused = refuse(url);
+      if (refused !== undefined || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused;
+      return new Promise((resolve) => {
+        guardedLookup(url.hostname, { all: true }, (error) =>
+          resolve(isBlocked(error) ? error.message : undefined),
+        );
+      });
     },
+
+    connect: connectWith(undefined),
+    connectWith,
   };
 }
 

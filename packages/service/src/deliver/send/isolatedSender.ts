@@ -15,6 +15,7 @@ const sender = createSender({
   secret: () => sendJob!.secret,
   region: () => sendJob!.region,
   privateKeys: () => sendJob!.privateKeys,
+  clientCertificate: { read: () => sendJob!.clientCertificate },
   ...setup,
 });
 const report = (message: Report): void => void process.send!(message);

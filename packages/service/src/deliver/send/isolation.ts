@@ -6,6 +6,7 @@
 import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
+import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
 import type { SendResult, SenderOptions, Sending } from './send.ts';
 
@@ -45,12 +46,15 @@ export interface SendJob {
   secret: string;
   region: string;
   privateKeys: readonly string[];
+  clientCertificate: CertifiedKey | undefined;
 }
 
 export type Report = 'ready' | 'taken' | SendResult;
 
 export interface IsolationOptions
-  extends IsolatedSetup, Pick<SenderOptions, 'secret' | 'region' | 'privateKeys'> {
+  extends
+    IsolatedSetup,
+    Pick<SenderOptions, 'secret' | 'region' | 'privateKeys' | 'clientCertificate'> {
   /** Maximum heap of the process in MiB. Default: 512, far more than any webhook needs. */
   heapMib?: number;
 }
@@ -73,6 +77,7 @@ export function createIsolation({
   secret,
   region,
   privateKeys = () => [],
+  clientCertificate,
   heapMib = HEAP_MIB,
   ...setup
 }: IsolationOptions): Isolation {
@@ -149,6 +154,7 @@ export function createIsolation({
       const sendJob: SendJob = {
         ...{ sending, secret: secret(), region: region() },
         privateKeys: privateKeys(ledgerTime),
+        clientCertificate: clientCertificate?.read(),
       };
       // If this fails, the process has exited, and the exit handler reports how.
       current.send(sendJob, () => {});

@@ -11,6 +11,7 @@ import {
 import { describeError } from '../../base/log.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
+import type { CertifiedKey } from './clientCertificate.ts';
 import { createConnections, type Posted, post, toTransport } from './post.ts';
 import type { AddressGuard } from './guard.ts';
 import { startDeadline } from './deadline.ts';
@@ -92,6 +93,8 @@ export interface SenderOptions {
   /** Returns the private keys that sign at this time by the ledger's clock. Default: none. */
   privateKeys?: ((at: number) => readonly string[]) | undefined;
   timeoutMs?: number | undefined;
+  /** Certificate for receivers that request one. Default: none. */
+  clientCertificate?: { read(): CertifiedKey | undefined } | undefined;
   /**
    * URL of an HTTP or HTTPS proxy for all requests, including its login. Default: none. The proxy
    * resolves names and decides which addresses are allowed, so the guard checks only URLs.
@@ -113,6 +116,8 @@ export interface SenderOptions {
 
 interface Origin {
   pool: Dispatcher;
+  /** The client certificate of the pool's connections. */
+  presented: CertifiedKey | undefined;
   usedAt: number;
   /** The last received certificate; null before the first connection, and without TLS. */
   certificate: ShownCertificate | null;
@@ -124,6 +129,7 @@ export function createSender({
   region,
   privateKeys = () => [],
   timeoutMs = TOTAL_TIMEOUT_MS,
+  clientCertificate,
   egressProxy,
   inbox = () => Promise.reject(new Error('inboxes cannot be reached from this process')),
 }: SenderOptions): Sender {
@@ -141,16 +147,26 @@ export function createSender({
    * necessary.
    */
   const reach = (origin: string): Origin => {
+    const presented = clientCertificate?.read();
     let entry = pools.get(origin);
+    if (entry !== undefined && entry.presented !== presented) {
+      // Running attempts end on their connections; later ones use the new client certificate.
+      void entry.pool.close();
+      entry = undefined;
+    }
     if (entry === undefined) {
       // Allows as many connections as attempts, because two streams may share a host, and one that
       // hangs must not delay the other. The deliverer limits the number of attempts.
       const pool =
         egressProxy === undefined
-          ? new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })
+          ? new Pool(origin, {
+              ...limits,
+              connect: connections.noted(guard.connectWith(presented)),
+            })
           : new ProxyAgent({
               ...limits,
               uri: egressProxy,
+              ...(presented !== undefined && { requestTls: presented }),
               // Always uses a tunnel, so that a rejection by the proxy is not mistaken for the
               // receiver's response.
               proxyTunnel: true,
@@ -161,7 +177,7 @@ export function createSender({
                 return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
               },
             });
-      entry = { pool, usedAt: 0, certificate: null };
+      entry = { pool, presented, usedAt: 0, certificate: null };
       pools.set(origin, entry);
     }
     entry.usedAt = performance.now();

@@ -6,6 +6,7 @@ import type { ServiceConfig } from '../../config.ts';
 import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
+import type { ClientCertificate } from './clientCertificate.ts';
 import { createHostPace } from '../attempt.ts';
 import { createInbox } from '../inbox.ts';
 import { type AddressGuardOptions, EVERYWHERE, METADATA, createAddressGuard } from './guard.ts';
@@ -23,31 +24,34 @@ export function createSenders(
     store,
     settings,
     keyPairs,
+    clientCertificate,
     onBlocked,
   }: {
     store: Store;
     settings: Pick<AccountSettings, 'read'>;
     keyPairs: Pick<KeyPairs, 'privateKeys'>;
+    clientCertificate: ClientCertificate | undefined;
     onBlocked: NonNullable<AddressGuardOptions['onBlocked']>;
   },
 ) {
   const { egressProxy, httpsOnly } = config;
   const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
   const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
-  const signing = {
+  const common = {
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
     privateKeys: keyPairs.privateKeys,
+    clientCertificate,
   };
-  const inbox = createInbox({ store, secret: signing.secret });
-  const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...signing });
+  const inbox = createInbox({ store, secret: common.secret });
+  const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...common });
   return {
     guard,
     /** Checks the addresses of nodes that were added while the service ran. */
     nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA, onBlocked }),
     hostPace: createHostPace(config.maxPerHost),
     sender: createWebhookSender(),
-    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, egressProxy, ...signing }),
+    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, egressProxy, ...common }),
     /**
      * @param isAdded whether the URL was added while the service ran; if not, it was configured by
      * the operator and may be private
@@ -55,6 +59,6 @@ export function createSenders(
     createAlertSender: (isAdded: boolean) =>
       isAdded
         ? createWebhookSender()
-        : createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+        : createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...common }),
   };
 }

@@ -24,6 +24,7 @@ let sink: WebhookSink;
 let notifier: Term | undefined;
 let chains: ChainReport[] = [];
 let diskFilling: string | undefined;
+let certificateExpiring: string | undefined;
 let logged = '';
 
 beforeAll(async () => {
@@ -58,6 +59,7 @@ function start(timing: NotifierOptions['timing'] = {}): void {
     }),
     chains: () => chains,
     diskFilling: () => diskFilling,
+    certificateExpiring: () => certificateExpiring,
     log: createLog((line) => (logged += line)),
     timing: { lookMs: 20, gapMs: 0, haltMs: 0, scheduleMs: [50, 50], ...timing },
   });
@@ -204,6 +206,22 @@ describe.each([
     expect(reported()).toMatchObject([
       { type: 'disk.filling', data: { reason: '81 % of the disk is used' } },
       { type: 'disk.recovered', data: {} },
+    ]);
+  });
+
+  test('reports a client certificate that expires soon, and its renewal', async () => {
+    start();
+    certificateExpiring = 'the client certificate expires on 2030-01-01';
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
+    await aWhile();
+    certificateExpiring = undefined;
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
+    expect(reported()).toMatchObject([
+      {
+        type: 'client-certificate.expiring',
+        data: { reason: 'the client certificate expires on 2030-01-01' },
+      },
+      { type: 'client-certificate.renewed', data: {} },
     ]);
   });
 

@@ -36,7 +36,10 @@ const SCHEDULE_MS: readonly number[] = [
  */
 const WELL = '';
 
-export interface NotifierOptions extends Pick<SituationSources, 'chains' | 'diskFilling'> {
+export interface NotifierOptions extends Pick<
+  SituationSources,
+  'chains' | 'diskFilling' | 'certificateExpiring'
+> {
   /** Id of the receiver in the ledger; empty for `--notify-url`. */
   receiver: string;
   url: string;
@@ -55,6 +58,7 @@ export function startNotifier({
   sender,
   chains,
   diskFilling,
+  certificateExpiring,
   log,
   timing,
 }: NotifierOptions): Term {
@@ -63,7 +67,7 @@ export function startNotifier({
   let stopping = false;
   const waker = createWaker();
   const situation = createSituation({
-    ...{ store, chains, diskFilling },
+    ...{ store, chains, diskFilling, certificateExpiring },
     haltMs: timing?.haltMs,
   });
   const isMore = (state: string, before: string): boolean =>

@@ -14,6 +14,8 @@ export interface SituationSources {
   chains(): ChainReport[];
   /** Returns why the ledger's disk is almost full or soon will be full; undefined otherwise. */
   diskFilling(): string | undefined;
+  /** Returns why the client certificate must be renewed; undefined otherwise. */
+  certificateExpiring(): string | undefined;
   /**
    * Milliseconds for which a chain must be down to count as halted. Default: 30,000, which ignores
    * brief outages of nodes.
@@ -44,11 +46,13 @@ export interface Situation {
 
 const HALT_MS = 30_000;
 const DISK = 'disk';
+const CERTIFICATE = 'client certificate';
 
 export function createSituation({
   store,
   chains,
   diskFilling,
+  certificateExpiring,
   haltMs = HALT_MS,
 }: SituationSources): Situation {
   /** Times at which chains went down, by a monotonic clock. */
@@ -76,18 +80,22 @@ export function createSituation({
         const alert = { type: 'chain.halted' as const, data: { chainId, reason } };
         problems.set(`chain ${chainId}`, { state: 'down', alert });
       }
-      const reason = diskFilling();
-      if (reason !== undefined) {
-        problems.set(DISK, {
-          state: 'filling',
-          alert: { type: 'disk.filling', data: { reason } },
-        });
+      const filling = diskFilling();
+      if (filling !== undefined) {
+        const alert = { type: 'disk.filling' as const, data: { reason: filling } };
+        problems.set(DISK, { state: 'filling', alert });
+      }
+      const expiring = certificateExpiring();
+      if (expiring !== undefined) {
+        const alert = { type: 'client-certificate.expiring' as const, data: { reason: expiring } };
+        problems.set(CERTIFICATE, { state: 'expiring', alert });
       }
       return { now, problems };
     },
 
     async readRecovery(subject) {
       if (subject === DISK) return { type: 'disk.recovered', data: {} };
+      if (subject === CERTIFICATE) return { type: 'client-certificate.renewed', data: {} };
       const [kind, id = ''] = subject.split(' ');
       if (kind === 'stream') {
         const stream = await store.readStream(id);

@@ -1,0 +1,244 @@
+/** Tests the client certificate against TLS receivers that require one. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type Server, type ServerResponse, createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TLSSocket, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createClient, unwrapAlert } from '@sluice/kit';
+import { createCertificate, startWebhookSink } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Log } from '../../base/log.ts';
+import { startService } from '../../service.ts';
+import { type ClientCertificate, openClientCertificate } from './clientCertificate.ts';
+import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { createIsolation } from './isolation.ts';
+import { createSender } from './send.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const CHECK_MS = 20;
+const at = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+const authority = (commonName: string) =>
+  createCertificate({ commonName, validFrom: at(-10), expiresAt: at(900), isAuthority: true });
+const [servers, clients] = [authority('Authority of servers'), authority('Authority of clients')];
+const certified = createCertificate({
+  ...{ commonName: 'localhost', names: ['localhost'], issuer: servers },
+  ...{ validFrom: at(-10), expiresAt: at(300) },
+});
+const client = (commonName: string, days = 300) =>
+  createCertificate({ commonName, issuer: clients, validFrom: at(-10), expiresAt: at(days) });
+
+const trusted = getCACertificates('default');
+const folder = mkdtempSync(join(tmpdir(), 'sluice-client-certificate-'));
+const files = {
+  clientCertFile: join(folder, 'cert.pem'),
+  clientKeyFile: join(folder, 'key.pem'),
+};
+const write = ({ cert, key }: { cert: string; key: string }): void => {
+  writeFileSync(files.clientKeyFile, key);
+  writeFileSync(files.clientCertFile, cert);
+};
+
+let logged: string[];
+const log: Log = {
+  info: (event) => void logged.push(event),
+  warn: (event) => void logged.push(event),
+  error() {},
+};
+const opened: { close(): unknown }[] = [];
+
+beforeAll(() => {
+  setDefaultCACertificates([...trusted, servers.cert]);
+  const path = join(folder, 'authority.pem');
+  writeFileSync(path, servers.cert);
+  process.env['NODE_EXTRA_CA_CERTS'] = path;
+});
+beforeEach(() => {
+  logged = [];
+  write(client('client 1'));
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+afterAll(() => {
+  setDefaultCACertificates(trusted);
+  delete process.env['NODE_EXTRA_CA_CERTS'];
+  rmSync(folder, { recursive: true });
+});
+
+async function listen(server: Server): Promise<number> {
+  opened.push({
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Starts a receiver that responds with the common name of the client certificate. */
+async function receive({
+  requires = true,
+  respond = (response: ServerResponse, name: string): void => void response.end(name),
+} = {}): Promise<string> {
+  const options = { requestCert: requires, rejectUnauthorized: requires, ca: clients.cert };
+  const { cert, key } = certified;
+  const server = createTlsServer({ cert, key, ...options }, (request, response) => {
+    request.resume();
+    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+    respond(response, (subject as { CN?: string } | undefined)?.CN ?? 'no certificate');
+  });
+  return `https://localhost:${await listen(server)}/`;
+}
+
+function open(given: Partial<typeof files> = files): ClientCertificate {
+  const certificate = openClientCertificate(given, log, CHECK_MS)!;
+  opened.push({ close: certificate.stop });
+  return certificate;
+}
+
+function senderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
+  const guard = createAddressGuard({ allowCidrs: EVERYWHERE });
+  const sender = createSender({
+    ...{ guard, clientCertificate, egressProxy, timeoutMs: 5_000 },
+    ...{ secret: () => 'secret', region: () => 'us-east-1' },
+  });
+  opened.push(sender);
+  return (url: string) => sender.send(sendingTo(url));
+}
+
+const sendingTo = (url: string) => ({
+  ...{ url, id: 'x', body: Buffer.from('{}'), headers: {}, queueSize: 0, recordsCharged: 0 },
+});
+
+test('is presented to receivers that require one', async () => {
+  const url = await receive();
+  expect(await senderWith(open())(url)).toMatchObject({ status: 200, responseBody: 'client 1' });
+  expect(await senderWith()(url)).toMatchObject({ status: null });
+});
+
+test('is not sent to receivers that do not request one, nor without TLS', async () => {
+  const send = senderWith(open());
+  const url = await receive({ requires: false });
+  expect(await send(url)).toMatchObject({ status: 200, responseBody: 'no certificate' });
+  const plain = await listen(createServer((_, response) => response.end('plain')));
+  expect(await send(`http://localhost:${plain}/`)).toMatchObject({ responseBody: 'plain' });
+});
+
+test('is presented to the receiver behind an egress proxy', async () => {
+  const url = await receive();
+  const proxy = createServer().on('connect', (_: unknown, socket: Socket) => {
+    const target = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const each of [socket, target]) each.on('error', () => {});
+    socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+    socket.pipe(target).pipe(socket);
+  });
+  const proxyUrl = `http://127.0.0.1:${await listen(proxy)}`;
+  const send = senderWith(open(), proxyUrl);
+  expect(await send(url)).toMatchObject({ status: 200, responseBody: 'client 1' });
+  write(client('client 2'));
+  await expect.poll(async () => (await send(url)).responseBody).toBe('client 2');
+});
+
+test('is replaced while the service runs, without interrupting attempts', async () => {
+  const arrived = Promise.withResolvers<() => void>();
+  const url = await receive({
+    respond(response, name) {
+      if (response.req.url === '/slow') arrived.resolve(() => response.end(name));
+      else response.end(name);
+    },
+  });
+  const certificate = open();
+  const send = senderWith(certificate);
+  expect((await send(url)).responseBody).toBe('client 1');
+  const slow = send(`${url}slow`);
+  const answer = await arrived.promise;
+  write(client('client 2'));
+  await expect.poll(() => logged).toContain('client certificate replaced');
+  expect((await send(url)).responseBody).toBe('client 2');
+  answer();
+  expect(await slow).toMatchObject({ status: 200, responseBody: 'client 1' });
+});
+
+test('stays in use while its files are broken', async () => {
+  const certificate = open();
+  const before = certificate.read();
+  writeFileSync(files.clientKeyFile, client('another').key);
+  await expect.poll(() => logged).toEqual(['client certificate not replaced']);
+  rmSync(files.clientCertFile);
+  await expect.poll(() => logged).toHaveLength(2);
+  await new Promise((resolve) => setTimeout(resolve, 5 * CHECK_MS));
+  expect(logged).toHaveLength(2);
+  expect(certificate.read()).toBe(before);
+  write(client('client 3'));
+  await expect.poll(() => logged.at(-1)).toBe('client certificate replaced');
+});
+
+test('is presented from the isolated process', async () => {
+  const isolation = createIsolation({
+    ...{ allowCidrs: EVERYWHERE, clientCertificate: open() },
+    ...{ secret: () => 'secret', region: () => 'us-east-1' },
+  });
+  opened.push(isolation);
+  await isolation.start();
+  const url = await receive();
+  expect(await isolation.send(sendingTo(url), () => {})).toMatchObject({
+    ...{ status: 200, responseBody: 'client 1' },
+  });
+});
+
+test.each([
+  [20, undefined],
+  [13, /^the client certificate expires on \d{4}-\d\d-\d\d: replace the files/],
+  [-1, /^the client certificate expired on /],
+])('with %d days left, expiring() is %s', (days, expected) => {
+  write(client('client 1', days));
+  const certificate = open();
+  expect(certificate.expiresAt() / DAY_MS).toBeCloseTo(at(days).getTime() / DAY_MS, 1);
+  if (expected === undefined) expect(certificate.expiring()).toBeUndefined();
+  else expect(certificate.expiring()).toMatch(expected);
+});
+
+test('rejects incomplete and unreadable files, without their content', () => {
+  expect(openClientCertificate({}, log)).toBeUndefined();
+  const { clientCertFile, clientKeyFile } = files;
+  expect(() => open({ clientCertFile })).toThrow('--client-cert: needs --client-key');
+  expect(() => open({ clientKeyFile })).toThrow('--client-key: needs --client-cert');
+  const missing = join(folder, 'missing');
+  expect(() => open({ clientCertFile, clientKeyFile: missing })).toThrow(
+    `--client-key ${missing}: cannot be read`,
+  );
+  writeFileSync(clientKeyFile, client('another').key);
+  expect(() => open()).toThrow(`--client-cert ${clientCertFile}: should be a certificate in PEM`);
+  writeFileSync(clientKeyFile, 'word of the file');
+  expect(() => open()).toThrow(/^(?!.*word of the file)/);
+});
+
+test('a service uses it for test webhooks, and reports its expiry', async () => {
+  write(client('client 1', 5));
+  const sink = await startWebhookSink();
+  opened.push(sink);
+  const apiKey = 'client-certificate-test-key';
+  const service = await startService(
+    {
+      ...{ port: 0, host: '127.0.0.1', dataFolder: join(folder, 'data'), chains: [], aptos: [] },
+      ...{ apiKey, secret: 'secret', allowPrivateEndpoints: true, notifyUrl: sink.url, ...files },
+    },
+    log,
+  );
+  opened.push({ close: service.stop });
+  await createClient({ apiKey, baseUrl: service.url }).streams.create({
+    ...{ webhookUrl: await receive(), description: '', chainIds: ['0x1'] },
+  });
+  const { body, headers } = await sink.waitFor(() => true);
+  const { alert } = unwrapAlert({ body, headers: { ...headers } as never, secret: 'secret' });
+  expect(alert.type).toBe('client-certificate.expiring');
+  const metrics = await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': apiKey } });
+  const name = 'sluice_client_certificate_expiry_timestamp_seconds';
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.text())?.[1];
+  expect(Number(value)).toBeCloseTo(at(5).getTime() / 1000, -2);
+});
