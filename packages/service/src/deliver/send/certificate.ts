@@ -41,6 +41,21 @@ const REFUSALS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has an incomplete chain or an issuer that is not trusted here',
 };
 
+/** Explanations for TLS alerts about the client certificate, by the end of Node's error code. */
+const ALERTS: Readonly<Record<string, string>> = {
+  CERTIFICATE_REQUIRED:
+    'the receiver requires a client certificate: start the service with --client-cert and --client-key',
+  UNKNOWN_CA: 'the receiver does not trust the issuer of the client certificate',
+  CERTIFICATE_EXPIRED:
+    'the receiver reports that the client certificate has expired: replace the files of --client-cert and --client-key',
+};
+
+/** Explains an alert with which a receiver rejects the client certificate, or its absence. */
+export function explainAlert(error: Error): string | undefined {
+  const code = 'code' in error ? String(error.code) : '';
+  return ALERTS[code.split('_ALERT_')[1] ?? ''];
+}
+
 /**
  * Explains why a certificate was rejected; undefined if none was received or the error has another
  * cause.

@@ -1,4 +1,5 @@
 /** Tests the client certificate against TLS receivers that require one. */
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -120,6 +121,44 @@ test('is presented to receivers that require one', async () => {
   expect(await senderWith(open())(url)).toMatchObject({ status: 200, responseBody: 'client 1' });
   expect(await senderWith()(url)).toMatchObject({ status: null });
 });
+
+const hasOpenSsl = spawnSync('openssl', ['version']).status === 0;
+
+// Node's own TLS server closes the connection without an alert.
+test.skipIf(!hasOpenSsl)(
+  'a receiver that rejects it, or requires one, is named as such',
+  async () => {
+    const path = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const port = await listen(createServer());
+    opened.pop()!.close();
+    const receiver = spawn('openssl', [
+      ...['s_server', '-accept', String(port), '-Verify', '1', '-verify_return_error'],
+      ...[
+        '-cert',
+        path('server.pem', certified.cert),
+        '-key',
+        path('server-key.pem', certified.key),
+      ],
+      ...['-CAfile', path('clients.pem', clients.cert)],
+    ]);
+    opened.push({ close: () => receiver.kill() });
+    const url = `https://localhost:${port}/`;
+    const [none, unknown] = [senderWith(), senderWith(open())];
+    await expect
+      .poll(async () => (await none(url)).error)
+      .toBe(
+        'the receiver requires a client certificate: start the service with --client-cert and --client-key',
+      );
+    write(certified);
+    await expect.poll(() => logged).toContain('client certificate replaced');
+    expect((await unknown(url)).error).toBe(
+      'the receiver does not trust the issuer of the client certificate',
+    );
+  },
+);
 
 test('is not sent to receivers that do not request one, nor without TLS', async () => {
   const send = senderWith(open());

@@ -9,7 +9,12 @@ import { describeError } from '../../base/log.ts';
 import { startDeadline } from './deadline.ts';
 import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
-import { type ShownCertificate, explainRefusal, readCertificate } from './certificate.ts';
+import {
+  type ShownCertificate,
+  explainAlert,
+  explainRefusal,
+  readCertificate,
+} from './certificate.ts';
 
 /** A connection that was opened, or that failed. */
 export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
@@ -20,6 +25,11 @@ export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | '
   certificate: ShownCertificate | null;
   /** Reason for rejecting the certificate; undefined if it was not rejected. */
   refusal: string | undefined;
+  /**
+   * Returns why the receiver rejected the client certificate, which with TLS 1.3 it reports only
+   * after the connection is ready; undefined if it did not.
+   */
+  alert(): string | undefined;
   /** Time at which the connection was ready or failed, from `performance.now()`. */
   endedAt: number;
 }
@@ -112,6 +122,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
   let connectedAt: number | undefined;
   let address: string | null = null;
   let certificate: ShownCertificate | null = null;
+  let alert: string | undefined;
 
   return {
     follow(connection: unknown) {
@@ -125,6 +136,8 @@ function begin({ protocol, hostname }: buildConnector.Options) {
           address = isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
         })
         .once('connect', () => (connectedAt = performance.now()))
+        // undici reports only that the connection was closed, not the alert before that.
+        .on('error', (error) => (alert ??= explainAlert(error)))
         // Runs before verification, because the certificate is lost when its socket is rejected.
         .prependOnceListener('secure', () => (certificate = readCertificate(connection)));
     },
@@ -151,6 +164,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
           outcome instanceof Error
             ? explainRefusal(outcome, { hostname, certificate, address })
             : undefined,
+        alert: () => alert,
         endedAt,
       };
     },
@@ -257,7 +271,8 @@ export function post(
         onResponseEnd: () => end(null),
         onResponseError(_, error) {
           connecting ??= connections.ofError(error);
-          end(connecting?.refusal ?? describeError(error), readLocalFailure(error));
+          const explained = connecting?.refusal ?? connecting?.alert();
+          end(explained ?? describeError(error), readLocalFailure(error));
         },
       },
     );

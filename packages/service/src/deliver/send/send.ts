@@ -12,7 +12,7 @@ import { describeError } from '../../base/log.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
-import { createConnections, type Posted, post, toTransport } from './post.ts';
+import { type Connections, createConnections, type Posted, post, toTransport } from './post.ts';
 import type { AddressGuard } from './guard.ts';
 import { startDeadline } from './deadline.ts';
 import type { LocalFailure } from './localFailure.ts';
@@ -139,8 +139,7 @@ export function createSender({
   const targets = new Map<string, Target>();
   const signer = createSigner();
 
-  // undici's own timeouts are off, because the deadline of `post` covers everything.
-  const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
+  const createPool = createPools({ guard, connections, timeoutMs, egressProxy });
 
   /**
    * Returns the entry of an origin that passed the guard, and creates its connection pool if
@@ -155,28 +154,7 @@ export function createSender({
       entry = undefined;
     }
     if (entry === undefined) {
-      // Allows as many connections as attempts, because two streams may share a host, and one that
-      // hangs must not delay the other. The deliverer limits the number of attempts.
-      const pool =
-        egressProxy === undefined
-          ? new Pool(origin, {
-              ...limits,
-              connect: connections.noted(guard.connectWith(presented)),
-            })
-          : new ProxyAgent({
-              ...limits,
-              uri: egressProxy,
-              ...(presented !== undefined && { requestTls: presented }),
-              // Always uses a tunnel, so that a rejection by the proxy is not mistaken for the
-              // receiver's response.
-              proxyTunnel: true,
-              clientFactory: (proxy, options) =>
-                connections.notedTunnels(new Pool(proxy, options), timeoutMs * TUNNEL_SHARE),
-              factory(target, options) {
-                const tunnel = options as Pool.Options & { connect: buildConnector.connector };
-                return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
-              },
-            });
+      const pool = createPool(origin, presented);
       entry = { pool, presented, usedAt: 0, certificate: null };
       pools.set(origin, entry);
     }
@@ -277,6 +255,42 @@ export function createSender({
       pools.clear();
     },
   };
+}
+
+// undici's own timeouts are off, because the deadline of `post` covers everything.
+const LIMITS = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
+
+/**
+ * Returns a function that creates the pool of an origin. The pool allows as many connections as
+ * attempts, because two streams may share a host, and one that hangs must not delay the other. The
+ * deliverer limits the number of attempts.
+ */
+function createPools({
+  guard,
+  connections,
+  timeoutMs,
+  egressProxy,
+}: Pick<SenderOptions, 'guard' | 'egressProxy'> & {
+  connections: Connections;
+  timeoutMs: number;
+}): (origin: string, certificate: CertifiedKey | undefined) => Dispatcher {
+  return (origin, certificate) =>
+    egressProxy === undefined
+      ? new Pool(origin, { ...LIMITS, connect: connections.noted(guard.connectWith(certificate)) })
+      : new ProxyAgent({
+          ...LIMITS,
+          uri: egressProxy,
+          ...(certificate !== undefined && { requestTls: certificate }),
+          // Always uses a tunnel, so that a rejection by the proxy is not mistaken for the
+          // receiver's response.
+          proxyTunnel: true,
+          clientFactory: (proxy, options) =>
+            connections.notedTunnels(new Pool(proxy, options), timeoutMs * TUNNEL_SHARE),
+          factory(target, options) {
+            const tunnel = options as Pool.Options & { connect: buildConnector.connector };
+            return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
+          },
+        });
 }
 
 function toOptionalHeaders({ part, origin, traceparent }: Sending): Record<string, string> {
