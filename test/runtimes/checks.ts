@@ -15,14 +15,24 @@ import {
   decodeLogs,
   isSluiceError,
   unwrap,
+  unwrapWithPublicKey,
   verifySignature,
 } from '@sluice/kit';
-import { type SampleKind, sampleWebhook, signedRequest } from '@sluice/kit/testing';
+import {
+  type SampleKind,
+  createKeyPair,
+  sampleWebhook,
+  signWithPrivateKey,
+  signedRequest,
+} from '@sluice/kit/testing';
 
 /** Signing secret of the Worker's webhooks. */
 export const WORKER_SECRET = 'worker-secret';
 
 const SECRET = 'runtime-secret';
+/** The first key pair of RFC 8032, section 7.1. */
+const PRIVATE_KEY = 'whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=';
+const PUBLIC_KEY = 'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
 const SENT_AT = new Date('2026-01-02T03:04:05Z');
 const KINDS: SampleKind[] = [
   'erc20-transfer',
@@ -102,6 +112,25 @@ export async function runChecks(): Promise<Record<string, unknown>> {
       }),
     );
   }
+
+  const webhook = sampleWebhook('erc20-transfer');
+  const hmac = signedRequest({ webhook, secret: SECRET, id: 'id-1', sentAt: SENT_AT });
+  const signed = await signWithPrivateKey(hmac, PRIVATE_KEY);
+  const { headers } = signed;
+  const text = await signed.text();
+  const verifyWith = async (publicKey: string): Promise<unknown> => {
+    const now = () => SENT_AT.getTime();
+    try {
+      return (await unwrapWithPublicKey({ body: text, headers, publicKeys: [publicKey], now })).id;
+    } catch (error) {
+      return isSluiceError(error) ? error.code : String(error);
+    }
+  };
+  results['public key'] = [
+    headers.get('webhook-signature'),
+    await verifyWith(PUBLIC_KEY),
+    await verifyWith((await createKeyPair()).publicKey),
+  ];
 
   const handled: string[] = [];
   const handler = createHandler({

@@ -118,10 +118,11 @@ describe('scopes', () => {
     }
   });
 
-  test('only signing in and out require none', () => {
+  test('only signing in and out, and the public keys, require none', () => {
     expect(eachCall.filter(([, { scope }]) => scope === 'open').map(([name]) => name)).toEqual([
       'createSession',
       'deleteSession',
+      'listPublicKeys',
     ]);
   });
 });
@@ -410,7 +411,9 @@ describe('the secret of a stream', () => {
       const known = secrets.filter((secret) =>
         given.includes(signStandardWebhook({ id: webhookId, timestamp, body, secret })),
       );
-      expect(given).toHaveLength(known.length);
+      // The tests that call every route have also created key pairs, which sign as `v1a`.
+      const hmacs = given.filter((each) => each.startsWith('v1,'));
+      expect(hmacs).toHaveLength(known.length);
       return known;
     };
     expect(await signers([first.secret, SECRET])).toEqual([first.secret, SECRET]);
