@@ -27,12 +27,18 @@ async function requestOf(change: { privateKey?: string; body?: string } = {}) {
   const { privateKey = pair.privateKey, body = JSON.stringify(WEBHOOK) } = change;
   const hmac = signedRequest({ body, secret: SECRET, id: 'delivery-1', sentAt: SENT_AT });
   const request = await signWithPrivateKey(hmac, privateKey);
-  return { body, headers: Object.fromEntries(request.headers) };
+  const read = (name: string): string => request.headers.get(name) ?? '';
+  const headers = {
+    'webhook-id': read('webhook-id'),
+    'webhook-timestamp': read('webhook-timestamp'),
+    'webhook-signature': read('webhook-signature'),
+  };
+  return { body, headers };
 }
 const GIVEN = { ...(await requestOf()), publicKeys: [pair.publicKey], now };
 const HMAC_ONLY = {
   ...GIVEN.headers,
-  'webhook-signature': GIVEN.headers['webhook-signature'].split(' ')[0],
+  'webhook-signature': GIVEN.headers['webhook-signature'].split(' ').slice(0, 1).join(),
 };
 
 async function refusalOf(options: object, code: SluiceErrorCode) {
@@ -68,7 +74,7 @@ describe('unwrapWithPublicKey', () => {
   });
 
   it('checks at most ten signatures', async () => {
-    const real = GIVEN.headers['webhook-signature'].split(' ')[1];
+    const real = GIVEN.headers['webhook-signature'].split(' ').slice(1).join();
     const withFalse = async (count: number) => {
       const signature = [...Array<string>(count).fill(`v1a,${'A'.repeat(86)}==`), real].join(' ');
       return { ...GIVEN, headers: { ...GIVEN.headers, 'webhook-signature': signature } };
@@ -110,7 +116,7 @@ describe('unwrapWithPublicKey', () => {
       {
         headers: {
           ...GIVEN.headers,
-          'webhook-signature': signature.replace('v1,', 'v1a,').split(' ')[0],
+          'webhook-signature': signature.replace('v1,', 'v1a,').split(' ').slice(0, 1).join(),
         },
       },
       'mismatch',
