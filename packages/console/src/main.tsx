@@ -22,7 +22,7 @@ const queryClient = createQueryClient(() => {
   void router.invalidate();
 });
 const router = createConsoleRouter();
-// Queues typed keys while the router loads a page, including the first one.
+// Queues typed keys while the router loads a page, including the first page.
 watchLoad(() => router.state.status === 'pending' || router.state.resolvedLocation === undefined);
 
 const container = document.getElementById('root');

@@ -23,7 +23,7 @@ test('a change of open rows is not served from the cache', () => {
   expect(reader.count(NONE)).toBe(1);
   const toggled = (...paths: string[]): OpenState => ({ ...NONE, toggled: new Set(paths) });
   expect(reader.count(toggled('$.logs'))).toBe(31);
-  // An equal state in another object, as sent between threads.
+  // Uses an equal state in a new object, like one that was sent between threads.
   expect(reader.count(toggled('$.logs'))).toBe(31);
   expect(reader.count(toggled('$.logs', '$.logs[0]'))).toBe(33);
   expect(reader.count(toggled('$.logs', '$.logs[1]'))).toBe(33);

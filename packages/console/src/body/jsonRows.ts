@@ -109,7 +109,9 @@ interface Opened {
   count: number;
   /** Open members, by index; undefined if there are none. */
   inner: readonly (Opened | undefined)[] | undefined;
-  /** Line of each member, counted from the first one; undefined if every member takes one line. */
+  /**
+   * Line of each member, counted from the first member; undefined if every member takes one line.
+   */
   starts: Uint32Array | undefined;
 }
 

@@ -17,7 +17,10 @@ export function meanBlockMs(
   return spanMs > 0 && steps > 0 ? spanMs / steps : null;
 }
 
-/** A chain whose next block is this many block times late is assumed to create it on demand. */
+/**
+ * Maximum number of block times that the next block can be late. After that, the chain is assumed
+ * to create blocks on demand.
+ */
 const REGULAR_BLOCKS = 5;
 
 /**

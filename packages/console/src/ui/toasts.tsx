@@ -1,6 +1,6 @@
 /**
  * Shows toasts about completed or failed actions. Errors and toasts with an Undo button disappear
- * after 10 s, others after 1.5 s.
+ * after 10 s, plain toasts after 1.5 s.
  */
 import { clsx } from 'clsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';

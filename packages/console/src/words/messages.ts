@@ -12,7 +12,8 @@ const CHAIN_ID = /(?<![\w:])(?:0x[0-9a-f]+|aptos:[a-z]+)(?!\w|::)/g;
 const LONG_NUMBER = /(?<![\w.:-])\d{5,}(?![\w-]|\.\d)/g;
 
 /**
- * Turns `Block 23835243 of 0x1` into `Block 23,835,243 of Ethereum`. Unknown chain ids are kept.
+ * Turns `Block 23835243 of 0x1` into `Block 23,835,243 of Ethereum`. Unknown chain ids stay
+ * unchanged.
  */
 export const formatMessage = (
   text: string,

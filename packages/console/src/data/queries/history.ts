@@ -10,8 +10,9 @@ export const neighboursQuery = (filter: ListFilter, id: string) =>
   queryOptions({
     queryKey: ['neighbours', filter, id],
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
-      // Several deliveries may share a millisecond, so a page is read in each direction. The bounds
-      // come from the ids, which are created slightly after `createdAt`.
+      // Several deliveries may share a millisecond, so a page is read in each direction. The
+      // service compares the bounds with the times in the ids, which are slightly later than
+      // `createdAt`.
       const query = { ...toListing(filter), limit: PAGE_ROWS };
       const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([

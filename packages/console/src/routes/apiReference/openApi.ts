@@ -12,9 +12,9 @@ export interface Operation {
   operationId: string;
   summary: string;
   description?: string;
-  /** Missing in webhooks. */
+  /** Subjects of the call; missing for webhooks. */
   tags?: string[];
-  /** Missing in webhooks. */
+  /** Accepted kinds of keys and scopes; missing for webhooks. */
   security?: Readonly<Record<string, string[]>>[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Content };

@@ -149,7 +149,7 @@ function describeScore({ lag, failures, doubt }: ProviderHealth['score']): strin
   return parts.map(([name, points]) => `${name} ${formatCount(points)}`).join(' · ');
 }
 
-/** Shows the result of the last comparison of the newest block with other nodes. */
+/** Shows the result of the last check of the newest block against other nodes. */
 export function Agreement({
   agreement: { blockNumber, state },
   nodes,

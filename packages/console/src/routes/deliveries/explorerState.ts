@@ -24,7 +24,7 @@ import { useOpenDelivery } from './list/openDelivery.ts';
 import { useRowActions } from './list/rowActions.tsx';
 import { useRowCursor } from './list/rowCursor.ts';
 
-/** Limits the list to one stream or one replay. */
+/** Filter that limits the list to one stream or one replay. */
 export type Scope = Pick<DeliveriesSearch, 'stream' | 'replay'>;
 
 export function useExplorer({

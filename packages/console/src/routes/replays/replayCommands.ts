@@ -35,7 +35,7 @@ export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): s
     'sluice replay',
     ...listOf(filter.id),
     ...flags,
-    // Deliveries that are selected only by id are sent directly, without a named job.
+    // Deliveries that are selected only by id are sent directly, without a named replay.
     ...(flags.length === 0
       ? []
       : [...toFlag('name', [name]), ...(perSecond === undefined ? [] : [`--rate ${perSecond}/s`])]),

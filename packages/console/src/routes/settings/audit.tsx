@@ -14,8 +14,8 @@ import { DateTime } from '../../ui/text/time.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 
 /**
- * Lists audit records, newest first, and shows whether a listed record was changed or a record
- * between them was deleted.
+ * Lists audit records, newest first, and shows whether one of them was changed or a record between
+ * them was deleted.
  */
 export function AuditPage() {
   useNamePage('Audit log');

@@ -1,4 +1,4 @@
-/** Exports all streams with their addresses to a file, and imports them from one. */
+/** Exports all streams with their addresses to a file, and imports them from such a file. */
 import type { AptosStream, Stream } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { AddressRow } from '../streamForm/draft/addressList.ts';

@@ -12,7 +12,7 @@ import { BlockAge } from '../../chains/blockAge.tsx';
 import { BlockTimeline } from '../../chains/blockTimeline.tsx';
 import { StreamTimeline } from './streamTimeline.tsx';
 
-/** Number of blocks. Two timelines of this length fit side by side. */
+/** Number of blocks in a timeline. Two timelines of this length fit side by side. */
 const LENGTH = 56;
 const NARROW_LENGTH = 34;
 

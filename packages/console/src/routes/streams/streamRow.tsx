@@ -43,7 +43,7 @@ export const StreamRow = memo(function StreamRow({
   chains: ReadonlyMap<string, WatchedChain>;
   /** The stream's newest deliveries. */
   deliveries: readonly DeliverySummary[];
-  /** Unix milliseconds. Deliveries created before this time may be missing. */
+  /** Time in Unix milliseconds. Deliveries created earlier may be missing. */
   since: number;
   /** Number of the row in the table. The header is row 1. */
   rowIndex: number;

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 
 interface Props {
   label: string;
-  /** Unix milliseconds; undefined for an empty field. */
+  /** Time in Unix milliseconds; undefined for an empty field. */
   value: number | undefined;
   /**
    * Whether the field is the end of a range, so that its value is the last millisecond of the

@@ -26,7 +26,7 @@ const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>
 const isModified = (event: KeyboardEvent): boolean =>
   event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'));
 
-/** Ignores Caps Lock: only Shift changes the case of a letter. */
+/** Returns the key regardless of Caps Lock: only Shift changes the case of a letter. */
 const keyOf = ({ key, shiftKey }: KeyboardEvent): string =>
   /^[a-z]$/i.test(key) ? (shiftKey ? key.toUpperCase() : key.toLowerCase()) : key;
 

@@ -5,7 +5,7 @@
 import { useLayoutEffect, useRef, useState, type CSSProperties, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Extra rows rendered beyond the visible ones: ahead in the scroll direction, and behind. */
+/** Number of rows rendered beyond the visible ones: ahead in the scroll direction, and behind. */
 const AHEAD = 4;
 const BEHIND = 1;
 
@@ -17,7 +17,7 @@ export interface RowWindow<Scroller extends HTMLElement, List extends HTMLElemen
   end: number;
   /** Style of the list: the height of all rows, with padding in place of the rows above `first`. */
   style: CSSProperties;
-  /** Scrolls just far enough to show the row, or until the row is centered. */
+  /** Scrolls the minimum distance that shows the row; with `center`, centers the row. */
   scrollToRow(index: number, align?: 'nearest' | 'center'): void;
 }
 

@@ -110,7 +110,7 @@ export function formatBytes(sizeBytes: number): string {
   return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Returns the percentage of successes; null if both numbers are zero. */
+/** Returns the percentage of successes; null if there were no attempts. */
 export const percentOf = (succeeded: number, failed: number): number | null =>
   succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
 

@@ -3,8 +3,8 @@ import { useNow } from './clock.ts';
 import { formatAgo, formatDateTime, formatMoment } from './format.ts';
 
 /**
- * Shows an age that updates, or the time if the user prefers absolute times. The tooltip shows the
- * other one.
+ * Shows a time as an age that updates, with the absolute time in the tooltip; vice versa if the
+ * user prefers absolute times.
  */
 export function Ago({ timeMs }: { timeMs: number }) {
   const now = useNow();

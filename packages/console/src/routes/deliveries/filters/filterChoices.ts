@@ -137,8 +137,8 @@ export function toFilterGroups(
 }
 
 /**
- * Converts the text of a number or a boolean to its value, because the router writes only values
- * without quotes. Returns other texts unchanged.
+ * Converts the text of a number or a boolean to its value, because the router would write the text
+ * with quotes. Returns other texts unchanged.
  */
 export const toParam = (value: string): string | number | boolean =>
   /^\d+$/.test(value)

@@ -5,7 +5,7 @@ import { formatCount } from '../../../ui/text/format.ts';
 
 /**
  * Draws the duration of an attempt relative to the longest one. The parts before sending are
- * outlined; the others are filled.
+ * outlined; the later parts are filled.
  */
 export function AttemptBar({
   attempt,

@@ -9,8 +9,8 @@ const CONDITION = { shape: 'exclamation', word: 'certificate expires soon', tone
 export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
   const now = useNow();
   const certificate = delivery.attemptList.findLast((each) => each.certificate)?.certificate;
-  // An expired certificate needs no warning: either it was renewed since then, or the attempts show
-  // the error.
+  // An expired certificate needs no warning: either it has been renewed since the last attempt, or
+  // the attempts show the error.
   if (!certificate?.expiresSoon || certificate.expiresAt <= now) return null;
   const { subject, names, expiresAt } = certificate;
   const [name = subject, ...others] = names;

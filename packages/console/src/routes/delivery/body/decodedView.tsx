@@ -13,7 +13,7 @@ import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
-/** Number of records on the first page. Each further page has twice as many. */
+/** Number of records on the first page. Each of the other pages has twice this number. */
 const PAGE_RECORDS = 50;
 
 /** A public directory of event signatures. The console links to it but never contacts it. */

@@ -28,9 +28,9 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
   });
 
 /**
- * Shows how many deliveries the filter selects, and lets the user set the rate. Excludes delivered
- * ones, unless the user includes them or the filter selects no undelivered ones. In both cases, the
- * user must type the count.
+ * Shows how many deliveries the filter selects, and lets the user set the rate. Replays only
+ * undelivered deliveries, unless the user includes delivered ones or the filter selects no
+ * undelivered state. In both of these cases, the user must type the count.
  */
 export function ReplayForm({
   filter,

@@ -13,7 +13,7 @@ const KEPT_MS: Readonly<Record<ActivityStep, number>> = {
   60: 15 * DAY_MS,
 };
 const STEPS: readonly ActivityStep[] = [1, 5, 60];
-/** Maximum number of points. More steps are hard to distinguish. */
+/** Maximum number of points. More points are hard to distinguish. */
 const MAX_POINTS = 288;
 const MIN_POINTS = 4;
 
@@ -24,7 +24,7 @@ export interface MetricsRange {
   /** Minutes per point. */
   step: ActivityStep;
   points: number;
-  /** Unix milliseconds within the last step; undefined if the period ends now. */
+  /** Time within the last step, in Unix milliseconds; undefined if the period ends now. */
   until?: number;
   /** Whether the metrics of the preceding period of the same length are still stored. */
   hasEarlier: boolean;

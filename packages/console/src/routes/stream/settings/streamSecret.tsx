@@ -13,7 +13,7 @@ import { DEFAULT_OVERLAP_SECONDS, OverlapField } from '../../../ui/form/overlapF
 
 /**
  * Reveals and rotates the secret that signs this stream's webhooks, and lists previous secrets that
- * still sign.
+ * are still used for signing.
  */
 export function StreamSecretSection({ streamId }: { streamId: string }) {
   const queryClient = useQueryClient();
@@ -78,8 +78,8 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
 }
 
 /**
- * Shows how long previous secrets keep signing, and can end this overlap early. Renders nothing if
- * no previous secret still signs.
+ * Shows how long previous secrets are still used for signing, and can end their use early. Renders
+ * nothing if there are none.
  */
 function PreviousSecrets({ streamId }: { streamId: string }) {
   const queryClient = useQueryClient();

@@ -13,7 +13,8 @@ export interface ParsedEvents {
   /** Canonical signatures and hashes of events that can be matched, but not decoded. */
   signatures: string[];
   /**
-   * Problems of invalid events, at their positions. A JSON ABI with a syntax error has only one.
+   * Problems of invalid events, at their positions. A JSON ABI with a syntax error has only one
+   * problem.
    */
   problems: LineProblem[];
   /**

@@ -140,7 +140,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   return { rows, rejects, doubts, duplicates };
 }
 
-/** Caches addresses with valid checksums, because the form parses its list on each keystroke. */
+/** Addresses with valid checksums, cached because the form parses its list on each keystroke. */
 const right = new Set<string>();
 const MAX_RIGHT = 5_000;
 

@@ -125,7 +125,7 @@ export function useDryRun(
   const [run, setRun] = useState(NOTHING);
   const [observed, setSeen] = useState(NOTHING_OBSERVED);
   const [round, setRound] = useState(0);
-  /** Aborts the run in progress. */
+  /** Controller that aborts the run in progress. */
   const leaving = useRef<AbortController>(undefined);
   const chainId = chain?.id;
   // The keys `where` and `question` prevent a second run with the same inputs. They are memoized,

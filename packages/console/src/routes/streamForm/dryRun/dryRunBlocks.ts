@@ -10,7 +10,7 @@ export interface DryRunBlock {
   number: number;
   /** Time in Unix milliseconds; null while unknown. */
   timestamp: number | null;
-  /** Number of records that matched; null before the block was run. */
+  /** Number of records that matched; null if the block has not run yet. */
   records: number | null;
   /** Size of the webhook body; 0 if nothing matched or the block has not run yet. */
   bodyBytes: number;

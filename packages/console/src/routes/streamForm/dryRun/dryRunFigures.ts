@@ -12,7 +12,8 @@ export interface DryRunFigures {
   /** Number of records in the block with the most records. */
   busiestRecords: number;
   /**
-   * Time covered by the blocks that have run, based on the mean block time; 0 if that is unknown.
+   * Time covered by the blocks that have run, based on the mean block time; 0 if the block time is
+   * unknown.
    */
   spanMs: number;
   /** Estimated volume per day; null if the block time is unknown. */
