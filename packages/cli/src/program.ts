@@ -228,7 +228,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     await (entry?.drains ? running : unlessStuck(running, terminal));
     return entry?.drains ? EXIT.success : exitOf(terminal.signal);
   } catch (error) {
-    // Errors caused by Ctrl-C are not reported, except when a drain fails.
+    // Errors after Ctrl-C are not reported, except for a command that drains.
     if (terminal.signal.aborted && !entry?.drains) return exitOf(terminal.signal);
     const json = given.slice(0, given.indexOf('--') >>> 0).includes('--json');
     return reportError(error, terminal, { command: toPath(program, given), json });

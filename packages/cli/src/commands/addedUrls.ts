@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const shortOf = (id: string): string => id.slice(0, 8);
 
 /**
- * Returns the entry with a complete or shortened id.
+ * Returns the entry whose complete or shortened id is given.
  *
  * @throws CommandError `not_found` if no entry matches, or `usage` if several do.
  */

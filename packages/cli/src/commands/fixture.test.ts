@@ -37,8 +37,8 @@ beforeAll(async () => {
   expect(files).toEqual(
     deliveries.map(({ id, phase }) => join(dir, `kept-1-${phase}-${id.slice(-6)}.json`)),
   );
-  // By name, the confirmed delivery comes first, and a handler skips an unconfirmed delivery that
-  // follows it. `fixture run` must therefore send the unconfirmed delivery first.
+  // Sorted by name, the confirmed delivery comes first, and a handler skips an unconfirmed delivery
+  // that follows it. `fixture run` must therefore send the unconfirmed delivery first.
   files = files.toSorted().toReversed();
   expect(files[0]).toContain('-unconfirmed-');
 });

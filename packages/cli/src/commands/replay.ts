@@ -201,7 +201,7 @@ const describe = ({ id, name, state, total, replayed, succeeded, failed }: Repla
 
 /**
  * Returns a function that sends a delivery from this machine with `--to`, and otherwise queues it
- * in the service. Its promise resolves to false if the delivery failed.
+ * in the service. The function resolves to false if the delivery failed.
  */
 async function createResend(
   connection: Connection,

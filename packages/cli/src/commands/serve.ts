@@ -23,7 +23,7 @@ export const declareServe = (command: Command, terminal: Terminal): Command =>
     });
 
 /**
- * Runs the service until SIGTERM, SIGINT or SIGHUP, and drains it. The exit code after a drain is
+ * Runs the service until SIGTERM, SIGINT or SIGHUP, then drains it. The exit code after a drain is
  * 0.
  */
 async function serve(config: ServiceConfig, terminal: Terminal): Promise<void> {

@@ -44,7 +44,9 @@ export interface World {
   /** Mines a block in which Alice pays Bob tokens. */
   pay(value: bigint): void;
   restart(): Promise<void>;
-  /** Stops the service, calls `work`, and starts the service again on the same port and folder. */
+  /**
+   * Stops the service, calls `work`, and starts the service again with the same port and folder.
+   */
   whileStopped(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }

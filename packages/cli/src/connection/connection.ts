@@ -46,7 +46,7 @@ export interface Target {
   source: ConnectionSource;
   /** Name of the context, or path of the dev service's folder. */
   name?: string;
-  /** Explains the choice of a service if the user may expect another one. */
+  /** Reason why this service was chosen, if the user may expect another one. */
   guess?: string;
 }
 
@@ -152,7 +152,7 @@ export function connectTo(
 
 const told = new WeakSet<Terminal>();
 
-/** Prints the service and its `guess` once per command, if there is a guess. */
+/** Prints the service and the reason for its choice, once per command, if there is a `guess`. */
 function printGuess({ url, guess }: Target, terminal: Terminal): void {
   if (guess === undefined || told.has(terminal)) return;
   told.add(terminal);

@@ -33,7 +33,7 @@ import { maskText } from '../settings/masked.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 /**
- * Creates a repeatable flag. Each value, including the environment variable's, can contain several
+ * Creates a repeatable flag. Each argument, and the environment variable, can contain several
  * values separated by spaces.
  */
 export const repeatable = (flags: string, description: string, shownDefault = 'none'): Option =>

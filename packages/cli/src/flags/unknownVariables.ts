@@ -2,7 +2,7 @@
 import { nearest } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 
-/** Other known variables, which other commands, apps and the vault read. */
+/** Variables that other commands, apps and the vault read. */
 const OTHER_VARIABLES = [
   ...['SLUICE_API_URL', 'SLUICE_CONTEXT', 'SLUICE_URL', 'SLUICE_MASTER_KEY'],
 ];

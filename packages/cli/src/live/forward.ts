@@ -25,8 +25,8 @@ export interface Forwarded {
 
 export interface Forwarder {
   /**
-   * Sends a delivery to the URL. Resolves even if the receiver fails; undefined if the service does
-   * not have the delivery.
+   * Sends a delivery to the URL. Resolves even if the receiver fails, and to undefined if the
+   * service does not have the delivery.
    */
   forward(id: string): Promise<Forwarded | undefined>;
 }

@@ -145,7 +145,7 @@ const listChains = defineTool('list_chains', {
 
 const chain = z.string().min(1).max(100).describe('Chain ID in hex, or an Aptos network.');
 
-/** Maximum number of a stream's addresses, because a dry run sends all of them in one request. */
+/** Maximum number of addresses of a stream in a dry run, which sends all of them in one request. */
 const MAX_ADDRESSES = 10_000;
 
 const dryRunStream = defineTool('dry_run_stream', {

@@ -19,7 +19,7 @@ export interface ImportedStream {
 
 export interface ImportJournal {
   find(hostedId: string): ImportedStream | undefined;
-  /** Whether the local stream with this id already replaces a hosted one. */
+  /** Returns whether the local stream with this id already replaces a hosted one. */
   has(id: string): boolean;
   save(hostedId: string, imported: ImportedStream): ImportedStream;
 }

@@ -65,9 +65,9 @@ interface Question extends Wanted {
 }
 
 interface Answer {
-  /** Null if nothing matches. */
+  /** The webhook; null if nothing matches. */
   webhook: EvmWebhook | AptosWebhook | null;
-  /** Always empty on Aptos. */
+  /** Close matches; always empty on Aptos. */
   closeMatches: CloseMatch[];
   observed: Observed[];
 }

@@ -15,7 +15,10 @@ export interface DeclaredStream {
   /** Id of the existing stream, required if its tag is empty or shared by several streams. */
   readonly id?: string | undefined;
   readonly fields: Fields;
-  /** Undefined if the file does not list addresses; the stream then keeps its addresses. */
+  /**
+   * Addresses of the stream; undefined if the file does not list addresses, so that the stream
+   * keeps its addresses.
+   */
   readonly addresses: ListedAddress[] | undefined;
 }
 

@@ -64,7 +64,7 @@ export const COMMAND_ERRORS = {
     exit: EXIT.notStarted,
     fix: 'check that PostgreSQL is running, and the host and port in --database-url',
   },
-  /** PostgreSQL rejects the login, the database or a permission. */
+  /** PostgreSQL rejects the login or the database, or denies a permission. */
   database_refused: {
     exit: EXIT.notStarted,
     fix: 'check the user, password and database in --database-url',
@@ -122,7 +122,7 @@ interface ErrorText {
   code: CommandErrorCode | SluiceErrorCode;
   message: string;
   why?: string[];
-  /** Undefined if `why` already explains what to fix. */
+  /** How to fix the error; undefined if `why` already explains it. */
   fix?: string | undefined;
   requestId?: string | undefined;
 }

@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 export const CLEARED = '\u001b[2J\u001b[H';
 
 export interface OnTerminal {
-  /** All output so far. */
+  /** Returns all output so far. */
   written(): string;
   type(text: string): void;
   /** Resolves to the exit code. */

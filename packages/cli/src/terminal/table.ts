@@ -87,8 +87,8 @@ export interface Part {
 }
 
 /**
- * Joins the non-empty parts with two spaces. If the line is wider than the terminal without
- * `indent` columns, omits the optional parts and cuts parts with `cut`.
+ * Joins the non-empty parts with two spaces. If the line is wider than the terminal minus `indent`
+ * columns, omits the optional parts and cuts parts with `cut`.
  */
 export function toLine(
   { tint, width }: Pick<Terminal, 'tint' | 'width'>,
