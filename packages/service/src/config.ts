@@ -28,7 +28,8 @@ export interface ChainConfig {
   addedNodes?: readonly AddedNode[] | undefined;
   /**
    * Number of blocks that must follow before a match is confirmed, or `finalized` to wait until the
-   * chain reports the block as finalized. Default: the chain's number in the contract.
+   * chain reports the block as finalized. Default: the contract's number of confirmations for the
+   * chain.
    */
   confirmations?: number | 'finalized' | undefined;
   /** Milliseconds between polls of the head. Default: adapted to the chain's block time. */
@@ -45,7 +46,10 @@ export interface ChainConfig {
 
 export interface AptosConfig {
   network: AptosNetwork;
-  /** URLs of the configured fullnode REST APIs, in order of preference. Empty if all were added. */
+  /**
+   * URLs of the configured fullnode REST APIs, in order of preference. Empty if all fullnodes were
+   * added.
+   */
   urls: string[];
   /** Fullnodes that were added while the service ran. Default: none. */
   addedNodes?: readonly AddedNode[] | undefined;
@@ -135,7 +139,10 @@ export interface ServiceConfig {
   hideSecrets?: boolean | undefined;
   /** Whether `settings:admin` keys may add and remove nodes and alert URLs. Default: false. */
   allowNodeChanges?: boolean | undefined;
-  /** Allows every network, including loopback and private ones, as if `allowCidrs` listed it. */
+  /**
+   * Whether every network is allowed, including loopback and private ones, as if `allowCidrs`
+   * listed it.
+   */
   allowPrivateEndpoints: boolean;
   /**
    * Whether a stream's URL must accept a test webhook before the stream is saved. Default: true.
@@ -171,7 +178,10 @@ export interface RetentionConfig {
    * their creation. Default: 7.
    */
   deliveredDays?: number | undefined;
-  /** Number of days from their creation for which all other deliveries are kept. Default: 30. */
+  /**
+   * Number of days for which all other deliveries are kept, counted from their creation. Default:
+   * 30.
+   */
   undeliveredDays?: number | undefined;
   /** Minimum free bytes for a SQLite ledger; below it, no block is committed. Default: 512 MiB. */
   minFreeBytes?: number | undefined;
@@ -179,7 +189,7 @@ export interface RetentionConfig {
 
 /** Nodes push heads over a WebSocket, so polling serves only as a watchdog. */
 const WEB_SOCKET_POLL_MS = 5_000;
-/** Default interval for Aptos; each poll reads all new blocks, of which there are many. */
+/** Default polling interval for Aptos; each poll reads all new blocks, of which there are many. */
 export const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
 

@@ -12,9 +12,11 @@ import { previewText, previewJson } from '../base/preview.ts';
 
 /** Maximum length of an error message, in characters. */
 const MESSAGE_LIMIT = 1_000;
-/** Maximum number of fields in one error; clients see the others after they fix these. */
+/** Maximum number of fields in one error, which only counts the remaining problems. */
 const FIELD_LIMIT = 20;
-/** Maximum length of an echoed value or name: long enough to find it, too short to fill a log. */
+/**
+ * Maximum length of an echoed value or name: long enough to recognize it, too short to fill a log.
+ */
 const ECHO_LIMIT = 200;
 /**
  * Length to which a value is cut before its secrets are hidden. Longer than any webhook URL, so

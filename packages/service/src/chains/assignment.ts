@@ -4,7 +4,7 @@
  */
 import type { Reader, Sharing } from '../store/upkeep/contract.ts';
 
-/** Milliseconds that must pass after a reader joins before others hand chains over to it. */
+/** Milliseconds that must pass after a reader joins before other readers hand chains over to it. */
 export const SETTLED_MS = 10_000;
 
 export interface Share {

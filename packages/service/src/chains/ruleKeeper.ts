@@ -16,7 +16,8 @@ export interface RuleKeeper {
 }
 
 /**
- * Interval of refreshes, because signals may be lost and address changes are kept for only an hour.
+ * Interval of refreshes, because signals may be lost and the ledger stores address changes for only
+ * an hour.
  */
 const REFRESH_MS = 10_000;
 const RETRY_MS = 1_000;

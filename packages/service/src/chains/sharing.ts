@@ -12,7 +12,10 @@ export interface ChainSharing {
   start(): void;
   /** Checks now, because the chains that this process can read may have changed. */
   look(): void;
-  /** Removes this process from the readers, so that others take its chains as they become free. */
+  /**
+   * Removes this process from the readers, so that other readers take its chains as they become
+   * free.
+   */
   stop(): Promise<void>;
 }
 
@@ -73,7 +76,7 @@ export function createChainSharing({
     if (handOver !== undefined && own.has(handOver)) {
       log.info('handing over a chain', { chain: handOver });
     }
-    // This process is about to take these chains, unless another reader is first.
+    // This process is about to take these chains, unless another reader takes them first.
     const taking = [...own].filter((chain) => !holders.has(chain));
     own = new Set([...next, ...taking]);
     const shown = `${readers.length} ${own.size}`;

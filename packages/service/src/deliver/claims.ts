@@ -24,7 +24,7 @@ export interface Leases {
 
 /** Duration of a lease, longer than any attempt. */
 export const LEASE_MS = 40_000;
-/** Delay of a step above which the process stalled and may have lost its leases. */
+/** Delay of a step above which the process counts as stalled and may have lost its leases. */
 export const STALL_MS = LEASE_MS / 4;
 const EXTEND_MS = LEASE_MS / 6;
 const SWEEP_MS = 3_000;

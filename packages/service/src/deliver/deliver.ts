@@ -1,7 +1,7 @@
 /**
  * Takes due deliveries from the ledger, sends them, and records the outcome of each attempt.
  * Attempts in flight are limited in total and per stream, so that a slow receiver does not delay
- * others.
+ * deliveries to other receivers.
  */
 import { once } from 'node:events';
 import type { DeliverySummary } from '@sluice/kit/contract';

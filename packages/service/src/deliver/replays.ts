@@ -1,5 +1,5 @@
 /**
- * Makes the deliveries of replays due again, each replay at its own pace. Progress is kept in the
+ * Makes the deliveries of replays due again, each replay at its own pace. Progress is stored in the
  * ledger, so any process can continue a replay after a restart.
  */
 import { createWaker } from '../base/waker.ts';

@@ -1,6 +1,6 @@
 /**
- * Retries deliveries that were in flight both of the last two times that the service died. Sends
- * one at a time, in an isolated process (`isolation.ts`) or, for an inbox, in this process.
+ * Retries deliveries that were in flight each of the last two times the service died. Sends one at
+ * a time, in an isolated process (`isolation.ts`) or, for an inbox, in this process.
  */
 import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';

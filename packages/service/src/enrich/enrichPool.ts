@@ -76,7 +76,8 @@ export function createEnrichPool({
       const changed = await store.completeEnrichments({ chain, epoch, completed: batch });
       if (changed !== undefined && changed.length > 0) onDeliveries(changed);
     } catch (error) {
-      // The matches are still `enriching` in the ledger, so the next process completes them.
+      // While stopping, errors are ignored: the matches are still `enriching` in the ledger, so
+      // they are completed after the next start.
       if (!stopping) throw error;
     }
     for (const { matchId } of batch) forget(matchId);
@@ -179,8 +180,8 @@ export function createEnrichPool({
 }
 
 /**
- * Pauses all queries after a failure to query any node. Each consecutive failure lengthens the
- * pause, up to a limit.
+ * Pauses all queries when no node can be queried. Each consecutive failure lengthens the pause, up
+ * to a limit.
  */
 function createOutages({
   chain,
@@ -238,8 +239,8 @@ export interface MatchQueue {
 const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
 /**
- * Number of retrying matches at which a stream starts no others, because its matches often need the
- * same refused data.
+ * Maximum number of matches of a stream that may wait for a retry. At this number, the stream
+ * starts no new matches, because they often need the same refused data.
  */
 const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;

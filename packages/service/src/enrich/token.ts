@@ -6,8 +6,8 @@ import type { StateAnswer, StateCall } from './state.ts';
 /** Maximum length of a name or symbol in characters; longer ones are cut. */
 export const MAX_TEXT_CHARACTERS = 128;
 /**
- * Maximum size of a response, because many tokens are queried at once. The longest string kept
- * takes an eighth of this.
+ * Maximum size of a response; small, because many tokens are queried at once. The longest stored
+ * name takes an eighth of it.
  */
 const MAX_ANSWER_BYTES = 4 * 1024;
 const MAX_DECIMALS = 255n;

@@ -58,7 +58,9 @@ const anyBlock = fc
         : scripted.log(each),
     ),
   }));
-/** Generates blocks of which about one in 2, 5 or 13 may have transactions. */
+/**
+ * Generates lists of blocks. About 1 in 2, 1 in 5 or 1 in 13 of the blocks may have transactions.
+ */
 const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScript[]> =>
   fc
     .constantFrom(1, 4, 12)

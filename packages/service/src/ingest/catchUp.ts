@@ -15,8 +15,8 @@ import {
 
 export interface CatchUp {
   /**
-   * Searches for the next blocks that concern streams, commits them and skips the others. Returns
-   * false if the next block must be read as usual instead.
+   * Searches for the next blocks that concern streams, commits them and skips all other blocks.
+   * Returns false if the next block must be read as usual instead.
    */
   advance(head: BlockHeader): Promise<boolean>;
 }

@@ -41,7 +41,7 @@ export interface Committing {
   clear(): void;
 }
 
-/** Limits of reading ahead while catching up; a large block with its receipts is about 5 MB. */
+/** Limits for reading ahead while catching up. A large block with its receipts takes about 5 MB. */
 const READ_AHEAD = { maxBlocks: 64, maxBytes: 64 * 1024 * 1024 };
 
 export function createCommitting<Block extends MaybeUnverified>(

@@ -1,6 +1,7 @@
 /**
  * Follows one chain from the stored checkpoint: reads the head, reconciles, fetches, matches and
- * commits. Errors are reported and retried, except for a lost lease, which ends the loop.
+ * commits. After an error, the loop reports the error and retries, unless the chain's lease was
+ * lost.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
@@ -149,8 +150,8 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   };
 
   /**
-   * Reports the chain as down, unless the error may resolve on its own. Records halts, and logs
-   * errors that do not come from the nodes.
+   * Reports the chain as down, unless the error may still resolve on its own. Records halts, and
+   * logs errors that do not come from the nodes.
    */
   const recordFailure = async (error: unknown, failures: number): Promise<void> => {
     const isPassing = error instanceof SourceError && PASSING.includes(error.kind);

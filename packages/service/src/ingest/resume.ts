@@ -1,6 +1,6 @@
 /**
  * Resumes a halted chain from any process: takes the chain's lease by force, sets the checkpoint
- * and releases the lease. The process that reads the chain finds its lease lost, takes it again and
+ * and releases the lease. The process that reads the chain loses its lease, takes it again and
  * continues from the ledger.
  */
 import { hostname } from 'node:os';

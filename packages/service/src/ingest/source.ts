@@ -41,8 +41,8 @@ export interface ChainSource<Block> {
    */
   providers(): ProviderHealth[];
   /**
-   * Returns the result of the last comparison of the newest block with other providers; null before
-   * the first.
+   * Returns the result of the check of the newest block against other providers, or of a later
+   * check that ended in a disagreement; null until there is one.
    */
   agreement(): ChainAgreement | null;
   /** Returns whether blocks are proven; absent on chains whose headers prove nothing. */
@@ -97,8 +97,8 @@ export interface ChainSource<Block> {
    */
   readFinalized(): Promise<BlockRef | undefined>;
   /**
-   * Reads the tagged block at the lowest priority from the first provider that has one; undefined
-   * if none has.
+   * Reads the tagged block at the lowest priority from the first provider that has it; undefined if
+   * no provider has it.
    */
   readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
   /**

@@ -48,7 +48,9 @@ export const TABLES = 1024;
 const IS_LIST = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
-/** Maximum growth factor at once, because the expected addresses may already be in the index. */
+/**
+ * Maximum growth factor of one resize, because the expected addresses may already be in the index.
+ */
 const EXPECTED_GROWTH = 4;
 const SMALLEST = 4;
 /**
@@ -69,7 +71,8 @@ const capacityAt = (table: number, level: number): number =>
 const holds = (table: number, level: number): number => capacityAt(table, level) * MAX_LOAD;
 
 /**
- * Returns the next level of a full table, or a higher one for its share of the expected additions.
+ * Returns the next level of a full table, or a higher level for its share of the expected
+ * additions.
  */
 function growLevel(table: number, level: number, used: number, expected: number): number {
   const share = expected / TABLES;
@@ -81,7 +84,8 @@ function growLevel(table: number, level: number, used: number, expected: number)
 }
 
 /**
- * Returns the level of a table after removals: the same unless it is much too large; -1 if empty.
+ * Returns the level of a table after removals: the current level unless it is much too large; -1
+ * for an empty table.
  */
 function shrinkLevel(table: number, level: number, used: number): number {
   if (used === 0) return -1;

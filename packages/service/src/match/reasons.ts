@@ -31,12 +31,12 @@ export const watched = (name: string, address: string): ExplainedCondition[] => 
   { name, rule: 'watched', value: address, holds: true, alternative: false },
 ];
 
-/** Maximum number of values that a text names before it counts the others. */
+/** Maximum number of values that a text lists; the remaining values are only counted. */
 export const NAMED = 5;
 
 /**
- * Joins the first {@link NAMED} values with `or`, and appends the number of the others: `… and 3
- * more`.
+ * Joins the first {@link NAMED} values with `or`, and appends the number of remaining values: `…
+ * and 3 more`.
  */
 export function joinNamed(
   values: { keys(): Iterable<string>; readonly size: number },

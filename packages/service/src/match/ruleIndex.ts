@@ -46,7 +46,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
   ): void;
   /** Returns the streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
-  /** Returns the streams of the chain that watch all addresses, or at least one. */
+  /** Returns the streams of the chain that watch at least one address, or all addresses. */
   matching(chain: string): readonly Indexed<Name, Rules>[];
 }
 
@@ -231,7 +231,7 @@ export async function loadAddresses(
   type Page = ReturnType<Reads['readAddresses']>;
   for (let coming: Page | undefined = reads.readAddresses(id); coming !== undefined;) {
     const { addresses, next }: Awaited<Page> = await coming;
-    // Requests the next page from the ledger while this one is added.
+    // Requests the next page from the ledger while the current page is added.
     coming = next === undefined ? undefined : reads.readAddresses(id, next);
     index.addAddresses(id, addresses.bytes);
   }

@@ -64,8 +64,8 @@ export function createDuty({
           return;
         }
       } catch (error) {
-        // The task continues: while the ledger is unreachable, no process can write, and after that
-        // it rejects writes with an outdated epoch.
+        // The task continues: no process can write while the ledger is unreachable, and afterward
+        // the ledger rejects writes with an outdated epoch.
         log.warn('failed to renew a lease, retrying', {
           lease: name,
           error: describeError(error),

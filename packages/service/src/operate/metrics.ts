@@ -31,7 +31,10 @@ export interface Metrics {
   stop(): void;
 }
 
-/** Upper bounds in seconds, from a fast local receiver to a delivery that was retried for a day. */
+/**
+ * Upper bounds of the latency buckets in seconds, from a fast local receiver to a delivery that was
+ * retried for a day.
+ */
 const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400];
 const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
 const NANOSECONDS = 1e9;

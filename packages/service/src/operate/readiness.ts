@@ -52,7 +52,7 @@ export function createReadiness(
   log: Log,
   /** Returns whether the chain is being read without problems. */
   isWell: (chain: string) => boolean,
-  /** Returns why this process cannot do its work yet, as a message. */
+  /** Returns a message that explains why this process cannot work yet; undefined if it can. */
   whyUnprepared: () => string | undefined = () => undefined,
 ): Readiness {
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
@@ -76,8 +76,8 @@ export function createReadiness(
   };
 
   /**
-   * Returns why the ledger makes the process unready. Details are only logged, because they may
-   * contain host and user names.
+   * Checks the ledger, and returns the reasons why the process is not ready; empty if there are
+   * none. Details are only logged, because they may contain host and user names.
    */
   const look = async (): Promise<string[]> => {
     writing ??= store.checkWritable().finally(() => (writing = undefined));

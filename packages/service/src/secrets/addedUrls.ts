@@ -25,7 +25,7 @@ export interface AddedUrls {
    * @param chain null for an alert receiver
    */
   add(chain: string | null, url: string): Promise<OpenUrl | 'duplicate' | 'full'>;
-  /** Removes and stops using a URL, and returns it; undefined if no URL of this kind has the id. */
+  /** Removes a URL, stops using it, and returns it; undefined if no URL of this kind has the id. */
   remove(kind: 'node' | 'alert', id: string): Promise<OpenUrl | undefined>;
   /**
    * Calls `listener` after URLs were added or removed in any process. Returns a function that

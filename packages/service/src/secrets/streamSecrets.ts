@@ -10,13 +10,13 @@ export interface StreamSecrets {
   create(streamId: string): { secret: string; sealedSecret: string };
   /** Returns the secrets that currently sign, or an empty list if the stream is unknown. */
   list(streamId: string): Promise<string[]>;
-  /** Decrypts the secrets that sign at this time, newest first. */
+  /** Decrypts the secrets that are valid for signing at the time `at`, newest first. */
   open(streamId: string, secrets: readonly SealedSecret[], at: number): string[];
   /** Returns the current and the previous secrets; undefined if the stream is unknown. */
   read(streamId: string): Promise<StreamSecret | undefined>;
   /**
-   * Rotates the secret on behalf of the API key; undefined if the stream is unknown. Previous
-   * secrets stay valid for at most `overlapMs`.
+   * Rotates the secret on behalf of the API key; returns undefined if the stream is unknown.
+   * Previous secrets stay valid for at most `overlapMs`.
    */
   rotate(
     streamId: string,
@@ -27,8 +27,8 @@ export interface StreamSecrets {
    */
   readTimes(streamId: string): Promise<StreamSecretTimes | undefined>;
   /**
-   * Ends all previous secrets on behalf of the API key; undefined if the stream is unknown. Does
-   * nothing if there are no previous secrets.
+   * Ends all previous secrets on behalf of the API key; returns undefined if the stream is unknown.
+   * Does nothing if there are no previous secrets.
    */
   endOverlap(streamId: string, keyId: string): Promise<StreamSecretTimes | undefined>;
 }

@@ -22,7 +22,7 @@ export interface KnownKey {
   readonly cidrs: readonly string[];
   /** Unix milliseconds; null if the key never expires. */
   readonly expiresAt: number | null;
-  /** Whether others may guess the key, because the operator chose it. All other keys are random. */
+  /** Whether the key may be guessable, because the operator chose it. All other keys are random. */
   readonly isGuessable: boolean;
 }
 

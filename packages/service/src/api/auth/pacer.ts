@@ -1,6 +1,6 @@
 /** Limits the rate of each caller, and allows a burst after a pause. */
 export interface Pace {
-  /** Long-term rate. */
+  /** Average number of turns per second in the long term. */
   perSecond: number;
   /** Maximum number of turns at once after a pause. */
   burst: number;
@@ -29,8 +29,9 @@ const MAX_TAKERS = 10_000;
 /**
  * Creates a pacer. It stores one number for each of at most `mostTakers` callers: the theoretical
  * arrival time of the generic cell rate algorithm.
- * @param mostTakers maximum number of stored callers; above it, the one that has been idle for the
- * longest time is dropped.
+ *
+ * @param mostTakers maximum number of stored callers; above it, the caller that has been idle for
+ * the longest time is dropped.
  */
 export function createPacer({ perSecond, burst }: Pace, mostTakers = MAX_TAKERS): Pacer {
   const turnMs = 1000 / perSecond;

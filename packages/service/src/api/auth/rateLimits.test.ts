@@ -153,7 +153,7 @@ describe('invalid keys', () => {
           ).body?.cancel();
           return (await withKey(API_KEY, from)).status;
         },
-        // Repeats the round, because one that takes more than a second allows another attempt.
+        // Repeats the round, because a round that takes more than a second allows another attempt.
         { timeout: 10_000 },
       )
       .toBe(429);

@@ -19,9 +19,9 @@ export interface RateLimits {
    */
   takeFailure(context: Context, address: string): void;
   /**
-   * Records that an address uses a key that the operator chose, and that others may guess. After
-   * too many invalid keys, an address cannot use this key either, unless it has used the key
-   * before.
+   * Records that an address uses the key that the operator chose, which may be guessable. After too
+   * many invalid keys, an address cannot use this key either, unless it has used the key before.
+   *
    * @throws HttpError 429 if the address cannot use the key.
    */
   takeGuessable(context: Context, address: string): void;
@@ -44,7 +44,7 @@ const REPORTS: Pace = { perSecond: 1 / 60, burst: 20 };
 /**
  * @param callsPerSecond long-term rate of one key; 0 for no limits.
  * @param onFailures called for an address with too many invalid keys, at most once every 10 minutes
- * per address, and less often if many addresses have too many.
+ * per address, and less often during an attack from many addresses.
  */
 export function createRateLimits({
   callsPerSecond,

@@ -40,7 +40,7 @@ export function followAptos(
     store,
     reader: createAptosReader(source),
     log,
-    // Reports only quarantined deliveries, because the others remain in the queue, where they were
+    // Reports only quarantined deliveries; other deliveries remain in the queue, where they were
     // counted when they were created.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),

@@ -2,7 +2,7 @@
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
-/** Storage slots in which proxies keep the address of their implementation. */
+/** Storage slots in which proxies store the address of their implementation. */
 const SLOTS = [
   // EIP-1967
   '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',

@@ -48,8 +48,8 @@ export function followEvm(
     state: createStateReader(source),
     log,
     maxWebhookBytes,
-    // Reports only quarantined deliveries. The others remain in the queue, where they were counted
-    // when they were created.
+    // Reports only quarantined deliveries; other deliveries remain in the queue, where they were
+    // counted when they were created.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });

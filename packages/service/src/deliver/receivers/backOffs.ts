@@ -17,8 +17,8 @@ export interface BackOffs {
 /** Minimum length of a recorded pause; shorter ones are over before they can be shown. */
 const SHORTEST_MS = 5_000;
 /**
- * Back-offs whose ends differ by less than this count as equal, because many 429 responses arrive
- * together.
+ * Difference between the ends of two back-offs below which they count as equal, because many 429
+ * responses arrive together.
  */
 const SAME_MS = 1_000;
 const CHECK_MS = 1_000;

@@ -58,10 +58,7 @@ export function createReceivers({
   /** Called when more deliveries of a stream may be claimed. */
   onRoom(): void;
 }): Receivers {
-  /**
-   * Circuit breakers by stream id, only for receivers that are failing or throttling, or were
-   * recently.
-   */
+  /** Circuit breakers by stream id, only for receivers that recently failed or throttled. */
   const breakers = new Map<string, Breaker>();
   const certificates = createCertificates({ store, log });
   const backOffs = createBackOffs({ store, log, onHastened: onRoom });
@@ -174,7 +171,7 @@ export function createCertificates({
   /**
    * Expiries by stream, in Unix milliseconds. `metAt` (monotonic) and `url` come from the last
    * attempt that observed the certificate. An expiry that was loaded from the ledger has no `url`
-   * until the first such attempt.
+   * until an attempt observes the certificate.
    */
   const soon = new Map<string, { endsAt: number; metAt: number; url: string | undefined }>();
   return {
@@ -188,8 +185,7 @@ export function createCertificates({
       if (certificate === null) return;
       const endsAt = certificate.expiresSoon ? certificate.expiresAt : null;
       const last = soon.get(streamId);
-      // An expiry without a URL came from the ledger, which keeps it only while the URL stays the
-      // same.
+      // An expiry without a URL came from the ledger, which deletes it when the URL changes.
       const known = last?.url === undefined || last.url === url ? last : undefined;
       if (known?.endsAt === endsAt) Object.assign(known, { metAt: nowMs, url });
       if ((known?.endsAt ?? null) === endsAt) return;

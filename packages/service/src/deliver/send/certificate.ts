@@ -6,7 +6,7 @@ import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
 /** A certificate without `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
 
-/** Maximum number of names to keep, and maximum length of a name. A certificate may exceed both. */
+/** Maximum number of stored names, and maximum length of a name. A certificate may exceed both. */
 const NAMES = 20;
 const NAME_LENGTH = 255;
 

@@ -4,7 +4,7 @@
  * that arrived in time would seem late.
  */
 
-/** Delay of a timer, in milliseconds, above which this process stalled. */
+/** Delay of a timer, in milliseconds, above which this process counts as stalled. */
 const STALL_MS = 200;
 /**
  * Milliseconds to read buffered data after a stall. TLS in a tunnel needs several turns of the

@@ -35,7 +35,7 @@ const redirecting = createServer((request, response) => {
 });
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Addresses to return for successive queries, by name; the last ones repeat. Their TTL is 0. */
+/** Addresses to return for each successive query, by name; the last list repeats. The TTL is 0. */
 const NAMES: Record<string, string[][]> = {
   'loopback.test': [['127.0.0.1']],
   'loopback6.test': [['::1']],

@@ -261,7 +261,7 @@ describe('an attempt', () => {
     });
     expect(
       await sender.send({
-        // No server listens there, because the system chooses higher ports for tests.
+        // No server listens on this port, because the system chooses higher ports for tests.
         url: 'http://127.0.0.1:1024/',
         id: 'x',
         body: Buffer.from('{}'),

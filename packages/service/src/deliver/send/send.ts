@@ -55,7 +55,8 @@ export interface SendResult {
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
   /**
-   * Timing, address and certificate of the attempt; null for an inbox, or if there is nothing new.
+   * Timing, address and certificate of the attempt; null for an inbox, or if `toTransport` returns
+   * null.
    */
   transport: AttemptTransport | null;
   /**
@@ -101,7 +102,7 @@ export interface SenderOptions {
    */
   egressProxy?: string | undefined;
   /**
-   * Receives webhooks for the service's own inboxes; undefined if they cannot be reached from here.
+   * Receives webhooks for the service's own inboxes; undefined if this process cannot reach them.
    */
   inbox?:
     | ((
@@ -360,7 +361,7 @@ function basicAuthorization({ username, password }: URL): string {
   return `Basic ${Buffer.from(login).toString('base64')}`;
 }
 
-/** Decodes percent escapes. Returns a text with a percent sign that is not an escape unchanged. */
+/** Decodes percent escapes. If any of them is invalid, returns the text unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

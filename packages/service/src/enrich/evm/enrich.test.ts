@@ -287,8 +287,8 @@ describe('enrichment', () => {
     store = {
       ...ledger,
       async completeEnrichments(given) {
-        // Delays the first write until every match is being completed, so that the others queue up
-        // behind it.
+        // Delays the first write until every match is being completed, so that the other writes
+        // queue up behind it.
         if (sizes.length === 0) await held.promise;
         sizes.push(given.completed.length);
         const refuses = given.completed.some((each) => each.matchId === odd!.id && 'about' in each);

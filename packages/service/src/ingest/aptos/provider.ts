@@ -120,8 +120,8 @@ export function createAptosProvider(
   };
 
   /**
-   * Adds advice for the operator to an error about pruned data; rethrows any other error. Resuming
-   * at a block requires the block before it.
+   * Adds advice for the operator to an error about pruned data; rethrows any other error. Suggests
+   * the second-oldest block, because resuming at a block requires the block before it.
    */
   const explainPruned =
     (what: string) =>

@@ -32,14 +32,17 @@ const PAGE_TRANSACTIONS = 100;
 const PAGES_AT_ONCE = 8;
 /**
  * Limits of the buffered blocks. Ingestion reads fewer blocks ahead than this, so that it rarely
- * reads one twice. The size is estimated from the text; in memory, blocks are several times larger.
+ * reads a block twice. The size is estimated from the text; in memory, blocks are several times
+ * larger.
  */
 const KEPT_BLOCKS = 128;
 const KEPT_BYTES = 32 * 1024 * 1024;
 /** Estimated overhead of a transaction in addition to its text. */
 const TRANSACTION_BYTES = 2_000;
 
-/** Types of the transaction that ends a block. The last block of an epoch has none. */
+/**
+ * Types of the transaction that ends a block. The last block of an epoch has no such transaction.
+ */
 const LAST_TYPES: readonly string[] = [
   'block_epilogue_transaction',
   'state_checkpoint_transaction',

@@ -42,7 +42,10 @@ export function createAptosRuns({
     return createAptosRun({ ...bounds, parentHash: before?.hash ?? UNKNOWN_HASH }, from);
   };
 
-  /** The last opening. Runs open one at a time, so that concurrent calls for a run share it. */
+  /**
+   * Settles after the last opening of a run. Runs open one at a time, so that concurrent calls
+   * share a run.
+   */
   let opening: Promise<unknown> = Promise.resolve();
   const findRun = async (height: number): Promise<AptosRun | undefined> => {
     const find = () =>

@@ -14,7 +14,7 @@ import { type NodeHealth, createStanding } from '../nodes/standing.ts';
 export interface AptosStream {
   readonly name: string;
   /**
-   * Score, lower is better; undefined while the endpoint is backed off, or doubted after wrong
+   * Score, lower is better; undefined while the endpoint is backed off, or has no vote after wrong
    * data.
    */
   readonly score: number | undefined;
@@ -180,8 +180,7 @@ function createFeed(
   let isSilent = false;
   let call: Promise<AptosCall> | undefined;
   /**
-   * Version that the next message should begin with. Some earlier versions may be held until they
-   * are taken.
+   * Version that the next message should begin with. Some earlier versions may still be buffered.
    */
   let expected = first;
   let held: { transaction: AptosTransaction; sizeBytes: number }[] = [];

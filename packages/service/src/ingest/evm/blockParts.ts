@@ -1,6 +1,6 @@
 /**
- * Checks the parts of a block against each other. Blooms and indices show, as far as they can,
- * whether the node returned the complete block.
+ * Checks the parts of a block against each other. Blooms and indices reveal most incomplete
+ * responses.
  */
 import type { EvmBlock, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';

@@ -99,7 +99,8 @@ export function createBlockReading({
         ? ((await part((from) => traces.read(from, header, hashes))) ?? [])
         : [];
     const readParts: Parameters<Verify>[2] = async (from, isFirst) => {
-      // To compare what nodes return, the parts of each node are read with its own block.
+      // The parts from each node are read with that node's block, so that the responses of the
+      // nodes can be compared.
       const own: Json =
         from === node || isFirst ? body : (await readBody(from, header, needs)).body;
       if (!needs.transactions) return receipts.readLogs(from, own, header);

@@ -23,8 +23,8 @@ export interface EvmSourceOptions {
   /** Whether to accept unverifiable data that only one node returned. Default: false. */
   acceptUnverified?: boolean | undefined;
   /**
-   * Whether blocks must be proven. Default: on for known chains, and for others once a verdict
-   * requires proofs.
+   * Whether blocks must be proven. Default: on for known chains, and for other chains once a
+   * verdict requires proofs.
    */
   proof?: 'on' | 'off' | undefined;
   /** Storage for the verdict on a chain that is not known; if omitted, there is no verdict. */

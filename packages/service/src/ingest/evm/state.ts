@@ -167,8 +167,8 @@ export function createStateReader(
       deployedAt = Number.POSITIVE_INFINITY;
       return callSingly(block, calls);
     }
-    // A call that ran out of gas because of earlier calls fails without data. Repeating it alone
-    // distinguishes this from other failures without data.
+    // A call that ran out of gas because of earlier calls fails without data. Repeating the call
+    // alone distinguishes this case from other failures without data.
     const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
     const again = await callSingly(
       block,
@@ -309,7 +309,8 @@ const refusesHash = (error: unknown): boolean =>
     ));
 
 /**
- * Describes revert data, which some nodes embed in text. Without it, returns the node's message.
+ * Describes revert data, which some nodes embed in text. If there is none, returns the node's
+ * message.
  */
 function describeFailure(error: SourceError): string {
   const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;

@@ -11,9 +11,9 @@ import { SourceError } from '../source.ts';
 type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
 
 /**
- * Reads a block's parts from one node after another until one returns them without doubts. If none
- * does, returns the version that more nodes share than any other, at least two, or the only version
- * if unverified blocks are accepted.
+ * Reads a block's parts from one node after another until one returns them without doubts. If no
+ * node does, returns the most common version if at least two nodes returned it and no other version
+ * is as common, or the only version if unverified blocks are accepted.
  *
  * @param ask calls back with one node after another until a call returns parts
  * @param read reads the parts from this node; for the first node, may check them against a block
@@ -113,8 +113,8 @@ const toError = ([doubt]: readonly Doubt[], wayOn = ''): SourceError =>
   new SourceError(doubt!.kind, [doubt!.message, wayOn].filter(Boolean).join(': '));
 
 /**
- * Returns the version that more nodes share than any other, at least two, or the only version if
- * unverified blocks are accepted; undefined otherwise.
+ * Returns the most common version if at least two nodes returned it and no other version is as
+ * common, or the only version if unverified blocks are accepted; undefined otherwise.
  */
 function choose(
   versions: ReadonlyMap<Provider, CheckedParts>,

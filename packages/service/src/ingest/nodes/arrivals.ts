@@ -17,8 +17,8 @@ export interface Arrivals {
    */
   unsureBlocks(): number;
   /**
-   * Returns when to poll next for the block after the last observed one. The plan minimizes the
-   * expected delay, with about `pollsPerBlock` polls per block at most.
+   * Returns when to poll next for the block after the last observed block. The plan minimizes the
+   * expected delay, with at most about `pollsPerBlock` polls per block.
    *
    * @param how.gapMs minimum time between two polls
    * @param how.overdueMs maximum time between two polls for a block that is overdue
@@ -149,7 +149,7 @@ export function createArrivals(blockMs: number): Arrivals {
       correctPeriod(readCenter() - center, byMs);
     },
     nextPollAt(lastPollMs, { gapMs, overdueMs, pollsPerBlock }) {
-      // Periods are split where arrivals are least likely, so that each one contains one block.
+      // Periods start where arrivals are least likely, so that each period contains one block.
       const cutMs = originMs + modulo(readCenter() + 0.5, 1) * periodMs;
       const periodOf = (ms: number): number => Math.floor((ms - cutMs) / periodMs);
       const expected = periodOf(arrivedMs) + 1;

@@ -98,7 +98,7 @@ export function createPollSchedule(evenMs: number): PollSchedule {
         overdueMs: evenMs,
         pollsPerBlock: SHARE_OF_EVEN * pollsPerBlock,
       });
-      // Looks for an early block with a poll that would otherwise expire.
+      // Looks for an early block with a poll that would otherwise go unused.
       const unusedAt = sentMs + (pollsPerBlock + SPARE_POLLS - allowed) / rate;
       const spareAt = Math.max(sentMs + Math.min(evenMs, blockMs / 2), unusedAt);
       const affordableAt = Math.min(evenAt, sentMs + Math.max(0, 1 - allowed) / rate);

@@ -121,7 +121,7 @@ export interface Providers<Provider extends AnyProvider> {
   readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
    * Tries the providers by score and returns the first result. Providers that know the block
-   * `prefer.hash` come first. Throws a revert or a disagreement at once. If no provider has a
+   * `prefer.hash` come first. Rethrows reverts and disagreements immediately. If no provider has a
    * result, throws the first SourceError, or returns undefined if none failed.
    *
    * @param prefer.first provider to try before all others
@@ -367,11 +367,14 @@ export interface Agreement {
   /**
    * Returns false if the other nodes outvote the provider of this header.
    *
-   * @param isHead whether it is the newest block; other nodes then have up to 1 s to receive it
+   * @param isHead whether the block is the newest; other nodes then have up to 1 s to receive it
    * @throws SourceError `disagreement` if no block has the majority
    */
   check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
-  /** Returns the result for the newest block or a later disagreement; null before any block. */
+  /**
+   * Returns the result of the check of the newest block, or of a later check that ended in a
+   * disagreement; null until there is one.
+   */
   latest(): ChainAgreement | null;
 }
 
@@ -396,9 +399,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
   /** Disagreements that were counted, so that each counts once; oldest first. */
   const counted = new Set<string>();
 
-  /**
-   * Reads a provider's block at this height; undefined if it has none or its response is unusable.
-   */
+  /** Returns a provider's vote at this height; undefined if it has no usable block. */
   const ask = async (provider: AnyProvider, number: number): Promise<BlockVote | undefined> => {
     try {
       const header = await provider.readHeaderAt(number);

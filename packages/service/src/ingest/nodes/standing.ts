@@ -12,8 +12,8 @@ export interface Pace {
   readonly pausedUntil: number;
   /**
    * Runs the request when its turn comes; while paused, throws `rate-limited` immediately. `aside`
-   * requests start only when no others wait, and use at most half of the capacity, so that blocks
-   * are hardly delayed.
+   * requests start only when no ordinary request waits, and use at most half of the capacity, so
+   * that blocks are hardly delayed.
    */
   run<T>(request: () => Promise<T>, order?: 'aside'): Promise<T>;
 }
@@ -58,8 +58,8 @@ export function createPace(name: string): Pace {
   };
 
   /**
-   * Starts the requests that may run now, or rejects all waiting ones while paused. Sets a timer if
-   * only the gap prevents the next one.
+   * Starts the requests that may run now, or rejects all waiting requests while paused. Sets a
+   * timer if only the gap delays the next request.
    */
   const admit = (): void => {
     clearTimeout(timer);
@@ -272,8 +272,8 @@ export interface Standing extends Pick<
 > {
   /**
    * Runs a request when its turn comes and records the outcome, for short requests also the
-   * latency. `aside` requests start only when no others wait. For optional requests, errors that
-   * mean missing data or an unsupported method do not count against the node.
+   * latency. `aside` requests start only when no ordinary request waits. For optional requests,
+   * errors that mean missing data or an unsupported method do not count against the node.
    */
   run<T>(
     request: () => Promise<T>,

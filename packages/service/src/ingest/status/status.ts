@@ -14,8 +14,8 @@ import type { ChainSource } from '../source.ts';
 export interface ReportOptions {
   chain: string;
   /**
-   * Display name and short code. Default: the names of a known EVM chain, or else derived from the
-   * id.
+   * Display name and short code. Default: the names of a known EVM chain; for other chains, derived
+   * from the id.
    */
   names?: { name: string; code: string } | undefined;
   /** True for a chain without forks. Default: false. */
@@ -46,7 +46,7 @@ export interface Status {
   goDown(why: string): void;
 }
 
-/** Minimum distance to the head for which catching up is logged. */
+/** Minimum distance to the head, in blocks, at which catching up is logged. */
 export const LOGGED_GAP_BLOCKS = 32;
 const PROGRESS_MS = 1_000;
 const NO_TRACES =

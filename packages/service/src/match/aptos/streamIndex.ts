@@ -21,8 +21,8 @@ export const createAptosIndex = (): AptosIndex =>
 
 /**
  * Compiles a stream's selection: transactions that call a selected function or emit a selected
- * event, or all transactions if none is selected. An event type without type arguments matches all
- * its variants.
+ * event, or all transactions if no function or event is selected. An event type without type
+ * arguments matches all its variants.
  */
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
   const functions = new Set((options.functions ?? []).map(toType));

@@ -54,8 +54,9 @@ interface LogMade {
   transaction: number;
   emitter: string;
   /**
-   * `fungible` and `nft` are Transfer with 2 and 3 indexed inputs, and `torn` is one with invalid
-   * data. `unaddressed` has topics that only resemble addresses; `bare` has no topics.
+   * `fungible` and `nft` are Transfer events with 2 and 3 indexed inputs; `torn` is a Transfer
+   * event with invalid data. `unaddressed` has topics that only resemble addresses; `bare` has no
+   * topics.
    */
   kind: 'fungible' | 'nft' | 'torn' | 'approval' | 'other' | 'unaddressed' | 'bare';
   from: string;

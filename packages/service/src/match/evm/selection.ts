@@ -53,7 +53,7 @@ export interface Selection {
    * selected event is missing from the ABI.
    */
   readonly mostIndexed: number;
-  /** Returns whether the stream matches neither, only the log, or the log and its transaction. */
+  /** Returns what the stream matches: nothing, only the log, or the log and its transaction. */
   take(
     log: EvmLog,
     context: LogContext,
@@ -66,9 +66,14 @@ export interface Selection {
   missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
   /** Returns whether `topic0` or an advanced option of the stream selects this event. */
   names(topic0: string): boolean;
-  /** Returns the signature from the stream's ABI, its selected events, or a token standard. */
+  /**
+   * Returns the signature of this event from the stream's ABI, its selected events, or a token
+   * standard; undefined if it is unknown.
+   */
   signatureOf(topic0: string): string | undefined;
-  /** Returns the name of the input in this topic, from the stream's ABI. */
+  /**
+   * Returns the name of the input in this topic, from the stream's ABI; undefined if it is unknown.
+   */
   inputOf(log: EvmLog, topic: number): string | undefined;
 }
 
@@ -321,7 +326,8 @@ function subjectOf(
 }
 
 /**
- * An ABI with a single event. It is kept, because the decoder prepares each ABI object only once.
+ * An ABI with a single event. The array is reused, because the decoder prepares each ABI object
+ * only once.
  */
 type EventAbi = readonly [AbiItem];
 

@@ -21,7 +21,10 @@ export interface SealedSecret {
 export interface AccessReads {
   /** Lists keys, newest first, including revoked keys. */
   listApiKeys(): Promise<ApiKeyRecord[]>;
-  /** Returns the ids of console sessions that were ended early. Some may have expired since. */
+  /**
+   * Returns the ids of console sessions that were ended early, some of which may have expired in
+   * the meantime.
+   */
   listEndedSessions(): Promise<string[]>;
   /** Lists audit entries, newest first: all, or those with a lower number than `before`. */
   listAudit(page: {
@@ -42,10 +45,11 @@ export interface AccessReads {
 
 export interface AccessWrites {
   createApiKey(key: NewApiKey): Promise<ApiKeyRecord>;
-  /** Creates the first key; undefined if there is already a key, even a revoked one. */
+  /** Creates the first key; returns undefined if there is already a key, even a revoked one. */
   createFirstApiKey(key: NewApiKey): Promise<ApiKeyRecord | undefined>;
   /**
-   * Revokes a key; undefined if the key is unknown. A key that is already revoked does not change.
+   * Revokes a key; returns undefined if the key is unknown. A key that is already revoked does not
+   * change.
    */
   revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
   recordApiKeyUse(ids: readonly string[]): Promise<void>;

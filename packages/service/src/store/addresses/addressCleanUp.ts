@@ -89,7 +89,8 @@ export async function deleteSomeOfDeletedStreams(
 }
 
 /**
- * Deletes parts of old changes. A matcher that has not read them by then reads the complete lists.
+ * Deletes some parts of old changes; returns false if there are none. Matchers that have not read
+ * these parts read the complete lists.
  */
 export async function expireParts(
   db: Kysely<Tables>,

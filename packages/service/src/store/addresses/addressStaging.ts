@@ -178,9 +178,7 @@ async function stageAdded(
   return { added, dead };
 }
 
-/**
- * Returns a table of the addresses and their labels; the label is null for an address without one.
- */
+/** Returns a table of the addresses with their labels; addresses without a label have null. */
 function rowsOf(
   engine: Engine,
   addresses: readonly string[],

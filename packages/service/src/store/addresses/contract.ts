@@ -54,7 +54,7 @@ export interface AddressRecord {
 
 export interface AddressRecordPage {
   addresses: AddressRecord[];
-  /** Last address of the page, to pass as `after`; undefined if no more follow. */
+  /** Last address of the page, to pass as `after`; undefined on the last page. */
   next: string | undefined;
 }
 
@@ -78,7 +78,10 @@ export interface AddressChange {
   parts: readonly AddressPart[];
 }
 
-/** Maximum number of addresses in a part, which limits how long a transaction blocks others. */
+/**
+ * Maximum number of addresses in a part, which limits how long a transaction blocks other
+ * transactions.
+ */
 export const ADDRESSES_PER_PART = 5_000;
 
 export type AddressOutcome =

@@ -21,7 +21,9 @@ export interface AddedAddresses {
   keyId: string;
 }
 
-/** Maximum number of addresses per transaction, so that no request waits long for the others. */
+/**
+ * Maximum number of addresses per transaction, so that no request waits long for other requests.
+ */
 const SHARED_ADDRESSES = 1_000;
 /** Maximum number of additions per millisecond. More would delay the commits of blocks. */
 const MAX_PER_MS = 4;
@@ -60,8 +62,8 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
       }
     } catch (error) {
       const alone = batches.flatMap(split);
-      // Retries each addition alone, so that a faulty one does not affect the others. Additions can
-      // safely be repeated, even if the transaction was committed.
+      // Retries each addition alone, so that a faulty addition does not affect other additions.
+      // Additions can safely be repeated, even if the transaction was committed.
       if (alone.length > 1 && !isUnavailable(error)) {
         for (const batch of alone) await commit([batch]);
         return;

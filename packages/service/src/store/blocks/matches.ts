@@ -354,7 +354,7 @@ export async function insertRemovals(
 
 /**
  * Handles a block that returns after it left the chain. Matches without a removal webhook become
- * frozen again, and their canceled deliveries become due. Matches with one are sent again as their
+ * frozen again, and their canceled deliveries become due. Other matches are sent again as their
  * next incarnation; a removal webhook that is still pending is canceled.
  */
 export async function returnMatches(

@@ -23,7 +23,7 @@ export const recordUnverified = (
 
 /**
  * Records blocks that were searched by their logs, for one stream or, if `streamId` is null, for
- * all.
+ * all streams.
  */
 export const noteByRange = (
   trx: Db,
@@ -124,7 +124,7 @@ export async function forgetByRange(
   }
 }
 
-/** Removes the blocks above this one, which left the chain or will be read again. */
+/** Removes the blocks above `block`, because they left the chain or will be read again. */
 export async function rewindUnverified(trx: Db, chain: string, block: number): Promise<void> {
   await trx
     .deleteFrom('unverified')
@@ -160,7 +160,10 @@ export async function listUnverified(
   );
 }
 
-/** Blocks that were searched by their logs, for one stream or, if `streamId` is null, for all. */
+/**
+ * Blocks that were searched by their logs, for one stream or, if `streamId` is null, for all
+ * streams.
+ */
 export interface SearchedRange extends BlockRange {
   chain: string;
   streamId: string | null;

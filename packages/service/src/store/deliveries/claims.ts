@@ -63,7 +63,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
           (lane) => lane.has_first === 1 || mayRetry(),
         );
         // Starts with the lanes that have the fewest deliveries in flight, so that a busy lane
-        // never delays the others.
+        // never delays other lanes.
         lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
         // Limit per lane, so that a claim takes a few deliveries of many streams, not many
         // deliveries of a few streams.
@@ -183,7 +183,7 @@ async function lease(
       'id',
     );
   const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
-  // Skips deliveries that were canceled in the meantime, which are no longer pending.
+  // Skips deliveries that are no longer pending, because they were canceled in the meantime.
   const { rows } = await sql<LeasedRow>`
     update delivery set state = 'leased', claims = claims + 1,
       lease_token = ${leaseToken}, lease_until = ${now + leaseMs}

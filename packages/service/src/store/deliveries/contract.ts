@@ -161,7 +161,10 @@ export interface DeliveryReads {
     searchedTo?: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
-  /** Returns the exact body of the last attempt, or of the first attempt if there is none yet. */
+  /**
+   * Returns the exact body of the last attempt or, before the first attempt, the body to be sent;
+   * undefined if the delivery is unknown.
+   */
   readDeliveryBody(id: string): Promise<string | undefined>;
   /**
    * Returns the creation time of the oldest delivery, in Unix milliseconds; null if there is none.
@@ -171,7 +174,7 @@ export interface DeliveryReads {
   hasDueSuspect(): Promise<boolean>;
   /**
    * Returns the time since which the oldest delivery of any active stream has been due or waiting
-   * for enrichment; null if none is due or waiting.
+   * for enrichment, in Unix milliseconds; null if there is none.
    */
   readOldestDue(): Promise<number | null>;
 }

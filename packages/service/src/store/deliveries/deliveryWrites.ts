@@ -10,7 +10,8 @@ import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
 
 /**
- * Numbers of consecutive lost leases after which a delivery becomes suspect, and is quarantined.
+ * Numbers of consecutive lost leases after which a delivery becomes suspect, and after which it is
+ * quarantined.
  */
 const SUSPECT_LOST = 2;
 const CONDEMNED_LOST = 10;
@@ -139,8 +140,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
 }
 
 /**
- * Returns the deliveries that succeeded again after an earlier success, because each delivery is
- * counted as delivered only once.
+ * Returns the ids of deliveries that succeeded again after an earlier success, because each
+ * delivery is counted as delivered only once.
  */
 async function listDelivered(
   trx: Db,
@@ -204,7 +205,7 @@ async function insertAttempts(
 
 /**
  * Cancels deliveries that would be retried but are no longer needed, because their stream was
- * deleted or the removed block that they report has returned.
+ * deleted or the removed block that they report has returned. Returns their ids.
  */
 async function cancelPointless(
   trx: Db,

@@ -16,7 +16,7 @@ import type {
 import type { Tables } from '../engine/tables.ts';
 
 const PAGE_BODY_BYTES = 8 * 1024 * 1024;
-/** Maximum count. Counting a million rows takes about 80 ms. */
+/** Maximum number of deliveries to count. Counting a million rows takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 export function createHistoryReads(db: Kysely<Tables>, engine: Engine): HistoryReads {
@@ -79,7 +79,7 @@ function toRange(
   result: AttemptResult,
 ): RawBuilder<unknown> {
   const conditions = [
-    // Must equal the condition of the index, so that the database uses it.
+    // Must equal the condition of the index, so that the database uses the index.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
     sql`chain = ${chain}`,
   ];

@@ -102,8 +102,8 @@ export async function lockLanes(
   const { rows: locked } = await sql<{ id: string; next_send_at: number | null }>`
     select id, next_send_at from stream where id in (${sql.join(wanted)})
     ${engine.skipLocked}`.execute(trx);
-  // A statement sees only what was committed before it started. The lanes must be locked by then,
-  // so the count is a separate statement.
+  // A statement sees only what was committed before it started, so the leased deliveries are
+  // counted in a separate statement, after the lanes are locked.
   const { rows: counted } = await sql<{ stream_id: string; n: number; retries: number }>`
     select stream_id, count(*) as n, count(*) filter (where attempts > 0) as retries from delivery
     where ${open('block_day')} and state = 'leased' and stream_id in (${sql.join(wanted)})
@@ -122,8 +122,8 @@ export async function lockLanes(
 
 /**
  * Returns due deliveries by lane, first attempts before retries. A lane in strict order gets at
- * most one delivery. Any other lane may get more than it has room for: up to the largest room of
- * all lanes per kind.
+ * most one delivery. Any other lane may get more deliveries of each kind than it can take: up to
+ * the largest capacity of all lanes.
  */
 export async function findDue(
   trx: Db,
@@ -247,7 +247,7 @@ export interface LaneTurns {
   intervalMs: number;
 }
 
-/** Turns are assigned this far in advance, so that claims can be less frequent. */
+/** Milliseconds by which turns are assigned in advance, so that claims can be less frequent. */
 const TURNS_AHEAD_MS = 250;
 
 export const isLimited = (lane: LimitedLane): boolean =>

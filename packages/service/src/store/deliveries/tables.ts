@@ -46,7 +46,8 @@ interface DeliveryTable {
   body_bytes: number;
   run_at: number;
   /**
-   * Id of the last bulk replay; empty if the delivery was only replayed manually, null if never.
+   * Id of the last bulk replay; empty if the delivery was only replayed manually, null if it was
+   * never replayed.
    */
   replay_id: string | null;
   lease_token: string | null;

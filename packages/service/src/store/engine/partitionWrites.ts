@@ -132,7 +132,7 @@ const survivors = (name: string, ages: Ages) =>
     sql` union all `,
   );
 
-/** Drops the partition unless it has rows to keep. */
+/** Drops the partition unless it has rows to keep. Returns whether it was dropped. */
 async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
   await sql`select from partition where name = ${name} for update`.execute(trx);
   const { rows } = await sql<{ stays: boolean }>`
@@ -143,7 +143,10 @@ async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
   return true;
 }
 
-/** If there are few rows to keep, truncates the partition and inserts these rows again. */
+/**
+ * If there are few rows to keep, truncates the partition and inserts these rows again. Returns
+ * whether it was truncated.
+ */
 async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: counted } = await sql<{ n: number }>`
     select count(*) as n from (

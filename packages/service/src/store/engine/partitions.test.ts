@@ -107,7 +107,8 @@ const countIn = async (table: string): Promise<number> =>
 const compact = (day: string): string => day.replaceAll('-', '');
 
 /**
- * Tends the partitions, and keeps delivered rows for `days`. With -1, even new rows have expired.
+ * Maintains the partitions, and keeps delivered rows for `days` days. With -1, even new rows have
+ * expired.
  */
 const tend = async (days = 1, undelivered = 30) =>
   store.tendPartitions({ deliveredMs: days * DAY_MS, undeliveredMs: undelivered * DAY_MS });

@@ -43,8 +43,8 @@ export const toBlockDay = (timestamp: number): string =>
   toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
 
 /**
- * Returns a filter for these days. They are values, not a subquery, so that PostgreSQL excludes
- * other partitions when it plans the query.
+ * Returns a filter for these days. The days are passed as values, not as a subquery, so that
+ * PostgreSQL excludes other partitions when it plans the query.
  */
 export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
   const merged: DayRange[] = [];

@@ -15,8 +15,8 @@ import { type Place, familyOf } from './findPlace.ts';
 
 const RECORDS = 50;
 /**
- * Maximum number of records of a delivery, about as many as a body of `DEFAULT_MAX_WEBHOOK_BYTES`
- * can contain. They take 4.4 MB in a response, and 50 kB compressed.
+ * Maximum number of records in the explanation of a delivery, about as many as a body of
+ * `DEFAULT_MAX_WEBHOOK_BYTES` can contain. They take 4.4 MB in a response, and 50 kB compressed.
  */
 const RECORDS_OF_DELIVERY = 20_000;
 

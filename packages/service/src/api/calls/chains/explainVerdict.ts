@@ -321,7 +321,7 @@ const ORDER: readonly ExplainVerdict[] = [
   'not-watched',
 ];
 
-/** Returns the first `STREAMS` verdicts in the order of importance (`ORDER`). */
+/** Returns the first `STREAMS` verdicts in order of importance (`ORDER`). */
 export const firstVerdicts = (verdicts: readonly StreamVerdict[]): StreamVerdict[] =>
   verdicts
     .toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict))

@@ -1,6 +1,5 @@
 /**
- * Tests when a service unpacks the Unicode tables for ENS names, because it cannot respond
- * meanwhile.
+ * Tests when a service unpacks the Unicode tables for ENS names, during which it cannot respond.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -35,8 +35,8 @@ export async function readAddressBody(
 const EMPTY_BODY_BYTES = 16;
 
 /**
- * Reads the addresses to remove from the body, or if it is empty, from the query parameter
- * `address`, which may be repeated.
+ * Reads the addresses that a request removes: from the body or, if it is empty, from the query
+ * parameter `address`, which may be repeated.
  */
 export async function readRemovedAddresses(
   context: Context,

@@ -10,7 +10,10 @@ export interface ProblemNeeds {
   unreadEvents(options: StreamOptions): string[];
 }
 
-/** Returns the problems that limit the matches of an active stream, with their fixes, or ''. */
+/**
+ * Returns the problems that limit the matches of an active stream, with their fixes; empty if there
+ * are none.
+ */
 export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
   const problems: string[] = [];
   const missing = record.chainIds.filter((chain) => !needs.hasSource(chain));

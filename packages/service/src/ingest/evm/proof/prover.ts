@@ -49,7 +49,7 @@ export function createProver({
   chain: string;
   /**
    * The operator's decision; undefined for the default: proofs on known chains, and a verdict on
-   * others.
+   * other chains.
    */
   setting: 'on' | 'off' | undefined;
   nodes(): readonly Provider[];

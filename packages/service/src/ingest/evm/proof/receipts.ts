@@ -20,7 +20,7 @@ export function encodeReceipt(receipt: Json, type: string, known: KnownBits): Bu
     ]),
   ];
   if (receipt['depositReceiptVersion'] != null) {
-    // Receipts of OP Stack deposits have these fields since the Canyon fork.
+    // Receipts of OP Stack deposits have had these fields since the Canyon fork.
     fields.push(quantityOf(receipt, 'depositNonce'), quantityOf(receipt, 'depositReceiptVersion'));
   }
   const encoded = encodeRlp(fields);

@@ -199,7 +199,8 @@ function openSearch(
 }
 
 /**
- * Returns for how many milliseconds a node is not queried for ranges after this error; may be 0.
+ * Returns the number of milliseconds for which a node is not queried for ranges after this error;
+ * may be 0.
  */
 function restMsAfter(error: unknown, plan: RangePlan): number {
   if (isOfKind(error, 'unsupported', 'refused', 'missing', 'pruned')) return REFUSED_MS;

@@ -17,8 +17,9 @@ const MAX_BLOCKS = 100_000;
  */
 const EXPECTED_BLOCKS = 2_000;
 /**
- * A range size grows after at most `FEW_LOGS` logs or, once it has reached a limit, after less than
- * a quarter of that. It shrinks after more than `MANY_LOGS`.
+ * A range size grows after a range with at most `FEW_LOGS` logs or, once the size has reached a
+ * limit, with fewer than a quarter of `FEW_LOGS`. It shrinks after a range with more than
+ * `MANY_LOGS`.
  */
 const FEW_LOGS = 1_000;
 const MANY_LOGS = 4_000;
@@ -33,7 +34,10 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const MAX_SUGGESTIONS = 3;
 /** Maximum number of queries per block. With more, reading the block is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
-/** Minimum size after timeouts. A timeout at this size must have another cause. */
+/**
+ * Minimum number of blocks per range after timeouts. If a range this small times out, its size is
+ * not the cause.
+ */
 const SMALL_BLOCKS = 16;
 
 /** The known limits of one node. */

@@ -190,8 +190,8 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
   });
 
   test('opens no sessions while commits wait for a standby, and continues when it is back', async () => {
-    // Uses a separate server, because readiness would also report what other tests left in a shared
-    // one.
+    // Uses a separate server, because on a shared server, readiness would also report what other
+    // tests left behind.
     const server = await startPostgres();
     const store = await openPostgresStore(server.url);
     const readiness = createReadiness(

@@ -1,5 +1,5 @@
 /**
- * Locks a data folder for one process. A lock of SQLite ends with its process, whereas a lock file
+ * Locks a data folder for one process. A SQLite lock ends with its process, whereas a lock file
  * would remain after a crash.
  */
 import { existsSync } from 'node:fs';
