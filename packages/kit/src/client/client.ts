@@ -228,8 +228,8 @@ export interface StreamsClient {
   /** Previews the webhook that a stream would send for a block. Nothing is sent or stored. */
   dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
   /**
-   * Matches a block against the current stream, and sends the webhook. Sluice returns the number of
-   * records; if it is 0, no webhook is sent.
+   * Matches a block against the stream as it is now, and sends the webhook. Sluice returns the
+   * number of records; if it is 0, no webhook is sent.
    */
   sendBlock(
     block: BlockChoice & { readonly streamId: string },

@@ -4,7 +4,7 @@ import { SluiceError } from '../errors.ts';
 import { createCallResult } from './request.ts';
 import type { CallResult, WithResponse } from './request.ts';
 
-/** The fields of every page; a service may add others. */
+/** The fields of every page; a service may add more. */
 export interface AnyPage<Row> {
   result: Row[];
   cursor?: string;

@@ -50,7 +50,7 @@ export interface ConnectionOptions {
   onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** An attempt, as passed to hooks. Keys, secrets, cookies and authorizations are `[secret]`. */
+/** An attempt, as passed to hooks. Keys, tokens, cookies and other secrets are `[secret]`. */
 export interface SentRequest {
   readonly method: string;
   readonly url: string;

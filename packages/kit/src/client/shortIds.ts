@@ -60,7 +60,7 @@ interface Deliveries {
 
 /**
  * Returns the ids of deliveries that `given` shortens; several if it is ambiguous. If `given`
- * starts with at least eight digits, searches around the creation time that they contain. If there
+ * starts with at least eight digits, searches around the creation time that they encode. If there
  * is no match, searches the newest 10,000 deliveries.
  */
 export async function findDeliveryIds(sluice: Deliveries, given: string): Promise<string[]> {

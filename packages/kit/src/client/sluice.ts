@@ -63,7 +63,7 @@ export type LiveState =
   | { readonly state: 'connecting' }
   /** The connection is open; events are received. */
   | { readonly state: 'live' }
-  /** The connection failed. It is opened again after the wait. */
+  /** The connection failed. It is opened again after `retryInMs`. */
   | { readonly state: 'waiting'; readonly retryInMs: number; readonly error: SluiceError }
   /** The connection ended: it was aborted, closed, or permanently rejected. */
   | { readonly state: 'closed' };
@@ -138,7 +138,8 @@ const RECONNECT_MAX_MS = 10_000;
  * @throws SluiceError `invalid_argument` if an option is invalid.
  */
 export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
-  // Cloudflare Workers do not support `credentials`, so it is set only if a session may be sent.
+  // Cloudflare Workers do not support `credentials`, so it is set only without an API key, when a
+  // session cookie may be sent.
   const connection = connect(
     options,
     options.apiKey === undefined ? { credentials: 'same-origin' } : {},

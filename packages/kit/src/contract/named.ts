@@ -10,7 +10,7 @@ export const SENT = new Set<string>();
 /** Details of a generated type that JSON Schema cannot express. */
 interface TypeHint {
   readonly tsType?: string;
-  /** Leaves null out of the type, although the schema accepts it. */
+  /** Whether the type excludes null, although the schema accepts it. */
   readonly hidesNull?: true;
 }
 

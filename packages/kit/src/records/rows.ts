@@ -13,7 +13,7 @@ export interface RowBase {
   id: string;
   /** Chain id as a number, such as 1 for Ethereum. */
   chainId: number;
-  /** Null if the webhook has none. */
+  /** Block number; null if the webhook has none. */
   blockNumber: number | null;
   blockHash: string;
   /** Unix time in seconds; null if the webhook has none. */
@@ -108,7 +108,7 @@ interface TokenRow extends LogRelated {
 interface Erc20Row extends TokenRow, Triggered {
   /** Amount in the token's smallest unit, as a decimal string. */
   value: string;
-  /** Null if unknown. */
+  /** Decimals of the token; null if unknown. */
   tokenDecimals: number | null;
 }
 

@@ -353,8 +353,8 @@ const toInternalTxRow = (
   id: idOf({
     kind: 'internalTx',
     transactionHash: tx.transactionHash,
-    // Webhooks from before 2023 have no index. Their internal transactions are distinguished by
-    // their order in the webhook.
+    // Webhooks from before 2023 have no index for internal transactions, so their order in the
+    // webhook distinguishes them.
     part: tx.internalTransactionIndex ?? '',
   }),
   hash: tx.transactionHash,

@@ -54,7 +54,8 @@ function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undef
     fail(`The webhook is about block ${hash}, not ${blockHash}`);
   }
   const fields = toList(decode(encoded));
-  // Tempo's headers start with its own fields, followed by a list of Ethereum's header fields.
+  // A Tempo header starts with three fields that only Tempo has, followed by a list of Ethereum's
+  // header fields.
   const header = Array.isArray(fields[3]) ? fields[3] : fields;
   if (
     toHex(header[8]) !== quantity(block.number) ||
@@ -178,7 +179,7 @@ function logsOf(receipt: Uint8Array): string[] {
   });
 }
 
-/** Returns whether the receipt contains the logs, at the distances of their log indices. */
+/** Returns whether the receipt contains the logs, spaced like their log indices. */
 function areIn(own: readonly WebhookLog[], proven: readonly string[]): boolean {
   const isAt = ({ address, topic0, topic1, topic2, topic3, data }: WebhookLog, place: number) =>
     proven[place] ===

@@ -14,7 +14,7 @@ import { toRaw } from './adapters/rawBody.ts';
 import type { RawBody } from './adapters/rawBody.ts';
 import { isEqual } from './verify.ts';
 
-/** The key that verifies webhooks: one of these three. */
+/** The key that verifies webhooks: a secret, several secrets, or the API key. */
 export type WebhookKey =
   | {
       /** The streams secret of the account. */

@@ -3,7 +3,7 @@ import { signWebhook } from '../contract/rules/signature.ts';
 import { SluiceError } from '../errors.ts';
 import { toRaw } from './adapters/rawBody.ts';
 
-/** The key that verifies a webhook: one of these two. */
+/** The key that verifies a webhook: the streams secret or the API key. */
 export type VerificationKey =
   | {
       /** The streams secret of the account. */

@@ -156,8 +156,7 @@ const urlOf = (pattern: RegExp, schemes: string) =>
     .meta({ type: 'string', maxLength: MAX_URL_LENGTH });
 
 /**
- * Returns whether the user name and password of a URL can be decoded. Otherwise, they could not be
- * sent.
+ * Returns whether the user name and password of a URL can be decoded, which sending them requires.
  */
 function hasReadableLogin({ username, password }: URL): boolean {
   try {

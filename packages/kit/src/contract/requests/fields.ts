@@ -183,7 +183,7 @@ const MAX_DELIVERY_IDS = 500;
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
   typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
 
-/** A transaction hash; its casing is kept. */
+/** A transaction hash; its casing is preserved. */
 export const transactionHash = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, { error: 'should be 0x and 64 hex digits' });

@@ -44,7 +44,7 @@ export class Source {
   }
 
   /**
-   * Marks words as read. Throws {@link MALFORMED} if the data ends before them, and
+   * Marks words as read. Throws {@link MALFORMED} if they extend past the end of the data, and
    * {@link OVERLAPPING} if one of them was already read.
    */
   take(at: number, words: number): void {

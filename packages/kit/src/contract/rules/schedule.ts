@@ -4,7 +4,10 @@ import { parseRetryAfter } from './retryAfter.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Waits after failure 1, 2, … The delivery fails if the attempt after the last wait fails. */
+/**
+ * Waits after the first failure, the second, and so on. The delivery fails if the attempt after the
+ * last wait fails.
+ */
 export const CONTRACT_SCHEDULE_MS: readonly number[] = [
   MINUTE,
   10 * MINUTE,

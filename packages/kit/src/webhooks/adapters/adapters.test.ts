@@ -177,8 +177,8 @@ it('node:http responds 413 to a sender that never ends the body', async () => {
 });
 
 /**
- * Sends a body and returns the status. Uses `node:http`, which keeps a response that arrives while
- * the body is being sent.
+ * Sends a body and returns the status. Uses `node:http`, which also reports a response that arrives
+ * while the body is being sent.
  */
 function statusOf(url: string, body: string, chunked: boolean): Promise<number | undefined> {
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ export interface HonoContext {
 
 /**
  * Creates a route handler. Earlier middleware may read the body with the methods of `c.req`,
- * because Hono keeps it. If the middleware reads `c.req.raw` directly, the body is lost, and the
+ * because Hono caches it. If the middleware reads `c.req.raw` directly, the body is lost, and the
  * response is a 500.
  *
  * @example app.post('/webhooks', toHono(handler))

@@ -121,7 +121,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     return handling;
   };
 
-  /** Marks a delivery as handled. Only reports errors: the delivery must not be sent again. */
+  /** Marks a delivery as handled. Does not throw, because the delivery must not be sent again. */
   const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
     try {
       await store.add(id);
@@ -146,7 +146,8 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         const { confirmed, removed, streamId } = delivery.webhook;
         const isPaired = seen !== false && hasPairs(registered);
         const removal = `${pair}.removed`;
-        // A removed block may return, so its next unconfirmed delivery is not late.
+        // A removed block may return, so an unconfirmed delivery after the removal webhook is not
+        // late.
         const isLate =
           isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
         if (lacksAbi(delivery.webhook)) {

@@ -30,8 +30,9 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = HandlerKey &
      */
     seen?: SeenStore | false | undefined;
     /**
-     * Maximum body size. Sluice sends at most 8 MiB unless `--max-webhook-bytes` changes it; the
-     * hosted service sends more.
+     * Maximum body size. By default, Sluice sends at most 8 MiB (`--max-webhook-bytes`); the hosted
+     * service sends more.
+     *
      * @unit bytes
      * @defaultValue 52_428_800 (50 MiB)
      */
