@@ -37,8 +37,8 @@ const WINDOW_BLOCKS = 256;
 const WAITS = [QUICK_RETRY_MS, ...CONTRACT_SCHEDULE_MS];
 
 /**
- * Interval of the replayed swaps that the receiver rejects as too old. The deliveries of these
- * swaps are then stopped manually.
+ * The receiver rejects every nth replayed swap, with this n, as too old. Its delivery is then
+ * stopped manually.
  */
 const EVERY_STALE = 13;
 const STALE = {
@@ -85,8 +85,8 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
     return {
       id: randomUUID(),
       draft: toDraft(stream, webhookUrlOf(tag)),
-      // Long address lists, such as customers, grew over time. Short ones have not changed since
-      // the stream was created.
+      // Long address lists, such as the deposit addresses, grew over time. Short ones have not
+      // changed since the stream was created.
       addresses: stream.addresses.map((each, n, { length }) => ({
         ...each,
         addedAt: nowMs - (length < 100 ? ageMs : Math.round(ageMs * (1 - n / length))),

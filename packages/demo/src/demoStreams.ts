@@ -97,8 +97,8 @@ export interface DemoStream {
   draft: Omit<EvmStreamDraft, 'webhookUrl'> | Omit<AptosStreamDraft, 'webhookUrl'>;
   addresses: { address: string; label?: string }[];
   /**
-   * Returns the receiver's response `agoMs` before the demo starts. After the start, `agoMs` is
-   * negative.
+   * Returns the receiver's response `agoMs` milliseconds before the start of the demo. After the
+   * start, `agoMs` is negative.
    */
   answer(agoMs: number, random: Random): Answer;
   status: 'active' | 'paused' | 'error';

@@ -68,7 +68,10 @@ export interface PastStream extends Pick<
 > {
   draft: StreamDraft;
   addresses: readonly { address: string; label?: string; addedAt: number }[];
-  /** Changes after the stream's creation; failures have no key, all others the first API key. */
+  /**
+   * Changes after the stream's creation. Changes of kind `failed` are recorded without an API key;
+   * all others are attributed to the first API key.
+   */
   changes: readonly {
     at: number;
     kind: StreamChangeKind;

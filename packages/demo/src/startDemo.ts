@@ -1,5 +1,6 @@
 /**
- * Starts what `sluice dev --seed demo` needs: scripted chains, a receiver and a day of sample data.
+ * Starts the scripted chains and the receiver of `sluice dev --seed demo`, and writes its day of
+ * sample data.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
