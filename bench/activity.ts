@@ -23,7 +23,7 @@ const CHAIN = '0x1';
 const BATCH = 10_000;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
-/** Each stream has these metrics in each minute. */
+/** Metrics of each stream in each minute. */
 const METRICS: readonly ActivityMetric[] = [
   ...(['delivered', 'answered_200', 'latency_10', 'latency_11', 'latency_12'] as const),
   ...(['latency_13', `matched_${TRANSFER}`, `matched_${APPROVAL}`] as const),

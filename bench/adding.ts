@@ -171,7 +171,7 @@ async function makeBlocks({
 }
 
 /**
- * The thread of the clients. To save processor time on the shared machine, it implements only the
+ * Code of the clients' thread. To save processor time on the shared machine, it implements only the
  * HTTP that it needs.
  */
 const THREAD = `

@@ -1,7 +1,7 @@
 /**
- * Imports 100,000 labeled addresses in random order, as the console and `sluice addresses import`
- * do: into an empty stream, and into a stream with a million addresses. The service is a separate
- * process with production durability.
+ * Measures imports of 100,000 labeled addresses in random order, as by the console and `sluice
+ * addresses import`: into an empty stream, and into a stream with a million addresses. The service
+ * is a separate process with production durability.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

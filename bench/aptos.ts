@@ -29,7 +29,9 @@ const PAGE = 100;
 const PAGES = 20;
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
-/** Average transactions per second of mainnet, and the goal as a multiple of it. */
+/**
+ * Average number of transactions per second on mainnet, and the goal as a multiple of this average.
+ */
 const MAINNET_PER_SECOND = 66;
 const BAR = 50;
 
@@ -109,7 +111,10 @@ export default async function aptos(): Promise<Figures> {
   };
 }
 
-/** Returns the processor time since a reading, in milliseconds. Other programs do not affect it. */
+/**
+ * Returns the processor time that this process has used since a reading, in milliseconds. Other
+ * programs do not affect it.
+ */
 const spentMs = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;

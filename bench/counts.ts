@@ -95,7 +95,7 @@ async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<v
 }
 
 function toMatch(place: number, at: number) {
-  // Looks random, but is the same in each run.
+  // A pseudo-random number that is the same in each run.
   const dice = (place * 2_654_435_761) % 1_000_003;
   return {
     ...{ id: pastId(at), stream_id: STREAMS[dice % 2 === 0 ? 0 : 1 + (dice % 39)]! },

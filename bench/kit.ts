@@ -178,8 +178,8 @@ function timeOf(parse: () => EvmWebhook, run: (webhook: EvmWebhook) => unknown):
   let runs = 0;
   let spent = 0;
   while (spent < ROUND_MS) {
-    // Measures ten at a time: the clock is too coarse for one, and more parsed objects would
-    // trigger garbage collections.
+    // Measures ten webhooks at a time: the clock is too coarse for one, and more parsed webhooks
+    // would trigger garbage collections.
     const webhooks = Array.from({ length: 10 }, parse);
     const started = performance.now();
     for (const webhook of webhooks) sink = run(webhook);

@@ -154,7 +154,7 @@ async function createStreams({ sink }: World, on: Served): Promise<string[]> {
 const isReady = (service: Served): Promise<boolean> =>
   until('the service is ready', async () => (await fetch(`${service.url}/ready`)).ok, PATIENCE_MS);
 
-/** Waits until the chain is live, because earlier blocks are not matched. */
+/** Waits until the chain is live, because blocks that are mined before that are not matched. */
 const isLive = (service: Served): Promise<boolean> =>
   until(
     'the chain is live',

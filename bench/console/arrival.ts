@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Measures on a real chain how long after the receiver's response the row of a delivery shows it as
- * delivered.
+ * Measures on a real chain how long it takes from the receiver's response until the row of a
+ * delivery shows that it was delivered.
  */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { startWorld } from '../../test/browser/world.ts';

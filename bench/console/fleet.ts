@@ -9,7 +9,7 @@ const STREAMS = 2_000;
 const SCROLLS = 60;
 const SCROLL_PX = 900;
 
-/** Must run last, because it does not delete its streams. */
+/** Creates streams and does not delete them, so it must run last. */
 export async function measureFleet({ page, front, client }: Bench): Promise<Figures> {
   for (let count = 1; count < STREAMS; count++) {
     await client.streams.create({

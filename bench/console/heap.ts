@@ -8,8 +8,8 @@ import { watch } from './look.ts';
 
 const PER_SECOND = 2_000;
 /**
- * Number of readings, with 360,000 rows in total. The list is full before the first reading; after
- * a third of the readings, all of its rows have arrived live.
+ * Number of readings, during which 360,000 rows arrive. The list is full before the first reading;
+ * after a third of the readings, all of its rows have arrived live.
  */
 const READINGS = 12;
 const BETWEEN_MS = 15_000;

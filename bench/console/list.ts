@@ -55,7 +55,7 @@ export async function measureList({ page, front }: Bench): Promise<Figures> {
 
 /**
  * Returns the longest time in milliseconds from an input event to the next paint, as measured by
- * the browser; 0 if all are below 16.
+ * the browser; 0 if every input event took less than 16 ms.
  */
 async function measureTyping(page: Page): Promise<number> {
   await page.evaluate(() => {

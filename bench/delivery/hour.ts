@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const KEPT_MS = 2 * MINUTE_MS;
 const MB = 1e6;
 
-/** Replaces the integrity checks, which are not part of this measurement. */
+/** Replacement for the integrity checks, which are not part of this measurement. */
 const NONE: InvariantCheck = {
   look: () => Promise.resolve(),
   counts: () => {

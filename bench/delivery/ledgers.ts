@@ -46,7 +46,10 @@ export async function withLedger<T>(
   });
 }
 
-/** Starts a PostgreSQL server that syncs each commit to disk, which is PostgreSQL's default. */
+/**
+ * Runs `work` with a PostgreSQL server that syncs each commit to disk, which is PostgreSQL's
+ * default.
+ */
 export async function withPostgres<T>(
   work: (server: { url: string; readCpuUs: () => number }) => Promise<T>,
 ): Promise<T> {

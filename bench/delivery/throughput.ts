@@ -12,7 +12,7 @@ import { deliverWithPgBoss } from './pgBoss.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { BODY_BYTES, createChain, startEngine } from './workload.ts';
 
-/** Enough deliveries that most of them run in optimized code. */
+/** Number of deliveries, large enough that optimized code processes most of them. */
 const DELIVERIES = 100_000;
 const WARM_UP = DELIVERIES / 10;
 const STREAMS = 100;
@@ -95,7 +95,10 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   return (count * 1000) / (performance.now() - started);
 }
 
-/** Starts delivering, and waits until the ledger has recorded `count` deliveries as succeeded. */
+/**
+ * Delivers until the ledger has recorded `count` deliveries as succeeded. Returns the rate and the
+ * processor time per delivery.
+ */
 async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver, count: number) {
   const loop = monitorEventLoopDelay({ resolution: 1 });
   const done = Promise.withResolvers<void>();
@@ -132,8 +135,8 @@ async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver,
 }
 
 /**
- * Runs two loops, because on PostgreSQL one can claim while the other records outcomes. Returns the
- * deliveries claimed and recorded per second.
+ * Claims deliveries and records outcomes in two loops, because on PostgreSQL one loop can claim
+ * while the other records. Returns the number of deliveries per second.
  */
 async function claimOnly(store: Store, count: number): Promise<number> {
   let left = count;

@@ -25,7 +25,7 @@ const SIGNING = { secret: () => 'bench-secret', region: () => 'us-east-1' };
 /** Timestamp of the first block in Unix seconds. It is the current time, as for live blocks. */
 const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
 
-/** Creates the service's sender, which may send to all addresses, such as loopback. */
+/** Creates the service's sender, but allows all addresses, including loopback. */
 export const createBenchSender = (): Sender =>
   createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...SIGNING });
 

@@ -87,8 +87,8 @@ export function addressBodies(limit: number, width: number): HostileBodies {
   const each = width + 5;
   const count = Math.floor((limit - 200) / each);
   const hex = (n: number): string => `"0x${n.toString(16).padStart(width, '0')}"`;
-  // Builds the addresses in groups of a thousand. The groups differ only in the digits of their
-  // number.
+  // Builds groups of a thousand addresses from one group, by replacing the first eight digits with
+  // the number of the group.
   const thousand = Array.from({ length: 1_000 }, (_, n) => hex(n)).join(',');
   const start = `"0x${'0'.repeat(8)}`;
   const many = (length: number): string =>

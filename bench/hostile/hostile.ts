@@ -126,7 +126,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
     };
     await measure('idle', 'no attack', () => wait(IDLE_MS));
 
-    // The service unpacks its Unicode tables at the first name outside ASCII.
+    // The service unpacks its Unicode tables for the first name with non-ASCII characters.
     await measure('keyed', 'resolveName, a name outside ASCII', () =>
       send(service, SLUICE_ROUTES.resolveName, `/sluice/names/${encodeURIComponent('é.eth')}`),
     );
