@@ -128,7 +128,7 @@ export interface ServiceConfig {
   /** Files with a certificate and its key, for receivers that request one. Default: none. */
   clientCertFile?: string | undefined;
   clientKeyFile?: string | undefined;
-  /** Allows only `https:` webhook URLs. Default: false. */
+  /** Whether webhook URLs must start with `https:`. Default: false. */
   httpsOnly?: boolean | undefined;
   /**
    * Maximum number of webhooks per second that this process sends to one host, across all streams.

@@ -83,7 +83,7 @@ export async function openAddedUrls(
     current = next;
     if (!isSame) for (const listener of listeners) listener();
   };
-  // The last URLs remain in use while the ledger is unreachable.
+  // The last known URLs remain in use while the ledger is unreachable.
   const stop = watchSettings(store, look, (error) => {
     log.warn('failed to read the added URLs, retrying', { error: describeError(error) });
   });
