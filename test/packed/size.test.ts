@@ -24,6 +24,7 @@ test.each([
   ['`createClient`', kit('createClient')],
   ['`decodeLogs`', kit('decodeLogs')],
   ['`unwrap`', kit('unwrap')],
+  ['`unwrapWithPublicKey`', kit('unwrapWithPublicKey')],
   ['`createHandler`', kit('createHandler')],
   ['`verifyLogProof`', kit('verifyLogProof')],
   ['`toRecords`, `toRemovedIds`', kit('toRecords, toRemovedIds', '/records')],

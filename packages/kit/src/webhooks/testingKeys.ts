@@ -43,7 +43,8 @@ export async function signWithPrivateKey(request: Request, privateKey: string): 
   const id = headers.get(WEBHOOK_HEADERS.id) ?? '';
   const timestamp = Number(headers.get(WEBHOOK_HEADERS.timestamp));
   const body = new Uint8Array(await request.clone().arrayBuffer());
-  const signature = await crypto.subtle.sign('Ed25519', key, toSignedText({ id, timestamp }, body));
+  const text = toSignedText({ id, timestamp }, body) as Uint8Array<ArrayBuffer>;
+  const signature = await crypto.subtle.sign('Ed25519', key, text);
   const others = headers.get(WEBHOOK_HEADERS.standardSignature) ?? '';
   const own = `v1a,${toBase64(new Uint8Array(signature))}`;
   headers.set(WEBHOOK_HEADERS.standardSignature, `${others} ${own}`.trim());

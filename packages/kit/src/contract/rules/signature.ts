@@ -36,7 +36,7 @@ export type WebhookOrigin = 'live' | 'backfill' | 'replay';
 
 const encoder = new TextEncoder();
 
-const joinBytes = (before: Uint8Array, after: Uint8Array): Uint8Array<ArrayBuffer> => {
+const joinBytes = (before: Uint8Array, after: Uint8Array): Uint8Array => {
   const joined = new Uint8Array(before.length + after.length);
   joined.set(before);
   joined.set(after, before.length);
@@ -75,7 +75,7 @@ export function signStandardWebhook({ id, timestamp, body, secret }: StandardWeb
 export const toSignedText = (
   { id, timestamp }: Pick<StandardWebhook, 'id' | 'timestamp'>,
   body: string | Uint8Array,
-): Uint8Array<ArrayBuffer> => {
+): Uint8Array => {
   const before = encoder.encode(`${id}.${timestamp}.`);
   return joinBytes(before, typeof body === 'string' ? encoder.encode(body) : body);
 };
@@ -93,7 +93,7 @@ export function readStandardWebhookKey(secret: string): Uint8Array {
 }
 
 /** Decodes base64; undefined for any other text. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function fromBase64(text: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
   } catch {
