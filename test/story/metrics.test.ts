@@ -1,14 +1,22 @@
 /** Tests the Prometheus metrics of a service under real traffic. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
-import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
+import {
+  type Anvil,
+  type WebhookSink,
+  createCertificate,
+  startAnvil,
+  startWebhookSink,
+  until,
+} from '@sluice/testkit';
 import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
+const DAY_MS = 24 * 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-metrics-'));
 let anvil: Anvil;
 let sink: WebhookSink;
@@ -17,7 +25,18 @@ let served: Served;
 beforeAll(async () => {
   anvil = await startAnvil();
   sink = await startWebhookSink();
-  served = await serve(['--data', folder, '--chain', `0x7a69=${anvil.url},poll=50`]);
+  const { cert, key } = createCertificate({
+    commonName: 'client',
+    validFrom: new Date(Date.now() - DAY_MS),
+    expiresAt: new Date(Date.now() + 90 * DAY_MS),
+  });
+  const [certFile, keyFile] = [join(folder, 'client.pem'), join(folder, 'client-key.pem')];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  served = await serve([
+    ...['--data', folder, '--chain', `0x7a69=${anvil.url},poll=50`],
+    ...['--client-cert', certFile, '--client-key', keyFile],
+  ]);
 });
 afterAll(async () => {
   await served?.stop();
