@@ -1,7 +1,7 @@
 /**
  * The Ed25519 key pairs whose private keys sign all webhooks. The ledger stores the private keys
- * encrypted. There are none until one is created, because a signature costs as much processor time
- * as the rest of a delivery.
+ * encrypted. There are none until one is created, because a signature takes nearly as much processor
+ * time as the rest of a delivery.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { PublicKey } from '@sluice/kit/contract';
