@@ -25,22 +25,35 @@ export function installLocked(folder: URL, what: string): void {
   }
 }
 
+interface Locked {
+  optional?: boolean;
+  os?: string | string[];
+  cpu?: string | string[];
+  libc?: string | string[];
+}
+
 /**
  * Returns whether npm's record of the installed packages matches the lockfile. Optional packages
- * may be missing, for example packages for other platforms.
+ * may be missing, unless they are made for this platform.
  */
 function isInstalled(folder: URL): boolean {
   const installed = readPackages(new URL('node_modules/.package-lock.json', folder)) ?? {};
   const wanted = Object.entries(readPackages(new URL('package-lock.json', folder)) ?? {}).filter(
-    ([path, { optional }]) => path !== '' && (!optional || installed[path] !== undefined),
+    ([path, locked]) =>
+      path !== '' && (!locked.optional || installed[path] !== undefined || isForHere(locked)),
   );
   return wanted.length > 0 && isDeepStrictEqual(installed, Object.fromEntries(wanted));
 }
 
-function readPackages(lock: URL): Record<string, { optional?: boolean }> | undefined {
+const isForHere = ({ os, cpu, libc = 'glibc' }: Locked): boolean =>
+  [os].flat().includes(process.platform) &&
+  [cpu].flat().includes(process.arch) &&
+  [libc].flat().includes('glibc');
+
+function readPackages(lock: URL): Record<string, Locked> | undefined {
   try {
     const text = readFileSync(lock, 'utf8');
-    return (JSON.parse(text) as { packages: Record<string, { optional?: boolean }> }).packages;
+    return (JSON.parse(text) as { packages: Record<string, Locked> }).packages;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
