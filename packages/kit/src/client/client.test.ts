@@ -437,7 +437,8 @@ describe('results', () => {
     expect(data).toMatchObject({ id: 'a', allAddresses: false });
     expect(data).toEqual(await call);
     expect([response.status, requestId]).toEqual([200, 'req-1']);
-    expect(response.headers.get('content-type')).toBe('application/json');
+    // Bun adds the character set.
+    expect(response.headers.get('content-type')).toMatch(/^application\/json\b/);
     expect(requests).toHaveLength(1);
   });
 
@@ -629,7 +630,8 @@ describe('invalid arguments are not sent', () => {
 
 it('createClient accepts a relative URL only in a page', () => {
   const create = () => createClient({ apiKey: 'k', baseUrl: '/api' });
-  if ('location' in globalThis) expect(create).not.toThrow();
+  // In Deno, the global exists, but is undefined.
+  if (Reflect.get(globalThis, 'location') !== undefined) expect(create).not.toThrow();
   else expect(create).toThrow(/baseUrl should be/);
 });
 

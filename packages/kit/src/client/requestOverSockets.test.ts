@@ -73,14 +73,15 @@ it('a read that timed out is retried; each attempt has its own timeout', async (
 it('an aborted call ends at once and closes its connection', async () => {
   const controller = new AbortController();
   const reason = new Error('changed my mind');
-  const closed = Promise.withResolvers<void>();
+  let close = (): void => {};
+  const closed = new Promise<void>((resolve) => (close = resolve));
   const baseUrl = await listen((request) => {
-    request.on('close', () => closed.resolve());
+    request.on('close', () => close());
     controller.abort(reason);
   });
   const call = clientOf(baseUrl, { maxRetries: 5 }).get('a', { signal: controller.signal });
   expect(await errorOf(call)).toMatchObject({ code: 'aborted', cause: reason });
-  await closed.promise;
+  await closed;
 });
 
 it('an incomplete response is a network error', async () => {

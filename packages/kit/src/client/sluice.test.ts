@@ -340,9 +340,10 @@ describe('liveEvents', () => {
     client().liveEvents(options);
 
   it('yields events as they arrive, and closes the connection when the loop ends', async () => {
-    const closed = Promise.withResolvers<void>();
+    let close = (): void => {};
+    const closed = new Promise<void>((resolve) => (close = resolve));
     answer = (response, request) => {
-      request.on('close', () => closed.resolve());
+      request.on('close', () => close());
       stream(response, `: hello\n\n${message(1)}`);
       setTimeout(() => response.write(message(2)), 30);
     };
@@ -357,7 +358,7 @@ describe('liveEvents', () => {
       'x-api-key': KEY,
     });
     expect(requests[0]?.headers).not.toHaveProperty('last-event-id');
-    await closed.promise;
+    await closed;
   });
 
   it('is live from the first data, not from the headers', async () => {
