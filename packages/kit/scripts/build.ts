@@ -27,12 +27,26 @@ const SPECIFIER = /(\bfrom |\bimport\()(['"])([^'"]+)\2/g;
 rmSync(folder, { recursive: true, force: true });
 compile('--emitDeclarationOnly');
 compile('--declaration', 'false', '--removeComments');
+indentWithTabs();
 removeUnusedDeclarations();
 await buildCommonJs();
 
 function compile(...options: string[]): void {
   const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', folder, ...options];
   execFileSync(process.execPath, args, { cwd: kit, stdio: 'inherit' });
+}
+
+/** Replaces the compiler's indentation of four spaces by tabs, which makes the package smaller. */
+function indentWithTabs(): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.[jt]s$/.test(name)) continue;
+    const path = join(folder, name);
+    const code = readFileSync(path, 'utf8');
+    writeFileSync(
+      path,
+      code.replaceAll(/^(?: {4})+/gm, (indent) => '\t'.repeat(indent.length / 4)),
+    );
+  }
 }
 
 /** Removes declaration files that no entry point uses, and copies the others for CommonJS. */
@@ -44,12 +58,7 @@ function removeUnusedDeclarations(): void {
     if (path.endsWith('.d.ts') && !used.has(path)) rmSync(path);
   }
   for (const path of used) {
-    // The compiler indents by four spaces; two make the package smaller.
-    const declarations = readFileSync(path, 'utf8').replaceAll(/^(?: {4})+/gm, (indent) =>
-      ' '.repeat(indent.length / 2),
-    );
-    writeFileSync(path, declarations);
-    writeFileSync(path.replace(/\.ts$/, '.cts'), asCommonJs(declarations));
+    writeFileSync(path.replace(/\.ts$/, '.cts'), asCommonJs(readFileSync(path, 'utf8')));
   }
 }
 

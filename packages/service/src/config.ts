@@ -46,10 +46,7 @@ export interface ChainConfig {
 
 export interface AptosConfig {
   network: AptosNetwork;
-  /**
-   * URLs of the configured fullnode REST APIs, in order of preference. Empty if all fullnodes were
-   * added.
-   */
+  /** URLs of configured fullnode REST APIs, in order of preference; empty if all were added. */
   urls: string[];
   /** Fullnodes that were added while the service ran. Default: none. */
   addedNodes?: readonly AddedNode[] | undefined;
@@ -100,10 +97,7 @@ export interface ServiceConfig {
    * listens on loopback, otherwise any name.
    */
   allowHosts?: readonly string[] | undefined;
-  /**
-   * Origins whose pages may call the API with a key, such as `https://app.example.com`. Default:
-   * none.
-   */
+  /** Origins whose pages may call the API with a key, e.g. `https://app.example`. Default: none. */
   corsOrigins?: readonly string[] | undefined;
   /** Average calls per second that one API key may make; 0 for no limit. Default: 500. */
   rateLimit?: number | undefined;
@@ -144,9 +138,7 @@ export interface ServiceConfig {
    * listed it.
    */
   allowPrivateEndpoints: boolean;
-  /**
-   * Whether a stream's URL must accept a test webhook before the stream is saved. Default: true.
-   */
+  /** Whether a new webhook URL must accept a test webhook first. Default: true. */
   testWebhook?: boolean | undefined;
   /** URL to which alerts are sent. Default: none. */
   notifyUrl?: string | undefined;
