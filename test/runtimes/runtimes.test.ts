@@ -78,32 +78,36 @@ if (here.length < RUNTIMES.length || !existsSync(WORKERD)) {
   });
 }
 
-test.each(here)("$name passes the kit's test suite", async (runtime) => {
-  const { path, version, command = [], options = [] } = runtime;
-  expect((await promisify(execFile)(path, ['--version'])).stdout).toMatch(version);
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-runtime-'));
-  const report = join(folder, 'report.json');
-  const suite = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'packages/kit'];
-  const output = ['--reporter=json', `--outputFile=${report}`];
-  // The report lists the failed tests.
-  await promisify(execFile)(path, [...command, ...suite, ...options, ...output], {
-    cwd: root,
-    // Omits Vitest's variables, which would mark the child process as one of Vitest's own
-    // workers.
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
-  }).catch(() => {});
-  const { numTotalTests, testResults } = JSON.parse(await readFile(report, 'utf8')) as Report;
-  await rm(folder, { recursive: true });
-  const failed = testResults
-    .filter(({ status }) => status !== 'passed')
-    .map(({ name, message, assertionResults }) => ({
-      name,
-      message,
-      tests: assertionResults.filter(({ status }) => status !== 'passed'),
-    }));
-  expect(failed).toEqual([]);
-  expect(numTotalTests).toBeGreaterThan(500);
-}, 300_000);
+test.each(here)(
+  "$name passes the kit's test suite",
+  async (runtime) => {
+    const { path, version, command = [], options = [] } = runtime;
+    expect((await promisify(execFile)(path, ['--version'])).stdout).toMatch(version);
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-runtime-'));
+    const report = join(folder, 'report.json');
+    const suite = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'packages/kit'];
+    const output = ['--reporter=json', `--outputFile=${report}`];
+    // The report lists the failed tests.
+    await promisify(execFile)(path, [...command, ...suite, ...options, ...output], {
+      cwd: root,
+      // Omits Vitest's variables, which would mark the child process as one of Vitest's own
+      // workers.
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    }).catch(() => {});
+    const { numTotalTests, testResults } = JSON.parse(await readFile(report, 'utf8')) as Report;
+    await rm(folder, { recursive: true });
+    const failed = testResults
+      .filter(({ status }) => status !== 'passed')
+      .map(({ name, message, assertionResults }) => ({
+        name,
+        message,
+        tests: assertionResults.filter(({ status }) => status !== 'passed'),
+      }));
+    expect(failed).toEqual([]);
+    expect(numTotalTests).toBeGreaterThan(500);
+  },
+  300_000,
+);
 
 if (existsSync(WORKERD)) {
   test('a Worker returns the same as Node and receives webhooks, as does the example Worker', async () => {
