@@ -92,8 +92,10 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     recipe: {
       path: `/streams/new?recipe=payments&address=${contract}`,
       async act(page) {
+        await page.getByRole('checkbox', { name: 'Ethereum' }).uncheck();
+        await page.getByRole('checkbox', { name: 'Base', exact: true }).check();
         await page.getByLabel('Value', { exact: true }).fill('1,000,000');
-        await page.getByText(/^= 1,000,000/).waitFor();
+        await endDryRun(page);
       },
     },
     dry_run: {
