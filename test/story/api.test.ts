@@ -994,7 +994,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   });
 
   describe('a caller without the key', () => {
-    const open: readonly Route[] = [SLUICE_ROUTES.createSession, SLUICE_ROUTES.deleteSession];
+    const open: readonly Route[] = [
+      SLUICE_ROUTES.createSession,
+      SLUICE_ROUTES.deleteSession,
+      SLUICE_ROUTES.listPublicKeys,
+    ];
     const closed = everyRoute.filter((route) => !open.includes(route));
 
     test.each(closed)('$method $path', async (route) => {

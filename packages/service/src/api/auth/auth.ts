@@ -105,7 +105,8 @@ export function createAuth({
     admit(context, access) {
       const { address, isSecure, shows, key, sessionName } = context.get(MET) as Met;
       if (access === 'open') {
-        refuseForeignPage(context, isSecure);
+        // Anyone may read what is public, but no other page may sign a browser in or out.
+        if (context.req.method !== 'GET') refuseForeignPage(context, isSecure);
         context.set(CALLER, { address, isSecure, keyId: '', sessionName: '' } satisfies Caller);
         return;
       }
