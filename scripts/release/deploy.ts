@@ -24,18 +24,36 @@ export function packDeploy(
     copyFileSync(join(built, part, 'THIRD-PARTY.md'), join(target, `THIRD-PARTY-${part}.md`));
   }
   if (image !== undefined) {
-    for (const path of globSync('deploy/**/*.yaml', { cwd: target })) {
-      const file = join(target, path);
-      writeFileSync(file, withImage(readFileSync(file, 'utf8'), image));
-    }
+    const replaceImage = (
+      pattern: string,
+      replaced: (text: string, by: string) => string,
+    ): void => {
+      for (const path of globSync(pattern, { cwd: target })) {
+        const file = join(target, path);
+        writeFileSync(file, replaced(readFileSync(file, 'utf8'), image));
+      }
+    };
+    replaceImage('deploy/compose*.yaml', withImage);
+    replaceImage('deploy/kubernetes/overlays/*/kustomization.yaml', withDigest);
   }
   const tarball = `${target}.tar.gz`;
   execFileSync('tar', ['-czf', basename(tarball), name], { cwd: folder });
   return tarball;
 }
 
-/** Replaces the image that users build themselves with the published one. */
-export const withImage = (manifest: string, image: string): string =>
-  manifest
-    .replaceAll(/^( +image:) sluice(:latest)?$/gm, `$1 ${image}`)
-    .replace(/^ {4}build:\n(?: {6}.*\n)+/m, '');
+/** Replaces the image that users build themselves, in a compose file, with the published one. */
+export const withImage = (compose: string, image: string): string =>
+  compose.replaceAll(
+    /^( +)build:\n(?:\1 +.*\n)+\1image: sluice$/gm,
+    (_, indent: string) => `${indent}image: ${image}`,
+  );
+
+/** Replaces the placeholder of an overlay with the published image, `name[:tag]@digest`. */
+export function withDigest(kustomization: string, image: string): string {
+  const [place = '', digest = ''] = image.split('@');
+  return kustomization.replace(
+    /^ +# A placeholder.*\n( +- name: sluice\n +newName: ).*(\n +digest: ).*$/m,
+    (_, name: string, before: string) =>
+      `${name}${place.replace(/:[^:/]+$/, '')}${before}${digest}`,
+  );
+}

@@ -116,10 +116,15 @@ describe('the rehearsal', () => {
     for (const file of ['LICENSE', 'THIRD-PARTY-dist.md', 'THIRD-PARTY-console.md']) {
       expect(readFileSync(join(unpacked, file), 'utf8')).not.toBe('');
     }
-    for (const file of ['compose.yaml', 'kubernetes/sluice.yaml']) {
-      const text = readFileSync(join(unpacked, 'deploy', file), 'utf8');
-      expect(text).toContain(' image: ghcr.io/example/sluice:1@sha256:abc\n');
-      expect(text).not.toMatch(/ image: sluice|^ +build:/m);
+    const read = (file: string) => readFileSync(join(unpacked, 'deploy', file), 'utf8');
+    for (const file of ['compose.yaml', 'compose.cluster.yaml']) {
+      expect(read(file)).toContain(' image: ghcr.io/example/sluice:1@sha256:abc\n');
+      expect(read(file)).not.toMatch(/ image: sluice$|dockerfile: deploy/m);
+    }
+    for (const overlay of ['single', 'roles']) {
+      const text = read(`kubernetes/overlays/${overlay}/kustomization.yaml`);
+      expect(text).toContain('    newName: ghcr.io/example/sluice\n    digest: sha256:abc\n');
+      expect(text).not.toContain('placeholder');
     }
     expect(readFileSync(join(unpacked, 'deploy/.env.example'), 'utf8')).toContain('SLUICE_');
   });
@@ -236,7 +241,6 @@ test('users of the archive get the published image instead of building one', () 
   expect(withImage(compose, 'ghcr.io/a/b@sha256:1')).toBe(
     '  a:\n    image: ghcr.io/a/b@sha256:1\n',
   );
-  expect(withImage('    image: sluice:latest\n    image: postgres:17\n', 'x')).toBe(
-    '    image: x\n    image: postgres:17\n',
-  );
+  const others = '  b:\n    build:\n      context: c\n    image: sluice-postgres\n';
+  expect(withImage(others, 'x')).toBe(others);
 });
