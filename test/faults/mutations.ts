@@ -152,8 +152,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       ['import { type Dispatcher, Pool,', 'import { interceptors, type Dispatcher, Pool,'],
       [
-        'new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })',
-        'new Pool(origin, { ...limits, connect: connections.noted(guard.connect) }).compose(interceptors.redirect({ maxRedirections: 3 }))',
+        'new Pool(origin, { ...LIMITS, connect: connections.noted(guard.connectWith(certificate)) })',
+        'new Pool(origin, { ...LIMITS, connect: connections.noted(guard.connectWith(certificate)) }).compose(interceptors.redirect({ maxRedirections: 3 }))',
       ],
     ],
     suite: 'receivers',
