@@ -620,7 +620,7 @@ describe('delivering', () => {
     const { changes, localFailures } = await start([60_000], 5_000, undefined, {
       guard: {
         ...allowed,
-        connect(options, callback) {
+        connectWith: () => (options, callback) => {
           if (lacking)
             callback(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' }), null);
           else allowed.connect(options, callback);
