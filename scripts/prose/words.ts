@@ -5,7 +5,7 @@ import terminology from 'textlint-rule-terminology';
 import type { Finding } from './patterns.ts';
 import type { Text } from './read.ts';
 
-/** A name with its correct case, or a regular expression and its replacement. */
+/** Preferred terms: names in their correct case, or regular expressions with replacements. */
 const WORDS: readonly (string | readonly [wrong: string, right: string])[] = [
   'Aptos',
   'Chromium',

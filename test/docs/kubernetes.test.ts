@@ -139,7 +139,7 @@ describe.each(['single', 'roles'])('the overlay %s', (overlay) => {
     for (const { pod, container } of all) {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
-        // Otherwise, the Service `sluice` sets SLUICE_PORT.
+        // Otherwise, Kubernetes sets SLUICE_PORT to the URL of the Service `sluice`.
         enableServiceLinks: false,
         securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
       });

@@ -28,8 +28,8 @@ const SETTLE_MS = 60_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Copies the working tree. Its `node_modules` links to the installed packages, but `@sluice`
- * packages resolve to the copy.
+ * Copies the working tree to a temporary folder, and returns its path. The copy's `node_modules`
+ * links to the installed packages, but `@sluice` packages resolve to the copy.
  */
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'sluice-mutants-'));

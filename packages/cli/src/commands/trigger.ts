@@ -57,7 +57,7 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
     )
     .option(
       '--touching <address>',
-      'Address in the --from-tx transaction; required if the transaction has no token events',
+      'With --from-tx, use the records with this address; required if there are no token events',
     )
     .option('--set <path=value...>', 'Set a value, e.g. erc20Transfers[0].value=1e18')
     .option('--edit', 'Edit the body in $VISUAL or $EDITOR before sending')

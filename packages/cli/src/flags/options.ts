@@ -144,7 +144,7 @@ function resolveSetting(command: Command, field: Field, file: SettingsFile): Res
   };
 }
 
-/** Returns the error with the place of the rejected value, and with the value masked and cut. */
+/** Adds where the rejected value was set to the error, and masks and truncates the value. */
 function locate(
   { code, message, fix }: CallerError,
   settings: Readonly<Record<Field, ResolvedSetting>>,

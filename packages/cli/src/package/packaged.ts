@@ -1,4 +1,7 @@
-/** Finds files that the package ships, and spells its commands. Both also work in a checkout. */
+/**
+ * Finds the files that the package ships, and writes its commands as the user must type them, in an
+ * installed package and in a checkout.
+ */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { COMMAND_NAMES } from './commandNames.ts';

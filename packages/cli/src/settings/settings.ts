@@ -138,7 +138,7 @@ export const SETTINGS = {
   chains: {
     flags: '--chain <id=url>',
     description:
-      'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an ID to add a provider',
+      'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an ID to add a node',
     variable: 'SLUICE_CHAIN',
     shape: {
       kind: 'nodes',
@@ -164,7 +164,7 @@ export const SETTINGS = {
   aptos: {
     flags: '--aptos <network=url>',
     description:
-      'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a provider, or a transaction stream as grpcs://:KEY@host:port',
+      'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a fullnode, or a transaction stream as grpcs://:KEY@host:port',
     variable: 'SLUICE_APTOS',
     shape: { kind: 'nodes', chains: APTOS_NETWORKS, options: { poll: POLL } },
   },

@@ -98,7 +98,7 @@ export function explainRefusal(error: unknown): string | undefined {
     return 'The receiver does not accept POST at this path: check the URL';
   if (status >= 500) return 'The receiver failed: check its log';
   if (status >= 300 && status < 400)
-    return 'The receiver redirects: change the URL to the final address';
+    return 'The receiver redirects requests: change the webhook URL to the final URL';
   if (/private|loopback/.test(said))
     return 'The receiver has a private address: start the service with --allow-cidr';
   return 'The service cannot deliver to the receiver: check the URL, the firewall and the log of the receiver';

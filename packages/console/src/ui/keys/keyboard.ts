@@ -84,8 +84,8 @@ export function useCommandKey(key: string, handle: () => void): void {
       if (event.key.toLowerCase() !== key.toLowerCase() || isComposing(event)) return;
       // In a dialog, Enter belongs to its form.
       if (isModalOpen() && event.key === 'Enter') return;
-      // Keeps the browser from using the key itself, such as for its search, even if the handler
-      // does not run.
+      // Prevents the browser's own action for this key, such as its search, even if the handler does
+      // not run.
       event.preventDefault();
       if (!event.repeat && !isModalOpen()) latest.current();
     };

@@ -1,7 +1,7 @@
 /**
  * Records in the ledger which receivers are backed off, for the console and the API. Each process
- * decides in memory (`breaker.ts`), but adopts an earlier end that a replay, a new URL or another
- * process recorded.
+ * decides in memory when to back off (`breaker.ts`), but ends a back-off early if a replay, a new URL
+ * or another process recorded an earlier end.
  */
 import { type Log, describeError } from '../../base/log.ts';
 import type { Store } from '../../store/store.ts';

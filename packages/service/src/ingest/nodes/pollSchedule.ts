@@ -15,8 +15,8 @@ export interface Poll {
 export interface PollSchedule {
   record(poll: Poll): void;
   /**
-   * Returns the time of the next poll, in milliseconds of the clock of `sentMs`; 0 before the first
-   * poll.
+   * Returns the time of the next poll, in milliseconds on the same clock as `sentMs`; 0 before the
+   * first poll.
    */
   nextAt(): number;
 }
