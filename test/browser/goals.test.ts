@@ -621,7 +621,7 @@ test('every dialog is accessible, in both themes', async () => {
   const page = await visitor.signedIn('/', { colorScheme: 'dark' });
   const dialogs: [path: string, open: () => Promise<unknown>][] = [
     ['/', () => page.keyboard.press('?')],
-    ['/settings', () => page.getByRole('button', { name: 'Create key' }).click()],
+    ['/settings', () => page.getByRole('button', { name: 'Create key', exact: true }).click()],
     [
       `/streams/${stream.id}?tab=settings`,
       () => page.getByRole('button', { name: 'Rotate…' }).click(),

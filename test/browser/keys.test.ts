@@ -173,9 +173,10 @@ test('keys that send something irrevocable require confirmation', async () => {
   await dialog.waitFor({ state: 'detached' });
   expect(sent.filter((path) => /test|replay/.test(path))).toEqual([]);
   await page.keyboard.press('r');
+  await dialog.getByText('already delivered').waitFor();
   await page.keyboard.press('Enter');
-  await dialog.waitFor({ state: 'hidden' });
   await expect.poll(() => sent.some((path) => path.includes('replay'))).toBe(true);
+  await dialog.waitFor({ state: 'hidden' });
 });
 
 test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all need a typed count', async () => {
