@@ -49,7 +49,7 @@ export const withImage = (compose: string, image: string): string =>
   );
 
 /** Replaces the placeholder of an overlay with the published image, `name[:tag]@digest`. */
-export function withDigest(kustomization: string, image: string): string {
+function withDigest(kustomization: string, image: string): string {
   const [place = '', digest = ''] = image.split('@');
   return kustomization.replace(
     /^ +# A placeholder.*\n( +- name: sluice\n +newName: ).*(\n +digest: ).*$/m,
