@@ -91,9 +91,11 @@ export async function startService(
     config.databaseUrl === undefined
       ? await openSqliteStore(config.dataFolder)
       : await openPostgresStore(config.databaseUrl);
+  const watchers: Watcher[] = [];
   try {
-    return await startWith(store, config, log);
+    return await startWith(store, config, log, watchers);
   } catch (error) {
+    for (const watcher of watchers) watcher.stop();
     await store.close();
     if (hasCode(error, 'wrong_master_key')) {
       throw new CallerError(
@@ -111,7 +113,18 @@ export async function startService(
   }
 }
 
-async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promise<Service> {
+/** A part that reads the ledger or a file from time to time until it is stopped. */
+interface Watcher {
+  stop(): void;
+}
+
+/** @param watchers receives what must be stopped, also if the start fails */
+async function startWith(
+  ledger: Store,
+  config: ServiceConfig,
+  log: Log,
+  watchers: Watcher[],
+): Promise<Service> {
   const roles = config.roles ?? ROLES;
   const kept = {
     deliveredMs: (config.retention?.deliveredDays ?? 7) * DAY_MS,
@@ -122,7 +135,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     fastRetryMs: config.fastRetry === false ? undefined : QUICK_RETRY_MS,
   };
 
-  const sealed = await openSealed(ledger, config, log);
+  const sealed = await openSealed(ledger, config, log, watchers);
   const { store, settings, addedUrls, keyPairs } = sealed;
   const { newApiKey, ...callers } = await openAuth(config, { ...sealed, log });
 
@@ -145,10 +158,12 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     store.engine === 'sqlite'
       ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
       : undefined;
+  if (disk !== undefined) watchers.push(disk);
   // Only one process uses a SQLite ledger, so any leases in it belong to a process that has ended.
   if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
 
   const clientCertificate = openClientCertificate(config, log);
+  if (clientCertificate !== undefined) watchers.push(clientCertificate);
   const onBlocked = metrics.recordBlockedAddress;
   const senders = createSenders(config, {
     ...{ store, settings, keyPairs, clientCertificate, onBlocked },
@@ -223,12 +238,9 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   const shutDown = async (): Promise<void> => {
     const logStopped = life.stopping(delivery?.deliver.inFlight() ?? 0);
     readiness.stopping();
-    disk?.stop();
-    clientCertificate?.stop();
+    for (const watcher of watchers) watcher.stop();
     metrics.stop();
     live.close();
-    addedUrls.stop();
-    keyPairs.stop();
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await Promise.all([chains.stop(), delivery?.replays.stop()]);
@@ -238,7 +250,6 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       reports.stop(),
     ]);
     if (delivery === undefined) await senders.sender.close();
-    settings.stop();
     server.closeAllConnections();
     await closed;
     await store.close();
@@ -268,16 +279,20 @@ type Delivery = ReturnType<typeof createDelivery>;
 type Following = Awaited<ReturnType<typeof createFollowing>>;
 
 /** Opens the vault, and reads the values that the ledger stores encrypted. */
-async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
+async function openSealed(ledger: Store, config: ServiceConfig, log: Log, watchers: Watcher[]) {
   const vault = await openVault(ledger, config, log);
   const store = sealEndpoints(ledger, vault);
+  const watched = <W extends Watcher>(watcher: W): W => {
+    watchers.push(watcher);
+    return watcher;
+  };
   return {
     vault,
     store,
     streamSecrets: createStreamSecrets(store, vault),
-    settings: await openSettings(store, vault, config.secret),
-    addedUrls: await openAddedUrls(store, vault, log),
-    keyPairs: await openKeyPairs(store, vault, log),
+    settings: watched(await openSettings(store, vault, config.secret)),
+    addedUrls: watched(await openAddedUrls(store, vault, log)),
+    keyPairs: watched(await openKeyPairs(store, vault, log)),
   };
 }
 
