@@ -21,7 +21,7 @@ export interface KeyPairs {
   list(): Promise<PublicKey[]>;
   /** Creates a key pair. The existing ones stay valid for at most `overlapMs`. */
   create(overlapMs: number): Promise<PublicKey>;
-  /** Removes a key pair, which then signs no more; returns false if the id is unknown. */
+  /** Removes a key pair and stops signing with it; returns false if the id is unknown. */
   remove(id: string): Promise<boolean>;
   stop(): void;
 }
@@ -36,6 +36,8 @@ interface StoredPair extends PublicKey {
 const KEY_PAIRS = 'keyPairs';
 /** Maximum number of key pairs. Another one ends the oldest early. */
 const MAX_KEY_PAIRS = 5;
+/** Maximum number of attempts at a change, of which each failed one let another change through. */
+const MAX_ATTEMPTS = 100;
 
 const purposeOf = (id: string): string => `key pair ${id}`;
 
@@ -99,7 +101,7 @@ export async function openKeyPairs(
   const replace = async (
     change: (pairs: StoredPair[], now: number) => StoredPair[] | undefined,
   ): Promise<StoredPair[] | undefined> => {
-    for (;;) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const before = await store.readSetting(KEY_PAIRS);
       const now = await store.readLedgerTime();
       const after = change(parse(before).filter(signsAt(now)), now);
@@ -108,6 +110,7 @@ export async function openKeyPairs(
       await look();
       return after;
     }
+    throw new Error(`the key pairs changed during each of ${MAX_ATTEMPTS} attempts to change them`);
   };
 
   return {
