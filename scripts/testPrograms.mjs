@@ -172,17 +172,15 @@ function canOthersReach(folder) {
 const starts = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 
 /**
- * Returns the programs that some tests use and that are missing: zsh and fish (completion), and
- * kubectl (deployment). Under root, installs them first. The tests omit missing programs, and this
+ * Returns the programs that some tests use and that are missing: zsh and fish (completion), kubectl
+ * and systemd-analyze (deployment), and openssl (TLS). Under root, installs them first. The tests omit missing programs, and this
  * reports them; with CI set, it throws.
  */
 export function ensureOptionalPrograms() {
-  if (missingPrograms().length > 0) {
-    const packages = ['zsh', 'fish', 'kubernetes-client'];
-    installFromSystem('zsh, fish and kubectl', 'some tests need them', {
-      apt: packages,
-      dnf: packages,
-    });
+  const before = missingPrograms();
+  if (before.length > 0) {
+    const packages = before.map((program) => PACKAGES[program]);
+    installFromSystem(before.join(', '), 'some tests need them', { apt: packages, dnf: packages });
   }
   const missing = missingPrograms();
   if (missing.length > 0) {
@@ -193,10 +191,17 @@ export function ensureOptionalPrograms() {
   return missing;
 }
 
-const missingPrograms = () => [
-  ...['zsh', 'fish'].filter((name) => !isOnPath(name)),
-  ...(hasKustomize() ? [] : ['kubectl']),
-];
+/** The system's packages by program. */
+const PACKAGES = {
+  zsh: 'zsh',
+  fish: 'fish',
+  kubectl: 'kubernetes-client',
+  openssl: 'openssl',
+  'systemd-analyze': 'systemd',
+};
+
+const missingPrograms = () =>
+  Object.keys(PACKAGES).filter((name) => (name === 'kubectl' ? !hasKustomize() : !isOnPath(name)));
 
 /** Returns whether kubectl contains Kustomize 5, which older releases of Debian lack. */
 function hasKustomize() {

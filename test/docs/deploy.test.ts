@@ -221,19 +221,20 @@ describe('the systemd unit', () => {
     expect(valuesOf('Environment')).toContain(`SLUICE_MASTER_KEY_FILE=%d/${id}_master-key`);
   });
 
-  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-  if (!hasSystemd) {
-    process.stderr.write('Not run: systemd-analyze is missing, so it did not verify the unit.\n');
-  }
-  test.skipIf(!hasSystemd)('is valid, and exposes little of the machine', () => {
-    const file = join(folder, 'sluice.service');
-    // The command is not installed here, and systemd-analyze requires an existing one.
-    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
-    const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-    expect(analyze('verify', file)).toMatchObject({ status: 0, stderr: '' });
-    const { status, stdout } = analyze('security', '--offline=true', '--threshold=15', file);
-    expect(status, stdout).toBe(0);
-  });
+  // `npm test` reports a missing systemd-analyze, and fails without it in CI.
+  test.skipIf(process.env['TESTS_WITHOUT']?.includes('systemd-analyze'))(
+    'is valid, and exposes little of the machine',
+    () => {
+      const file = join(folder, 'sluice.service');
+      // The command is not installed here, and systemd-analyze requires an existing one.
+      writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+      const analyze = (...args: string[]) =>
+        spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+      expect(analyze('verify', file)).toMatchObject({ status: 0, stderr: '' });
+      const { status, stdout } = analyze('security', '--offline=true', '--threshold=15', file);
+      expect(status, stdout).toBe(0);
+    },
+  );
 });
 
 // `test/story/metrics.test.ts` parses the queries of the alerts and of the dashboard.

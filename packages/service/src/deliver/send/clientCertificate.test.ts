@@ -1,5 +1,5 @@
 /** Tests the client certificate against TLS receivers that require one. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -122,10 +122,9 @@ test('is presented to receivers that require one', async () => {
   expect(await senderWith()(url)).toMatchObject({ status: null });
 });
 
-const hasOpenSsl = spawnSync('openssl', ['version']).status === 0;
-
-// Node's own TLS server closes the connection without an alert.
-test.skipIf(!hasOpenSsl)(
+// Node's own TLS server closes the connection without an alert. `npm test` reports a missing
+// openssl, and fails without it in CI.
+test.skipIf(process.env['TESTS_WITHOUT']?.includes('openssl'))(
   'a receiver that rejects it, or requires one, is named as such',
   async () => {
     const path = (name: string, text: string): string => {
