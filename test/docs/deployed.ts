@@ -1,4 +1,4 @@
-/** What the tests of the files in `deploy/` share. */
+/** Reads the repository's files, and the program's settings, for the tests of `deploy/`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -173,7 +173,7 @@ describe('public-keys', () => {
     const removed = await sluice(['public-keys', 'remove', second.id.slice(0, 8)]);
     expect([removed.code, removed.stderr]).toEqual([0, '']);
     expect(await json<PublicKey[]>('public-keys', 'list')).toMatchObject([{ publicKey: first }]);
-    const unknown = await sluice(['public-keys', 'remove', 'nobody']);
+    const unknown = await sluice(['public-keys', 'remove', 'unknown']);
     expect([unknown.code, unknown.stdout]).toEqual([4, '']);
     expect((await sluice(['public-keys', 'create', '--overlap', '400d'])).code).toBe(5);
   });

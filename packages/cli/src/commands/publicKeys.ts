@@ -58,7 +58,7 @@ async function removePublicKey(
   });
   await sluice.removePublicKey(key.id);
   if (options.json) terminal.printJson(key);
-  else terminal.printText(`${key.publicKey} verifies no more webhooks`);
+  else terminal.printText(`${key.publicKey} no longer verifies webhooks`);
 }
 
 const describe = ({ id, publicKey, endsAt }: PublicKey): string =>

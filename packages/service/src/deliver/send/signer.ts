@@ -47,7 +47,6 @@ export function createSigner(): Signer {
   const held = Buffer.allocUnsafeSlow(HELD_BYTES);
   const outer = Buffer.allocUnsafeSlow(BLOCK_BYTES + 32);
   const pads = new Map<string, Pads>();
-
   const keys = new Map<string, KeyObject>();
 
   const keyOf = (privateKey: string): KeyObject => {
