@@ -801,30 +801,6 @@ test('a new stream delivers to the inbox, which responds as configured', async (
   await createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey }).setInbox('default');
 });
 
-test("a key is shown once, then revoked; a stream's secret is rotated", async () => {
-  const page = await visitor.signedIn('/settings');
-  await page.getByRole('button', { name: 'Create key', exact: true }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').fill('nightly export');
-  await dialog.getByRole('button', { name: 'Create key', exact: true }).click();
-  const key = await dialog.getByText(/^sluice_/).innerText();
-  const keyed = createSluiceClient({ baseUrl: world.url, apiKey: key });
-  expect(await keyed.checkSession()).toBe(true);
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('button', { name: 'Revoke nightly export' }).click();
-  await dialog.getByRole('button', { name: 'Revoke key' }).click();
-  await page.getByText('revoked').waitFor();
-  await expect.poll(() => keyed.checkSession(), { timeout: 10_000 }).toBe(false);
-
-  await page.goto(`${world.url}/console/streams/${stream.id}?tab=settings`);
-  await page.getByRole('button', { name: 'Reveal secret' }).click();
-  const before = await page.getByText(/^whsec_/).innerText();
-  await page.getByRole('button', { name: 'Rotate…' }).click();
-  await dialog.getByRole('button', { name: 'Rotate secret' }).click();
-  await page.getByText(/^The secret created at .* also signs until/).waitFor();
-  await expect.poll(() => page.getByText(/^whsec_/).innerText()).not.toBe(before);
-});
-
 test('all failures of an outage are replayed in three actions', async () => {
   const { id } = await world.createStream('outage');
   world.answerWith(500);
