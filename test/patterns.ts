@@ -1,6 +1,6 @@
 /**
  * Reads the regular expressions in the packages. An analyzer checks whether they run in linear
- * time, and finds strings that make them backtrack most.
+ * time, and finds the strings that make them backtrack the most.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -72,7 +72,7 @@ export function findFault(pattern: Pattern): string | undefined {
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
 }
 
-/** Returns strings of this length that should make the pattern backtrack most. */
+/** Returns strings of this length that should make the pattern backtrack the most. */
 export function worstTexts(pattern: Pattern, length: number): string[] {
   const texts = new Set<string>();
   const repeat = (text: string): void => {

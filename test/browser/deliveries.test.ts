@@ -93,7 +93,7 @@ test('all deliveries of a filter are exported as CSV and NDJSON, and an export i
   expect(rows[1]).toContain(wanted[0]!.id);
   await expectAccessible(page);
 
-  // Holds the second page until the export is stopped.
+  // Holds back the second page until the export is stopped.
   let release = (): void => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -82,7 +82,7 @@ test('a first run shows a welcome, on a phone too, and one click shows webhooks'
   await page.getByRole('button', { name: 'Start demo stream' }).click();
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
   await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
-  // The other page lists the new stream without a reload.
+  // The page on the phone lists the new stream without a reload.
   await phone.getByRole('link', { name: 'demo' }).waitFor();
 
   // After the last stream is deleted, the console offers the same first steps without the welcome.

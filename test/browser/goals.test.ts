@@ -184,7 +184,8 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   await row.getByText('by first key').waitFor();
   const readSent = async (): Promise<number> => (await sluice.getReplay(made.id)).replayed;
   await expect.poll(readSent, PATIENCE).toBe(2);
-  // Stops the delivery if it waits for a retry. Repeated, because the delivery may be in flight.
+  // Stops the delivery if it waits for a retry, and returns its state. Called repeatedly, because
+  // the delivery may be in flight.
   const giveUp = async (each: string): Promise<string> => {
     const { state } = await sluice.getDelivery(each);
     if (state === 'pending') await sluice.stopDelivery(each).catch(() => {});
@@ -420,7 +421,7 @@ const readView = (page: Page) =>
         .map(({ textContent }) => textContent);
     return {
       url: location.href,
-      // IDs rather than texts, because some texts are relative times.
+      // Reads IDs instead of texts, because some texts are relative times.
       rows: [...document.querySelectorAll('[data-row-link]')].map(
         (link) => link.getAttribute('data-row-link') ?? link.textContent,
       ),

@@ -211,7 +211,8 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   expect(made.total).toBe(2);
   await expect.poll(() => countOf('succeeded')).toBe(4);
 
-  // To replay successful deliveries as well, the count must be typed. Enter does not bypass this.
+  // To replay successful deliveries as well, the count must be typed. Enter does not bypass this
+  // step.
   await page.goto(`${world.url}/console/streams/${id}`);
   await page.getByText('delivered').first().waitFor();
   await page.keyboard.press('r');

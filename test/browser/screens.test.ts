@@ -421,7 +421,7 @@ test('imports 5,000 addresses, names invalid lines, and resumes after a lost con
   await dialog.getByText('1 line rejected').waitFor();
   await dialog.getByText('No address found').waitFor();
   await expectAccessible(page);
-  // Only the first request succeeds. The others fail until the client stops retrying.
+  // Only the first request succeeds. All later ones fail until the client stops retrying.
   let calls = 0;
   const lost = (url: URL): boolean => url.pathname === `/streams/evm/${id}/address`;
   await page.route(lost, (route) => (calls++ === 0 ? route.continue() : route.abort()));
@@ -619,7 +619,7 @@ test('a delivery has its own page, and one key replays it from there', async () 
   await inspector.getByText('by the current rules').waitFor();
   await page.keyboard.press('o');
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
-  // Each delivery of the match links to the other one.
+  // The two deliveries of the match link to each other.
   await page.getByRole('link', { name: /same match, unconfirmed/ }).click();
   await page.getByRole('link', { name: /same match, confirmed/ }).click();
   await page.getByRole('link', { name: /same match, unconfirmed/ }).waitFor();

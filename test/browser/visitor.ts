@@ -89,7 +89,10 @@ interface Actions {
   texts: number;
 }
 
-/** Counts the actions on the page from now on, until it is reloaded. */
+/**
+ * Starts counting the actions on the page, until it is reloaded. Returns a function that returns
+ * the counts.
+ */
 export async function countActions(page: Page): Promise<() => Promise<Actions>> {
   await page.evaluate(() => {
     const actions = { clicks: 0, keys: 0, texts: 0 };

@@ -100,7 +100,7 @@ interface Trace {
 }
 
 /**
- * Reads internal transactions with `trace_block`, because the service uses
+ * Reads internal transactions with `trace_block`, independently of the service, which uses
  * `debug_traceBlockByHash`.
  */
 async function readInternal(

@@ -225,7 +225,7 @@ test('setting the status error is accepted without effect', async () => {
     expect(await kit.streams.get(streamId)).toEqual(before);
   }
   await official.streams.updateStatus({ id: streamId, status: 'active' });
-  // Only the reactivation sent a test webhook. Setting the status error did not.
+  // Only the reactivation sent a test webhook. Setting the status to `error` did not.
   expect(sink.requests.length - requests).toBe(1);
   const answer = await aptosStreams().updateStatus({
     ...{ id: aptosId, networkType: 'aptos', status: 'error' },

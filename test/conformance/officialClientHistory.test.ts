@@ -232,8 +232,8 @@ test('filters of history and logs select the same rows for every client', async 
 });
 
 test('stats of the account and of a stream equal the ledger', async () => {
-  // The statistics do not change meanwhile: no delivery is in flight, and no retry is due for most
-  // of a minute.
+  // The statistics do not change while they are read: no delivery is in flight, and no retry is due
+  // for most of a minute.
   const delivered = await until('a delivery succeeds', async () => {
     sink.respond(200, { path: FAILING });
     const [record] = (await streams.getHistory({ limit: 1, excludePayload: true })).result;

@@ -126,8 +126,8 @@ test('our verifier accepts their proofs, and their verifier accepts ours', async
     values[Number(transactionIndex)] = value!;
     expect(value).not.toBeNull();
   }
-  // The webhook proves only the receipts of matching transactions. The others are read from the
-  // trie of the block.
+  // The webhook proves only the receipts of matching transactions. The other receipts are read from
+  // the trie of the block.
   const { prove } = block.proofs!;
   for (let index = 0; index < 140; index++) {
     const path = prove(index).map((node) => Buffer.from(node.slice(2), 'hex'));

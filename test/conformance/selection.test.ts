@@ -709,7 +709,10 @@ async function mineSelection(id: string, anvil: Anvil, rounds: number): Promise<
   views.set(id, await Promise.all(blocks.map((number) => readChainView(client, number))));
 }
 
-/** Waits until all blocks are confirmed and all deliveries sent, so that no others can follow. */
+/**
+ * Waits until all blocks are confirmed and all deliveries sent, so that no more deliveries can
+ * follow.
+ */
 async function settle(): Promise<void> {
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const last = (id: string): number => views.get(id)!.at(-1)!.number;

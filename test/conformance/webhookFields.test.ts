@@ -397,7 +397,7 @@ describe('every body', () => {
       });
       const { streamId, tag, retries, confirmed } = webhook;
       expect(json).toMatchObject({ streamId, tag, retries, confirmed, abi: webhook.abi });
-      // The class converts some strings to numbers and changes the casing of addresses.
+      // The result class converts some strings to numbers and changes the casing of addresses.
       expect(json['logs']).toMatchObject(
         webhook.logs.map(({ logIndex, transactionHash, data, topic0, topic3 }) => ({
           logIndex: Number(logIndex),

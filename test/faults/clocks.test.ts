@@ -10,7 +10,8 @@ import { type FaultWorld, STORES, startWorld } from './world.ts';
 const OTHER_CLOCK = fileURLToPath(new URL('otherClock.ts', import.meta.url));
 const FAST_RETRY_MS = 5_000;
 /**
- * Response time of the slow receiver, longer than two searches for expired leases (one every 3 s).
+ * Response time of the slow receiver, long enough for two searches for expired leases (one every 3
+ * s).
  */
 const SLOW_MS = 8_000;
 

@@ -28,7 +28,7 @@ export interface World {
    * it may be sent again, and accepted again. Default: 0.
    */
   leasesLost?: ReadonlyMap<string, number>;
-  /** Processes that no fault ended, so they must still run. */
+  /** Processes that were not ended by a fault, so they must still be running. */
   survivors?: readonly { isRunning(): boolean; output(): string }[];
 }
 

@@ -58,7 +58,8 @@ interface Verdict {
   outcome: 'killed' | 'survived' | 'no test ran';
   seconds: number;
   /**
-   * Start of the failure message; end of the output if Vitest wrote no report; otherwise empty.
+   * Start of the failure message, or end of the output if Vitest wrote no report; empty if no test
+   * failed.
    */
   why: string;
 }

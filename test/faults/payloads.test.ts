@@ -173,8 +173,8 @@ describe.each(STORES)('on %s', (store) => {
       240_000,
       200,
     );
-    // Sending the delivery killed the service until the delivery was suspect. After that, it killed
-    // only an isolated process.
+    // Sending the delivery killed the service until the delivery was treated as a suspect. After
+    // that, it killed only an isolated process.
     expect(deaths).toBeGreaterThanOrEqual(2);
     const errors = await world.ledger.rows<{ last_error: string }>(
       "select last_error from delivery where state = 'quarantined'",

@@ -65,8 +65,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     deliveries: {
       path: `/deliveries?sel=${whale}`,
-      // The explanation of the match loads with a delay. Its label appears earlier, so this waits
-      // for its text.
+      // Waits for the text of the match's explanation, because its label appears earlier.
       act: (page) => page.getByText('which the stream selects').waitFor(),
     },
     filter: { path: '/deliveries' },

@@ -35,7 +35,7 @@ afterAll(async () => {
   await day?.stop();
 });
 
-/** Delay of the nth response, counted from 0, by the order of the responses. */
+/** Delay in milliseconds of the nth response, counted from 0, for each order of the responses. */
 const ORDERS = {
   'in request order': (nth: number) => Math.min(nth, SLOWEST) * STEP_MS,
   'in reverse order': (nth: number) => Math.max(0, SLOWEST - nth) * STEP_MS,

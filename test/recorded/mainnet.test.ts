@@ -53,7 +53,10 @@ const TRANSFER = 'Transfer(address,address,uint256)';
 const APPROVAL = 'Approval(address,address,uint256)';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** Lists the address in a topic that starts with 12 zero bytes; empty for other topics. */
+/**
+ * Returns a list with the address in a topic that starts with 12 zero bytes; an empty list for
+ * other topics.
+ */
 const addressIn = (topic: string): string[] =>
   topic.startsWith(`0x${'0'.repeat(24)}`) ? [`0x${topic.slice(26)}`] : [];
 

@@ -13,7 +13,7 @@ export interface SoakReport {
   date: string;
   machine: { cpu: string; cores: number; memoryGib: number; node: string; database: string };
   seconds: { whole: number; untilLastDelivery: number };
-  /** Numbers of `kill -9` of service processes and of the postmaster. */
+  /** Number of kills (`kill -9`) of service processes and of the postmaster. */
   killed: { service: number; database: number };
   leasesLost: number;
   verdict: Verdict;

@@ -46,7 +46,7 @@ const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const STREAMS = 50;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
-/** On PostgreSQL, one in this number of kills hits the server instead of the service. */
+/** On PostgreSQL, every nth kill, with this n, stops the database server instead of the service. */
 const DATABASE_KILLS = 10;
 const MAX_DELAY_MS = 1_000;
 /**

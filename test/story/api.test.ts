@@ -665,8 +665,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const vault = `0x${'ab'.repeat(32)}`;
       const listed = async () =>
         (await client.streams.listAddresses(id, { networkType: 'aptos' })).result;
-      // The first body has the plain shape, which has its own parser. The ordinary JSON parser
-      // reads the second one.
+      // The first body has the plain shape, which a separate parser reads. The ordinary JSON parser
+      // reads the second body.
       const plain = { address: [vault], labels: { [vault.toUpperCase().replace('X', 'x')]: 'v' } };
       const short = { address: ['0x1'], labels: { '0x01': 'framework' } };
       for (const body of [plain, short]) {

@@ -274,7 +274,7 @@ test('after kill -9 at any moment every payment is delivered and recorded once',
     }
   };
   for (let kill = 0; kill < 6; kill++) {
-    // From its fourth restart, the service has a transaction stream in addition to the fullnode.
+    // From its fourth restart on, the service has a transaction stream in addition to the fullnode.
     if (kill === 3) args = [...args, '--aptos', `local=${stream.url}`];
     const mining = mine(kill * 30);
     await new Promise((resolve) => setTimeout(resolve, Math.round(Math.random() * 400)));

@@ -109,8 +109,8 @@ test('quarantines a delivery that kills its sender, and delivers the others', as
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const { attemptList } = await sluice.getDelivery(quarantined[0]!.id);
   expect(attemptList.map(({ durationMs }) => Number.isInteger(durationMs))).toEqual([true]);
-  // Sending the delivery killed the service until the delivery was suspect. After that, it killed
-  // only an isolated process.
+  // Sending the delivery killed the service until the delivery was treated as a suspect. After
+  // that, it killed only an isolated process.
   expect(deaths).toBe(2);
   const delivered = deliveries.filter(({ state }) => state === 'succeeded');
   const seen = new Set(sink.requests.map(({ id }) => id));

@@ -46,7 +46,8 @@ beforeAll(async () => {
   streamId = stream.id;
   const to = anvil.accounts[5]!.address;
   await client.streams.addAddress(streamId, to);
-  // Too few failures in a row to change the state of the stream or its circuit breaker.
+  // These are too few consecutive failures to change the state of the stream or its circuit
+  // breaker.
   sink.respond([404, 404, 404, 404, 404, 404, 200]);
   for (let n = 0; n < BLOCKS; n++) {
     await anvil.request('eth_sendTransaction', [{ from: anvil.accounts[0]!.address, to }]);
@@ -67,7 +68,7 @@ afterAll(async () => {
 
 test('a waiting delivery is stopped by hand, listed as a dead letter, and replayed', async () => {
   const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
-  // The first wait of the standard schedule has begun, so the others remain.
+  // The first wait of the standard schedule has begun, so all later waits remain.
   const { remainingWaitsMs } = await sluice.getDelivery(waiting!.id);
   expect(remainingWaitsMs).toEqual(
     [10, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60_000),

@@ -70,7 +70,10 @@ async function readCounter(): Promise<number> {
   return Number(/^sluice_deliveries_quarantined_total (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
-/** Waits until a stream has `count` deliveries and none of them is open. */
+/**
+ * Waits until a stream has `count` deliveries, all of them succeeded or quarantined, and returns
+ * them.
+ */
 const ended = (streamId: string, count: number) =>
   until(`${count} deliveries of ${streamId} have ended`, async () => {
     const { result } = await sluice.listDeliveries({ streamId });

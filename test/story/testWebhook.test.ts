@@ -41,8 +41,8 @@ test('counts towards --max-per-host', async () => {
   expect(times.length).toBeGreaterThanOrEqual(6);
   expect(refused.length).toBeGreaterThanOrEqual(10);
   for (const { reason } of refused) expect(JSON.stringify(reason)).toContain('--max-per-host 1');
-  // Expects half of the duration that the limit implies, because a busy machine receives some
-  // requests late.
+  // Expects at least half of the duration that the limit implies, because a busy machine receives
+  // some requests late.
   expect(times.at(-1)! - times[0]!).toBeGreaterThan((times.length - 1) * 500);
   expect(await bound.stop()).toBe(0);
   sink.clear();

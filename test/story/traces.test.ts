@@ -106,7 +106,7 @@ test('one trace covers fetch, match and commit of a block, and one each attempt'
   const failed = attempts.find(({ status }) => status.code === 2)!;
   expect(failed.status.message).toBe('HTTP 404');
   expect(Number(valueOf(failed, 'http.response.status_code'))).toBe(404);
-  // Each attempt sends its trace and span to the receiver, which can continue the trace.
+  // Each attempt sends the IDs of its trace and span to the receiver, which can continue the trace.
   for (const { spanId, traceId } of attempts) {
     expect(sink.requests.map(({ headers }) => headers['traceparent'])).toContain(
       `00-${traceId}-${spanId}-01`,

@@ -22,8 +22,8 @@ interface CompilerOutput {
 /**
  * Compiles every contract and returns the text of `contracts.generated.ts`.
  *
- * @throws Error with the compiler's messages, including warnings, because our contracts cause none;
- * also if a file has no contract of the same name.
+ * @throws Error if the compiler reports errors or warnings (our contracts cause none), or if a file
+ * has no contract of the same name.
  */
 export function compileContracts(): string {
   const names = readdirSync(contractsFolder)

@@ -7,7 +7,8 @@ export const previewText = (text: string, limit: number): string =>
   text.length > limit ? cutText(text, limit) + CUT : text;
 
 /**
- * Returns the JSON of a value, cut like {@link previewText}, or `nothing` for values without JSON.
+ * Returns the JSON of a value, truncated like {@link previewText}, or `nothing` for values that
+ * JSON cannot represent.
  * Stops at the limit, because a caller or a node controls the size of the value.
  */
 export function previewJson(value: unknown, limit: number): string {

@@ -3,7 +3,7 @@ import { type ActivityChain, connectActivityChain } from './activityChain.ts';
 import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import { type DevAccount, devAccounts } from './devAccounts.ts';
 
-/** Continuous sending of transactions, as on a live chain. */
+/** A running activity, which sends transactions continuously, as on a live chain. */
 export interface Activity {
   /** Number of transactions that the node has accepted so far. */
   readonly sent: number;

@@ -4,8 +4,8 @@ import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import type { DevAccount } from './devAccounts.ts';
 
 /**
- * Reads from an activity's chain and sends transactions to it. All reads use the pending block, so
- * that each step includes the effects of earlier steps in the same block.
+ * Access to the chain of an activity. All reads use the pending block, so that each step includes
+ * the effects of earlier steps in the same block.
  */
 export interface ActivityChain {
   readTokenBalance(of: Address): Promise<bigint>;

@@ -33,8 +33,8 @@ async function start(options: AnvilOptions = {}): Promise<Anvil> {
 }
 
 /**
- * Waits for each payment before the next one, because anvil puts simultaneous transactions into one
- * block.
+ * Sends payments, each after the previous one is mined, because anvil puts simultaneous
+ * transactions into one block.
  */
 async function pay(anvil: Anvil, times = 1): Promise<void> {
   for (let i = 0; i < times; i += 1) {

@@ -6,8 +6,8 @@ import { findOnPath, isExecutable } from '../findOnPath.ts';
  * Finds the anvil binary: `ANVIL_BIN` if it is set, else the npm package
  * `@foundry-rs/anvil-linux-amd64` (installed on Linux x64 only), else `anvil` on the PATH.
  *
- * @returns undefined if `ANVIL_BIN` is set but is not an executable file, or if `ANVIL_BIN` is not
- *   set and neither of the other places has the binary.
+ * @returns undefined if `ANVIL_BIN` is set but is not an executable file, or if it is not set and
+ * neither the package nor the PATH has the binary.
  */
 export function findAnvil(): string | undefined {
   const fromEnvironment = process.env['ANVIL_BIN'];

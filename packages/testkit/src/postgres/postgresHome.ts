@@ -127,7 +127,7 @@ async function launchPostgres(
 
 /**
  * Starts a server on a free port. Finds the port first, because PostgreSQL does not accept port 0.
- * Tries another port, up to five in total, if a different program takes it in the meantime.
+ * If another program takes the port in the meantime, tries a new port, up to five in total.
  */
 export async function launchOnFreePort(
   launch: (port: number) => Promise<Tethered>,

@@ -73,7 +73,7 @@ export interface ScriptedChainOptions {
   chainId?: number;
   /** Chains with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Seconds between block timestamps. Does not mine blocks on a timer. Default: 12. */
+  /** Seconds between block timestamps. Blocks are not mined on a timer. Default: 12. */
   blockTimeSeconds?: number;
   /** Timestamp of block 0, in seconds since 1970. Default: 1,700,000,000 (2023-11-14). */
   genesisTimestamp?: bigint;

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 
 export interface ScriptedLog {
   address: Address;
-  /** At most 4, of 32 bytes each. */
+  /** At most 4 topics, of 32 bytes each. */
   topics: readonly Hex[];
   /** Default: `0x`. */
   data?: Hex;
@@ -52,7 +52,7 @@ export interface ScriptedTransaction {
 
 const erc20Transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** Creates common transactions. */
+/** Functions that create common transactions. */
 export const scripted = {
   /** Transfers the native coin; `value` is in wei. */
   transfer: ({ from, to, value }: { from: Address; to: Address; value: bigint }) =>

@@ -19,7 +19,9 @@ export interface SignedFields {
   s: bigint;
 }
 
-/** Encodes a transaction as in a block's trie. The Keccak of the encoding is the hash. */
+/**
+ * Encodes a transaction as in a block's trie. The Keccak of the encoding is the transaction's hash.
+ */
 export function encodeTransaction(fields: SignedFields): Buffer {
   const call = [
     rlpNumber(fields.gas),

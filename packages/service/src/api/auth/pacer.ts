@@ -37,7 +37,7 @@ export function createPacer({ perSecond, burst }: Pace, mostTakers = MAX_TAKERS)
   const turnMs = 1000 / perSecond;
   // Subtracts half a turn from a full burst, so that rounding does not matter.
   const mostOwedMs = (burst - 0.5) * turnMs;
-  /** Theoretical arrival time of each caller, in the order of their last calls of `take`. */
+  /** Theoretical arrival time of each caller, ordered by their last call to `take`, oldest first. */
   const usedUpAt = new Map<string, number>();
 
   const owedMs = (who: string, now: number): number =>

@@ -11,13 +11,16 @@ export interface Token {
   symbol: string;
   /** From 0 to 255; null if the token does not provide them. */
   decimals: number | null;
-  /** Standard that the contract declares (ERC-165); empty if it declares neither or both. */
+  /**
+   * Standard that the contract declares with ERC-165; empty if it declares neither standard or
+   * both.
+   */
   standard: 'ERC721' | 'ERC1155' | '';
   /** The block at which the metadata was read. */
   blockNumber: number;
 }
 
-/** The completed part of a body after the field `retries`, with a summary of the body. */
+/** The rest of a completed body, after the field `retries`, with a summary of the body. */
 export interface CompleteBody {
   bodyTail: string;
   /** One-line summary of the body, for display; empty to keep the stored summary. */

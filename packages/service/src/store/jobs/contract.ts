@@ -60,8 +60,8 @@ export interface JobWrites {
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
   /**
-   * Commits the matches of a block that a caller sends to a stream again. Each request creates new
-   * deliveries.
+   * Commits the matches of a block that is sent to a stream again on request. Each request creates
+   * new deliveries.
    */
   commitManual(commit: {
     chain: string;

@@ -18,7 +18,7 @@ const SERIES_STEP_MINUTES = 5;
 const SERIES_STEPS = 24;
 
 interface Count {
-  /** Number of steps before the last one. */
+  /** Position of the step, counted back from the last step, which is 0. */
   ago: number;
   metric: string;
   n: number;

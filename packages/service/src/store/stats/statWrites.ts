@@ -18,8 +18,8 @@ type Stat = Selectable<Tables['stat_delta']>;
 export const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 /**
- * Retention of the counts in minutes: one hour more than the longest chart (`MAX_POINTS` of the
- * contract), so that its first step is complete.
+ * Retention of counts per minute and per hour, in minutes: one hour more than the longest chart of
+ * each (`MAX_POINTS` of the contract), so that the chart's first step is complete.
  */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 const HOURS_KEPT_MINUTES = 15 * 24 * HOUR_MINUTES + HOUR_MINUTES;

@@ -191,8 +191,8 @@ export interface StreamReads {
     status?: StreamStatus | undefined;
   }): Promise<Listed<StreamRecord>>;
   /**
-   * Returns the streams whose receiver is backed off, including streams in `error`, until 30 s
-   * after the time of the next probe.
+   * Returns the streams whose receiver is backed off, including streams in `error`. Each is listed
+   * until 30 s after its next probe is due.
    */
   listBackOffs(): Promise<BackedOffStream[]>;
   /**

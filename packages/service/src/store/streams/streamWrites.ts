@@ -187,7 +187,7 @@ const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits)
   strict_order: Number(strictOrder),
 });
 
-/** Applies a change of strict order to deliveries that are already queued. */
+/** Copies the stream's new strict-order setting to its queued deliveries. */
 async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
   // Uses one statement per state, because each state has its own partial index.
   for (const state of ['enriching', 'pending', 'leased']) {

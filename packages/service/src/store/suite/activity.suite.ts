@@ -63,7 +63,8 @@ export function testActivity(
             ('${id}', ${now - ago}, '0x1', 'failed_attempts', ${n}),
             ('${id}', ${now - ago}, '0x1', 'answered_200', ${n})`,
         );
-      // Ages near a limit leave slack, because the clock may reach the next minute during the test.
+      // Ages near a limit are at least a minute away from it, because the clock may reach the next
+      // minute during the test.
       await fill(DAY_MINUTES + 1, 100_000);
       await fill(DAY_MINUTES - 2, 10_000);
       await fill(12 * 60, 1_000);

@@ -332,7 +332,7 @@ export function testCoverage(tools: StoreTools): void {
         undelivered: 0,
       });
 
-      // With a negative age, everything created so far has expired.
+      // With a negative age, every delivery that has succeeded is expired.
       await expire({ deliveredMs: -DAY, undeliveredMs: DAY });
       expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
         'failed',

@@ -143,7 +143,8 @@ export function testInvariants(
       const ageMs = (await store.readLedgerTime()) - listed.at(-20)!.createdAt;
       await store.deleteExpired({ deliveredMs: ageMs, undeliveredMs: ageMs, forMs: 0, after: '' });
       expect(await store.readDelivery(listed.at(-1)!.id)).toBeUndefined();
-      // With a negative retention period, all rows are older, so missing rows are not reported.
+      // With a negative retention period, all rows count as old enough to be deleted, so missing
+      // rows are not reported.
       expect(await found(-1000)).toEqual(NOTHING);
     });
 

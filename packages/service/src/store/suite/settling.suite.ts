@@ -46,7 +46,7 @@ export function testSettling(open: () => Promise<Store[]>): void {
 
         const index = createStreamIndex();
         const refresh = followRules(index, reader);
-        /** The streams and addresses that each block was matched with. */
+        /** The streams and addresses that each block was matched against, by block number. */
         const watched = new Map<number, Set<string>>();
         const commit = async (atLeast?: number): Promise<void> => {
           const ruleRevision = await refresh(atLeast);

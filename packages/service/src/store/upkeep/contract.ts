@@ -32,7 +32,8 @@ export interface AlertReads {
     now: number;
     streams: { id: string; tag: string; status: StreamStatus; reason: string }[];
     /**
-     * For each stream, the number of quarantined deliveries, and the newest one with its reason.
+     * For each stream with quarantined deliveries: their number, and the id and the reason of the
+     * newest one.
      */
     quarantined: {
       streamId: string;

@@ -30,7 +30,8 @@ export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
       const row = await db
         .insertInto('setting')
         .values({ key, value })
-        // Updates the row without a change on a conflict, because `do nothing` would return no row.
+        // On a conflict, updates the row without changing it, because `do nothing` would return no
+        // row.
         .onConflict((conflict) => conflict.column('key').doUpdateSet({ key }))
         .returning('value')
         .executeTakeFirstOrThrow();

@@ -23,7 +23,10 @@ export interface AptosState {
 export function createAptosState(): AptosState {
   type History = { version: bigint; data: MoveValue | undefined }[];
   const histories = new Map<Hex, Map<string, History>>();
-  /** Histories with a replaced value, and the version that replaced it, in ascending order. */
+  /**
+   * Histories with a replaced value, each with the version at which the value was replaced; in
+   * ascending order of these versions.
+   */
   const replaced: { history: History; version: bigint }[] = [];
 
   const readHistory = (history: History | undefined, version: bigint | undefined) =>

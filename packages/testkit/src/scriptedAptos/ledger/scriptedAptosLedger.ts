@@ -70,7 +70,7 @@ export interface ScriptedAptosLedgerOptions {
   chainId?: number;
   /** Ledgers with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Microseconds between the timestamps of blocks; starts no timer. Default: 250,000. */
+  /** Microseconds between block timestamps. Blocks are not mined on a timer. Default: 250,000. */
   blockTimeUsecs?: bigint;
   /**
    * Timestamp of the first block, in microseconds since 1970. Default: 1,700,000,000,000,000

@@ -92,7 +92,7 @@ export function createAptosNode(options: {
 function toLimited(trouble: Extract<AptosTrouble, { kind: 'rateLimit' }>): AptosAnswer {
   const { status = 429, retryAfterSeconds = 1 } = trouble;
   const headers = { ...json, 'retry-after': String(retryAfterSeconds) };
-  // Sends the body of a gateway with status 429, and the body of a busy node with status 503.
+  // With status 429, sends the body of a gateway; with status 503, the body of a busy node.
   const body =
     status === 429
       ? { code: 429, message: 'Per anonymous IP rate limit exceeded.' }

@@ -151,7 +151,7 @@ function refusalOf(message: string, from: number, blocks: number): RpcError {
   return new RpcError(-32005, text);
 }
 
-/** A token bucket that holds the calls of one second and refills continuously. */
+/** A token bucket with capacity for the calls of one second, which refills continuously. */
 function createBucket(): { take(perSecond: number): boolean } {
   let tokens = Number.POSITIVE_INFINITY;
   let at = performance.now();

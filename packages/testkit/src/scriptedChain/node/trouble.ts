@@ -55,8 +55,8 @@ export type TroubleKind =
    */
   | { kind: 'rangeLimit'; blocks: number; message?: string }
   /**
-   * `eth_getLogs` rejects ranges with more than `logs` logs. The message is as for `rangeLimit`,
-   * but `$blocks` is half of the requested range.
+   * `eth_getLogs` rejects ranges with more than `logs` logs. The message is the same as for
+   * `rangeLimit`, but `$blocks` is half of the requested range.
    */
   | { kind: 'resultLimit'; logs: number; message?: string }
   /**

@@ -22,7 +22,7 @@ interface Transfer {
   amount: bigint;
 }
 
-/** Creates common transactions, and variants of a transaction. */
+/** Functions that create common transactions, and variants of a transaction. */
 export const scriptedAptos = {
   /**
    * Transfers APT as a fungible asset with `0x1::aptos_account::transfer`; `amount` is in octas.
