@@ -30,9 +30,9 @@ const KIT_IN_NODE_ALONE = [
   'packages/kit/src/index.test.ts',
 ];
 
-/** Repeats a test once, but only if it timed out, because the machine may be under load. */
+/** Number of retries, only after a timeout, because the machine may be under load. */
 const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
-/** Polled conditions are usually met soon, but later on a machine under load. */
+/** Timeout for polled conditions, which are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
 // The tests of `unit` and `chromium` are next to the code. Most other tests start programs with

@@ -116,8 +116,8 @@ async function measureWith(
 
 interface MadeBlocks {
   /**
-   * Waits until the webhook of each block has arrived. Returns the delays in milliseconds, sorted,
-   * and the maximum number of blocks that waited for their webhook at once.
+   * Waits up to 60 seconds until the webhook of each block has arrived. Returns the delays in
+   * milliseconds, sorted, and the maximum number of blocks that waited for their webhook at once.
    */
   drain(): Promise<{ latencies: number[]; behind: number }>;
 }

@@ -30,7 +30,8 @@ const PAGES = 20;
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
 /**
- * Average number of transactions per second on mainnet, and the goal as a multiple of this average.
+ * Average number of transactions per second on mainnet; `BAR` is the goal, as a multiple of this
+ * average.
  */
 const MAINNET_PER_SECOND = 66;
 const BAR = 50;
@@ -112,8 +113,8 @@ export default async function aptos(): Promise<Figures> {
 }
 
 /**
- * Returns the processor time that this process has used since a reading, in milliseconds. Other
- * programs do not affect it.
+ * Returns the processor time of this process since an earlier reading, in milliseconds. Unlike
+ * elapsed time, it does not depend on other programs.
  */
 const spentMs = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);

@@ -51,8 +51,8 @@ export default async function cli(): Promise<Figures> {
 }
 
 /**
- * Returns the milliseconds of the fastest of several starts, because other programs can only slow a
- * start down.
+ * Returns the shortest duration of several starts in milliseconds, because other programs can only
+ * slow a start down.
  */
 function fastest(args: string[]): number {
   const times = Array.from({ length: STARTS }, () => {
@@ -63,7 +63,10 @@ function fastest(args: string[]): number {
   return Math.min(...times);
 }
 
-/** Runs `dev` until its first verified webhook. `npmCache` is the cache folder for npx. */
+/**
+ * Runs `dev` until its first verified webhook. Returns the milliseconds until `dev` is ready, and
+ * from then until the webhook. `npmCache` is the cache folder for npx.
+ */
 async function startDev(
   file: string,
   args: string[],

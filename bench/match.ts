@@ -2,7 +2,7 @@
  * Measures matching blocks of Ethereum's size against a thousand streams with a thousand to ten
  * million addresses in total, including building the bodies. For comparison, it measures a map of
  * strings to sets (up to a million addresses), and iterating over the block without lookups. With
- * ten million addresses, it also measures the share of one core for following four chains.
+ * ten million addresses, it also measures the share of one core that following four chains takes.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -30,7 +30,7 @@ import type { Figures } from './figures.ts';
 const CHAIN = '0x2105';
 const STREAMS = 1_000;
 const SIZES = { '1k': 1e3, '10k': 1e4, '1M': 1e6, '10M': 1e7 };
-/** Above this number of addresses, a map of strings to sets takes gigabytes. */
+/** Maximum number of addresses in the map of strings to sets; a larger map takes gigabytes. */
 const MAP_LIMIT = 1e6;
 const BLOCKS = 100;
 const ROUNDS = 20;
@@ -80,7 +80,6 @@ export default async function match(parts: readonly string[]): Promise<Figures> 
   return figures;
 }
 
-/** Returns the processor time of this thread in milliseconds. */
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -172,8 +171,8 @@ const SWAP = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67
 const STRANGERS = 0x4000_0000;
 
 /**
- * Creates a block in which most logs are ERC-20 transfers. The parties are addresses that are not
- * watched, except for a small share.
+ * Creates a block in which most logs are ERC-20 transfers. Only a small share of the parties are
+ * watched addresses.
  */
 function createBlock(
   { transactions, logs }: { transactions: number; logs: number },

@@ -1,8 +1,8 @@
 /**
- * Measures the time from the kill of a reader to the webhook of a block that is mined right then.
- * On PostgreSQL, a standby takes over; on SQLite, the service restarts. By default, 100 streams
- * watch ten million random addresses, which are written directly to the tables in the order in
- * which an import writes them.
+ * Measures the time from the kill of a reader to the webhook of a block that is mined immediately
+ * afterwards. On PostgreSQL, a standby takes over; on SQLite, the service restarts. By default, 100
+ * streams watch ten million random addresses, which are written directly to the tables in the order
+ * in which an import writes them.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -154,7 +154,7 @@ async function createStreams({ sink }: World, on: Served): Promise<string[]> {
 const isReady = (service: Served): Promise<boolean> =>
   until('the service is ready', async () => (await fetch(`${service.url}/ready`)).ok, PATIENCE_MS);
 
-/** Waits until the chain is live, because blocks that are mined before that are not matched. */
+/** Waits until the chain is live, because blocks that are mined earlier are not matched. */
 const isLive = (service: Served): Promise<boolean> =>
   until(
     'the chain is live',

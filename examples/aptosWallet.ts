@@ -18,8 +18,8 @@ const {
 const handler = createHandler({ secret }).onAptosWebhook((webhook) => {
   const print = (sign: string, moved: typeof webhook.coinDeposits): void => {
     for (const { address, value, valueWithDecimals, coin } of moved) {
-      // A webhook contains the movements of all accounts in its transactions, so this selects those
-      // of one account. Coins are identified by type, because names are not unique.
+      // A webhook contains the movements of all accounts in its transactions, so the condition
+      // selects those of one account. Coins are identified by type, because names are not unique.
       if (address === account) console.log(sign, valueWithDecimals ?? value, coin.symbol, coin.type);
     }
   };

@@ -70,7 +70,10 @@ function upserts(webhook: RecordSource): Statement[] {
   });
 }
 
-/** Deletes only rows of the removed block; rows of its replacement have a different hash. */
+/**
+ * Returns statements that delete only rows of the removed block; rows of its replacement have a
+ * different hash.
+ */
 function deletions(webhook: RecordSource): Statement[] {
   const { blockHash, ...ids } = toRemovedIds(webhook);
   return kinds.flatMap((table) => {

@@ -54,7 +54,9 @@ try {
   process.exitCode = 1;
 }
 
-/** The tests prefer the programs in this folder to those of the system. */
+/**
+ * Adds a folder to the front of PATH, so that the tests prefer its programs to those of the system.
+ */
 function addToPath(folder) {
   process.env['PATH'] = [folder, process.env['PATH']].join(delimiter);
 }

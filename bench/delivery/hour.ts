@@ -16,7 +16,10 @@ import { createChain, startEngine } from './workload.ts';
 const STREAMS = 100;
 const BLOCK_EVERY_MS = 200;
 const MINUTE_MS = 60_000;
-/** Retention of deliveries, so that the ledger also stops growing. Applied every ten minutes. */
+/**
+ * Retention of deliveries. It is short, so that the ledger also stops growing, and is applied every
+ * ten minutes.
+ */
 const KEPT_MS = 2 * MINUTE_MS;
 const MB = 1e6;
 

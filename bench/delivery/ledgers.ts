@@ -12,8 +12,8 @@ export type EngineName = Store['engine'];
 export interface Ledger {
   store: Store;
   /**
-   * Returns the processor time of the database's own processes in microseconds; undefined for
-   * SQLite, which has none.
+   * Returns the processor time of the database server's processes in microseconds; undefined for
+   * SQLite, which has no server.
    */
   readCpuUs: (() => number) | undefined;
 }

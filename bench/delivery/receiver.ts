@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 
-/** Requests to this path get no response. */
+/** Path of requests that get no response. */
 export const HUNG_PATH = '/hung';
 
 export interface Receiver {
@@ -13,8 +13,8 @@ export interface Receiver {
   /** Returns the processor time of the thread so far, in microseconds. */
   readCpuUs(): Promise<number>;
   /**
-   * Returns the webhooks since the previous call: the time of the first byte in Unix milliseconds,
-   * by webhook id.
+   * Returns the time of the first byte of each webhook that arrived since the previous call, in
+   * Unix milliseconds, by webhook id.
    */
   takeArrivals(): Promise<Map<string, number>>;
   stop(): Promise<void>;

@@ -96,8 +96,8 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
 }
 
 /**
- * Delivers until the ledger has recorded `count` deliveries as succeeded. Returns the rate and the
- * processor time per delivery.
+ * Delivers until the ledger has recorded `count` deliveries as succeeded. Returns the rate, the
+ * delay of the event loop, and the processor time per delivery.
  */
 async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver, count: number) {
   const loop = monitorEventLoopDelay({ resolution: 1 });

@@ -13,7 +13,7 @@ const LIST_FIELDS = ['abi', 'advancedOptions', 'topic0', 'address', 'addresses',
   'scopes',
   'functions',
 ]);
-/** Redacting secrets in repetitions of this string once took quadratic time. */
+/** String whose repetitions once took quadratic time to redact. */
 const URL_LIKE = 'a-';
 
 /** Returns a body with the same string in all text fields. */

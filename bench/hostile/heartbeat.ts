@@ -1,6 +1,6 @@
 /**
- * Loaded into the service by `--import`: measures how long its event loop is blocked. On SIGUSR2,
- * it prints the longest time to standard error and starts over.
+ * Measures how long the event loop of the service is blocked; the service loads this file with
+ * `--import`. On SIGUSR2, it prints the longest time to standard error and starts over.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';

@@ -43,7 +43,10 @@ const KEY = { 'x-api-key': API_KEY };
 const heartbeat = fileURLToPath(new URL('heartbeat.ts', import.meta.url));
 
 type Group = 'open' | 'keyed' | 'addresses' | 'filters' | 'idle';
-/** Maximum milliseconds that an attack may block the event loop. Longer times are printed. */
+/**
+ * Maximum time in milliseconds for which an attack may block the event loop. Longer times are
+ * printed.
+ */
 const LIMITS_MS: Readonly<Record<Group, number>> = {
   idle: 50,
   open: 50,
@@ -266,7 +269,10 @@ async function createAptos(service: Served, webhookUrl: string): Promise<string>
   return (JSON.parse(text) as { id: string }).id;
 }
 
-/** Returns the result, or throws an error that names the work if it takes longer than `ms`. */
+/**
+ * Returns the result of the work. If the work takes longer than `ms`, throws an error that names
+ * the work.
+ */
 async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const late = async (): Promise<never> => {

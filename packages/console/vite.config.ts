@@ -5,7 +5,7 @@ import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 import { thirdPartyLicenses } from '../kit/scripts/thirdParty.ts';
 
-/** The first paint needs the Latin fonts, so the page loads them in parallel with its script. */
+/** Preloads the Latin fonts, which the first paint needs, in parallel with the script. */
 const preloadLatinFonts: Plugin = {
   name: 'preload-latin-fonts',
   transformIndexHtml: {

@@ -20,7 +20,7 @@ const WARM_BLOCKS = 20;
  * periodic work, such as renewing a lease.
  */
 const MEASURED_BLOCKS = 5;
-/** The testkit simulates chains and receivers, and is not part of the product. */
+/** Files that do not count: the testkit only simulates chains and receivers. */
 const NOT_COUNTED = /^packages\/testkit\//;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-house-'));

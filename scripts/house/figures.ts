@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const SOURCES = 'packages/*/{src,scripts}/**/*.{ts,tsx}';
 const NO_SOURCE = /\.(test|test-d|test-only|suite|generated)\.tsx?$/;
-/** Exempt from the limits: migrations are never edited, so their file only grows. */
+/** File that is exempt from the limits: migrations are never edited, so their file only grows. */
 const MIGRATIONS = 'packages/service/src/store/engine/migrations.ts';
 const LINT = 'scripts/house/oxlintrc.json';
 
@@ -83,8 +83,7 @@ async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
 }
 
 /**
- * Runs oxlint. Uses its output even if it fails, because its exit code is 1 when it reports
- * something.
+ * Runs oxlint. Uses its output even if it fails, because its exit code is 1 when it finds problems.
  */
 async function runLinter(): Promise<{ diagnostics: Diagnostic[] }> {
   const args = ['oxlint', '-c', LINT, '--format', 'json', 'packages'];

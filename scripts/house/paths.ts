@@ -35,7 +35,10 @@ function readPath(beginning: string): string[] {
 export const readBlockPath = (): string[] => readPath('A block to its POST');
 export const readRowPath = (): string[] => readPath("A delivery's row to the screen");
 
-/** Runs a service in a separate process, where V8 reports which functions were called. */
+/**
+ * Measures which files run for a block and for a page of deliveries, in a separate process, where
+ * V8 reports which functions were called.
+ */
 export async function measureExecuted(): Promise<Executed> {
   const program = fileURLToPath(new URL('executed.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['-C', '@sluice/source', program]);

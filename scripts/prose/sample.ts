@@ -46,8 +46,8 @@ const sections = pages.flatMap((name) =>
 );
 
 /**
- * Draws items by a hash of the seed and each item's place and text, so that a commit always has the
- * same sample.
+ * Draws items by a hash of the seed and each item's file, line and text, so that a commit always
+ * has the same sample.
  */
 function draw<Item extends { name: string; line: number; text: string }>(
   items: readonly Item[],

@@ -22,7 +22,10 @@ export function readManifests(root = ROOT): Manifest[] {
   );
 }
 
-/** Compares the versions of all packages, of their dependencies on each other and in the lock. */
+/**
+ * Compares the versions in all `package.json` files, including dependencies between the packages,
+ * and in the lockfile.
+ */
 export function findVersionProblems(manifests: readonly Manifest[], root = ROOT): string[] {
   const version = manifests[0]?.version;
   const ours = new Set(manifests.map(({ name }) => name));
@@ -49,7 +52,9 @@ export function readNotes(changelog: string, version: string): string | undefine
     .trim();
 }
 
-/** Checks the version's section in the changelog; only a rehearsal may lack its date. */
+/**
+ * Checks that the changelog has a section for the version, with a date unless this is a rehearsal.
+ */
 export function findChangelogProblems(
   changelog: string,
   version: string,
@@ -64,7 +69,10 @@ export function findChangelogProblems(
     : [`The section ${version} of CHANGELOG.md has no date. Write it in place of "unreleased".`];
 }
 
-/** Checks that a tarball has the files that every package needs, and no others by accident. */
+/**
+ * Checks that a tarball has the files that every package needs, and no tests, hidden files or
+ * `node_modules`.
+ */
 export function findFileProblems({ name, files }: Packed): string[] {
   const licenses = files.filter((path) => path.endsWith('THIRD-PARTY.md'));
   return [
@@ -96,7 +104,10 @@ export function checkTypes({ name, tarball }: Packed): string[] {
   return status === 0 ? [] : [`${name}: attw exited with ${status}:\n${stdout}${stderr}`];
 }
 
-/** Checks that only the release workflow of this version's tag publishes. */
+/**
+ * Checks that this process is a GitHub workflow for the version's tag; only the release workflow
+ * publishes.
+ */
 export function findPlaceProblems(env: NodeJS.ProcessEnv, version: string): string[] {
   const isTag = env['GITHUB_ACTIONS'] === 'true' && env['GITHUB_REF'] === `refs/tags/v${version}`;
   return isTag

@@ -41,7 +41,7 @@ export function packDeploy(
   return tarball;
 }
 
-/** Replaces the image that users build themselves, in a compose file, with the published one. */
+/** Replaces the image that a compose file builds locally with the published image. */
 export const withImage = (compose: string, image: string): string =>
   compose.replaceAll(
     /^( +)build:\n(?:\1 +.*\n)+\1image: sluice$/gm,

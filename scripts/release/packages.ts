@@ -1,4 +1,4 @@
-/** Builds the published packages outside of their sources, and packs them. */
+/** Builds the published packages outside their source folders, and packs them. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,9 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-/** Builds the kit and packs it into a folder, so that several tests can pack it at once. */
+/**
+ * Builds and packs the kit in a folder of the caller, so that several tests can pack it at once.
+ */
 export function packKit(folder: string): Packed {
   const built = join(folder, 'kit');
   mkdirSync(built);

@@ -75,7 +75,7 @@ async function release(): Promise<void> {
   report(`${isDryRun ? 'rehearsed' : 'published'} ${version}; files are in ${output}`);
 }
 
-/** Checks that the built command reports its version and its commit, without a repository. */
+/** Checks that the built command reports its version and the current commit. */
 function findBuildProblems(version: string): string[] {
   const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
   const main = join(output, 'sluice', 'dist', 'main.js');
@@ -86,7 +86,10 @@ function findBuildProblems(version: string): string[] {
     : [`sluice --version printed "${stdout.trim()}", not "${expected}".`];
 }
 
-/** Publishes a package, or rehearses it. Skips a published one, so that a failed run can repeat. */
+/**
+ * Publishes a package, or rehearses it. Skips a package that is already published, so that a failed
+ * run can be repeated.
+ */
 function publish({ name, version, tarball }: Packed): void {
   if (!isDryRun && isPublished(name, version)) {
     report(`${name}@${version} was published before`);

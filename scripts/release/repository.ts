@@ -1,6 +1,6 @@
 /**
- * Fields of `package.json` that name the repository. Only a workflow on GitHub knows its URL, and
- * npm requires it for provenance.
+ * Fields of `package.json` that name the repository. Only a workflow on GitHub knows the
+ * repository's URL, which npm requires for provenance.
  */
 const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env;
 

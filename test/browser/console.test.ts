@@ -138,7 +138,7 @@ test('filter, selection and tab are in the URL and survive a reload', async () =
   const confirmed = filter.getByRole('link', { name: /^confirmed/ });
   await confirmed.click();
   await page.waitForURL(/phase=confirmed/);
-  // Once both have loaded, the count in the filter equals the number of rows in the list.
+  // Once the filter and the list have loaded, the count in the filter equals the number of rows.
   const isCounted = async (): Promise<boolean> => {
     const count = /\d+$/.exec(await confirmed.innerText())?.[0];
     return Number(count) === (await rowsOf(page).count());

@@ -65,7 +65,8 @@ test('a node is tested, added and removed, in both themes and on a phone', async
   const dialog = page.getByRole('dialog');
   const url = dialog.getByLabel('URL');
 
-  // A node of a different chain is refused at the URL field, until the chain or the URL changes.
+  // The URL field shows an error for a node of a different chain, until the chain or the URL
+  // changes.
   await dialog.getByLabel('Chain', { exact: true }).selectOption('');
   await dialog.getByLabel('Chain ID').fill('0x1');
   await url.fill(nodeUrl);

@@ -10,7 +10,7 @@ import { API_KEY, serve, type Served } from '../serve.ts';
 import { expectAccessible, expectContrast, PHONE, startVisitor, type Visitor } from './visitor.ts';
 import { buildConsole } from './world.ts';
 
-/** Ethereum and Base, so that the service knows their names. */
+/** Chain IDs of Ethereum and Base, whose names the service knows. */
 const CHAINS = { frozen: 1, other: 8453 };
 const BLOCK_MS = 1_000;
 
@@ -29,8 +29,8 @@ let streamId: string;
 
 async function startPaced(chainId: number): Promise<Paced> {
   const chain = await startScriptedChain({ chainId });
-  // Each block is exactly one second later than the previous one, even if a busy machine delays the
-  // timer.
+  // Each block's timestamp is exactly one second after the previous one, even if a busy machine
+  // delays the timer.
   const mine = (): void => void chain.mine({ timestamp: chain.head.timestamp + 1n });
   let timer: ReturnType<typeof setInterval> | undefined;
   return Object.assign(chain, {

@@ -1,6 +1,6 @@
 /**
- * Tests the unmodified official npm client with Aptos and EVM deliveries of one service. Its nodes
- * are a scripted fullnode and Anvil.
+ * Tests the unmodified official npm client with Aptos and EVM deliveries of one service. The
+ * service's nodes are a scripted fullnode and Anvil.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

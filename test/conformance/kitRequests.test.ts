@@ -1,7 +1,7 @@
 /**
  * Compares the requests that the official client and the kit send for each call to one recording
- * server: method, path, query and body. Both must equal the request in the contract, which is the
- * only reference for calls that the official client does not have.
+ * server: method, path, query and body. Both requests must equal the request in the contract, which
+ * is the only reference for calls that the official client does not have.
  */
 import { type Client, createClient } from '@sluice/kit';
 import { ROUTES } from '@sluice/kit/contract';

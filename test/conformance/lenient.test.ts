@@ -262,7 +262,7 @@ test('null keeps a field in an update', async () => {
   const after = await kit.streams.get(id);
   expect({ ...after, updatedAt: before.updatedAt }).toEqual({ ...before, description: 'other' });
   expect(sink.requests.length).toBe(requests);
-  // An empty list clears the field, and `null` is a value of `maxPerSecond`.
+  // An empty list clears the field, and `null` is a valid value of `maxPerSecond`.
   expect(await kit.streams.update(id, { maxPerSecond: null, topic0: [], abi: [] })).toMatchObject({
     maxPerSecond: null,
     topic0: [],

@@ -1,7 +1,7 @@
 /**
  * The published official npm client. An interceptor in its HTTP library redirects the requests to
- * our service, because the client has no setting for the address. Its types are declared here,
- * because its packages are not installed when the project is type-checked.
+ * the tested service, because the client has no setting for the address. Its types are declared
+ * here, because its packages are not installed when the project is type-checked.
  */
 import { createRequire } from 'node:module';
 import type {

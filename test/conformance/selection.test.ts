@@ -816,8 +816,8 @@ describe('a stream matches by its options:', () => {
 describe('a stream matches by its filters:', () => {
   test.each(filters)('$name', (row) => {
     expectRow(row);
-    // Every filter except the empty one must exclude some of these logs. `count` is halved, because
-    // each match is sent in both phases.
+    // Every filter except the empty one must exclude some of the transfers and approvals. `count`
+    // is halved, because each match is sent in both phases.
     const events = [isFungible, (log: WebhookLog) => log.topic0 === APPROVAL_TOPIC];
     const count = [...receivedOf(row).values()].reduce((sum, { logs }) => sum + logs.length, 0);
     const all = chainsOf(row)

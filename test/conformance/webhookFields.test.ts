@@ -122,7 +122,10 @@ async function createStream(tag: string, options: Partial<CreateEvmStream>): Pro
   await kit.streams.addAddress(id, [...accounts, ...Object.values(contracts), heir]);
 }
 
-/** Waits for the webhook of a stream, block and phase; throws if none arrives within 20 s. */
+/**
+ * Waits for the webhook of a stream, block and phase, and returns its request; throws if none
+ * arrives within 20 s.
+ */
 function requestOf(tag: string, number: number, confirmed: boolean): Promise<RecordedRequest> {
   const { id } = streams.get(tag)!;
   return sink.waitFor(
@@ -162,7 +165,7 @@ async function expectedOf(
   };
 }
 
-/** Compares the webhooks of both phases with the expected one, to the byte. */
+/** Compares the webhooks of both phases with the expected one, byte for byte. */
 async function expectWebhooks(
   tag: string,
   seen: ChainView,
@@ -208,7 +211,7 @@ test('the blocks contain every kind of record', async () => {
         .map((each) => [each.approvedAll, each.tokenContractType].join()),
     ),
   ).toEqual(new Set(['false,ERC721', 'true,ERC721', 'true,ERC1155']));
-  // Each of the two successful calls of the mover makes eight internal transactions: four
+  // Each of the two successful calls to the mover makes eight internal transactions: four
   // transfers, three creations and one selfdestruct.
   expect(views.flatMap(({ txsInternal }) => txsInternal)).toHaveLength(2 * 8);
 });

@@ -1,5 +1,5 @@
 /**
- * Checks that the files in `deploy/` fit the program, except those for Kubernetes. No container
+ * Checks that the files in `deploy/`, except those for Kubernetes, match the program. No container
  * engine is needed.
  */
 import { spawnSync } from 'node:child_process';
@@ -198,7 +198,7 @@ describe('the systemd unit', () => {
     );
     expect(set['SLUICE_DATA']).toBe(`%S/${valuesOf('StateDirectory')[0]}`);
     expect(Number.parseInt(valuesOf('TimeoutStopSec')[0]!)).toBeGreaterThan(DRAIN_S);
-    // V8 would not start.
+    // With `MemoryDenyWriteExecute`, V8 would not start.
     expect(valuesOf('MemoryDenyWriteExecute')).toEqual([]);
   });
 
@@ -226,7 +226,7 @@ describe('the systemd unit', () => {
     'is valid, and exposes little of the machine',
     () => {
       const file = join(folder, 'sluice.service');
-      // The command is not installed here, and systemd-analyze requires an existing one.
+      // The command is not installed here, and systemd-analyze requires that it exists.
       writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
       const analyze = (...args: string[]) =>
         spawnSync('systemd-analyze', args, { encoding: 'utf8' });

@@ -1,6 +1,6 @@
 /**
  * Renders the overlays in `deploy/kubernetes` with `kubectl kustomize`, and checks that the objects
- * are valid, restricted, and fit the program. No cluster is needed.
+ * are valid, restricted, and match the program. No cluster is needed.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,8 +38,8 @@ const render = (folder: string): Manifest[] => {
 };
 
 /**
- * Validates a manifest. The schemas allow unknown fields, so this also reports the fields that the
- * validator did not read.
+ * Returns the errors in a manifest. The schemas allow unknown fields, so the fields that the
+ * validator did not read also count as errors.
  */
 function validate(manifest: Manifest): string[] {
   const model = MODELS.find(
@@ -199,7 +199,7 @@ describe('the overlay roles', () => {
       ({ spec }) => spec.scaleTargetRef.name,
     );
     expect(scaled).toEqual(['sluice-api', 'sluice-deliver']);
-    // A number of replicas would undo what the autoscaler set, each time it is applied.
+    // A number of replicas would undo what the autoscaler set, each time the manifest is applied.
     for (const { metadata, spec } of ofKind(manifests, Deployment)) {
       expect(spec!.replicas).toBe(scaled.includes(metadata!.name!) ? undefined : 2);
     }

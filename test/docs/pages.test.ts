@@ -1,5 +1,5 @@
 /**
- * Checks the pages: their links and calls of the kit, the default limit in the contract, the lists
+ * Checks the pages: their links and calls to the kit, the default limit in the contract, the lists
  * of pages, and that tests run the examples.
  */
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Tests the parts of `npm run site` other than VitePress: the API pages, the lists of pages, the
- * links and their check.
+ * rewriting of links and the link check.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

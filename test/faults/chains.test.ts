@@ -132,7 +132,8 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.switchTo(tip);
     world.mine([plain, told], 1);
     await world.holds([plain, told]);
-    // `plain` gets no removal webhooks, so the blocks of A are not delivered to it again.
+    // `plain` gets no removal webhooks, so the blocks of the restored branch are not delivered to
+    // it again.
     const twice = await world.ledger.rows(`
       select match_id, phase from delivery where stream_id = '${plain.streamId}'
       group by match_id, phase having count(*) > 1`);
@@ -257,7 +258,7 @@ function expectComplete(
   for (const { logs, txs } of bodies) expect([logs.length, txs.length]).toEqual([1, wanted]);
 }
 
-/** Returns whether blocks were committed in ascending order. */
+/** Returns whether the stream's deliveries were created in the order of their blocks. */
 async function isInOrder(world: FaultWorld, { streamId }: Watch): Promise<boolean> {
   const rows = await world.ledger.rows<{ created_at: number }>(`
     select created_at from delivery where stream_id = '${streamId}' and phase = 'unconfirmed'

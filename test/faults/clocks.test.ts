@@ -53,7 +53,8 @@ describe.each(STORES)('on %s', (store) => {
     world.mine([later], 3);
     await until('new deliveries arrive', () => world.receiver.requestsOf(later).length >= 3);
     if (store === 'postgres') {
-      // The clock of the database decides, so no retry is early, and signatures have the true time.
+      // Leases and signatures use the clock of the database, so no retry is early, and signatures
+      // have the correct time.
       await until('the retry arrives', () => world.receiver.requestsOf(watch).length > 1);
       const [first, second] = world.receiver.requestsOf(watch);
       expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(FAST_RETRY_MS);
@@ -74,7 +75,7 @@ describe.each(STORES)('on %s', (store) => {
       expect(world.receiver.requestsOf(slow)).toHaveLength(1);
       jump(0);
     }
-    // No lease expired early, so no delivery is sent twice.
+    // No lease is lost, so no delivery may be sent twice.
     await world.holds([watch, slow, later]);
     await until('the retry arrives', () => world.receiver.requestsOf(watch).length > 1);
   });

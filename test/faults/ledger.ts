@@ -7,7 +7,9 @@ import pg from 'pg';
 export type LedgerRow = Record<string, string | number | null>;
 
 export interface Ledger {
-  /** Runs a query that works on both engines, and returns numeric columns as numbers. */
+  /**
+   * Runs a query that works on both engines, and returns its rows, with numeric columns as numbers.
+   */
   rows<Row extends object = LedgerRow>(select: string): Promise<Row[]>;
   /** Returns the first column of the first row as a number; NaN without a row. */
   value(select: string): Promise<number>;

@@ -36,7 +36,8 @@ describe.each(STORES)('on %s', (store) => {
     for (let kill = 0; kill < KILLS; kill++) {
       world.mine([quiet]);
       await until('one delivery has succeeded', async () => (await quietOnes()) > kill);
-      // The next requests get their responses after 500 ms, so that they are in flight at the kill.
+      // The next requests get their responses after 500 ms, so that they are in flight when the
+      // service is killed.
       const before = world.receiver.requestsOf(watch).length;
       world.receiver.answer(watch.path, { delayMs: 500 });
       world.mine([watch], 3);
@@ -52,7 +53,7 @@ describe.each(STORES)('on %s', (store) => {
     }
     expect(world.lostLeases.total).toBeGreaterThan(0);
     await world.holds([watch, quiet]);
-    // All deliveries that were in flight at the last kill are resent in time.
+    // All deliveries that were in flight when the service was last killed are resent in time.
     const again = new Map<string, number>();
     for (const { id, receivedAt } of world.receiver.requestsOf(watch)) {
       if (receivedAt > killedAt + 200 && !again.has(id)) again.set(id, receivedAt - killedAt);

@@ -27,8 +27,8 @@ describe.each(STORES)('on %s', (store) => {
   afterAll(() => world?.stop());
 
   /**
-   * Creates a stream that delivers only confirmed blocks, and mines a matching block and its
-   * confirmations.
+   * Creates a stream that delivers only confirmed blocks, mines a matching block and its
+   * confirmations, and returns the watch.
    */
   const deliverOne = async (
     name: string,

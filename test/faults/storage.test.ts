@@ -1,4 +1,4 @@
-/** Tests ledgers whose disk is full, whose server stops, or whose connections go dead. */
+/** Tests ledgers whose disk is full, whose server stops, or whose connections stop responding. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

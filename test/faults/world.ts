@@ -46,7 +46,10 @@ const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url
 const SETTLE_MS = Number(process.env['FAULT_SETTLE_MS'] ?? 240_000);
 /** Interval of the checks, each of which reads the complete ledger. */
 const CHECK_MS = 250;
-/** Timeout for the service's own integrity checks to find nothing; they run once a minute. */
+/**
+ * Maximum time until the service's own integrity checks report no violations; they run once a
+ * minute.
+ */
 const OWN_CHECK_MS = 90_000;
 
 /** A stream that watches a separate address and has a separate path at the receiver. */
@@ -112,7 +115,9 @@ export interface FaultWorld {
    * of the receiver.
    */
   watch(name: string, options?: Partial<CreateEvmStream> & { url?: string }): Promise<Watch>;
-  /** Mines blocks (default: one), each with one transaction and one log per watch. */
+  /**
+   * Mines blocks (default: one), each with one transaction and one log per watch, and returns them.
+   */
   mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
   /** Returns the transactions that `mine` puts into a block. */
   transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
@@ -121,8 +126,8 @@ export interface FaultWorld {
   kill(): Promise<void>;
   start(options?: WorldOptions): Promise<void>;
   /**
-   * Waits until all invariants hold for these streams, and the service's own integrity checks find
-   * nothing; throws after a timeout.
+   * Waits until all invariants hold for these streams, and the service's own integrity checks
+   * report no violations; throws after a timeout.
    */
   holds(watches: readonly Watch[]): Promise<void>;
   stop(): Promise<void>;
@@ -325,8 +330,8 @@ async function startReceiver(): Promise<
 }
 
 /**
- * Returns whether the service counts a response as a success. It aborts a dripping response,
- * regardless of its status.
+ * Returns whether the service counts a response as a success. The service aborts a dripping
+ * response, regardless of its status.
  */
 function isAcceptance(behaviour: SinkBehaviour): boolean {
   if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;

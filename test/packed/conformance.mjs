@@ -1,5 +1,5 @@
 /**
- * Checks the contract's vectors against the installed tarball. Uses plain JavaScript and
+ * Checks the installed tarball against the contract's vectors. Uses plain JavaScript and
  * `node:test`, for Node versions that cannot run this repository's test runner.
  */
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { toRecords } from '@sluice/kit/records';
 const TEST_WEBHOOK =
   '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}';
 
-/** Each vector was checked with the hosted SDK. */
+/** Test vectors, each of which was checked with the hosted SDK. */
 const SIGNATURES = [
   {
     body: TEST_WEBHOOK,

@@ -1,4 +1,6 @@
-/** Tests the release: its rehearsal succeeds, and each of its checks finds what it checks for. */
+/**
+ * Tests the release: its rehearsal succeeds, and each of its checks detects its kind of problem.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,

@@ -1,7 +1,7 @@
 /**
  * Tests recorded blocks of Ethereum and of networks that differ from it. A scripted node serves
  * each block, and the kit decodes its webhook. We cannot publish the recordings; they are next to
- * the checkout, or in SLUICE_FIXTURES.
+ * the checkout, or in the folder named by SLUICE_FIXTURES.
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -326,8 +326,8 @@ if (!isThere) {
   });
 } else {
   /**
-   * Reads the block from two nodes that have no other block. The ledger already knows the genesis
-   * block of the chain.
+   * Reads the block from two nodes that have no other block, and returns its numbers of logs and
+   * transactions, and the proof status. The ledger already knows the genesis block of the chain.
    */
   const prove = async (network: string, number: string, proof?: 'on') => {
     const recorded = readRecorded(network, number);

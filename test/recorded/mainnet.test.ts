@@ -1,6 +1,6 @@
 /**
  * Reads and matches Ethereum mainnet block 18,000,000 from a recording. We cannot publish the
- * recording; it is next to the checkout, or in SLUICE_FIXTURES.
+ * recording; it is next to the checkout, or in the folder named by SLUICE_FIXTURES.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';

@@ -46,7 +46,8 @@ const node = (major: number): Runtime => ({
   version: new RegExp(`^v${major}\\.`),
 });
 const RUNTIMES: Runtime[] = [
-  // Vitest requires a newer Node, but runs on this one. The generator of the contract does not.
+  // Vitest requires a newer Node, but also runs on this one. The generator of the contract does not
+  // run on it.
   { ...node(20), options: ['--exclude', 'packages/kit/src/contract/generated.test.ts'] },
   node(22),
   node(24),
@@ -87,7 +88,7 @@ test.each(here)(
     const report = join(folder, 'report.json');
     const suite = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'packages/kit'];
     const output = ['--reporter=json', `--outputFile=${report}`];
-    // The report lists the failed tests.
+    // Ignores the exit code, because the report lists the failed tests.
     await promisify(execFile)(path, [...command, ...suite, ...options, ...output], {
       cwd: root,
       // Omits Vitest's variables, which would mark the child process as one of Vitest's own

@@ -22,8 +22,8 @@ let accepted = 0;
 const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message);
 
 /**
- * Chooses the behavior for a request: 1 % fail, 0.3 % are slow and 0.2 % are cut. The receiver
- * accepts every request of a delivery after the first two.
+ * Chooses the behavior for a request: 1 % fail, 0.3 % are slow, and 0.2 % get a connection reset.
+ * The receiver accepts every request of a delivery after the first two.
  */
 function choose(id: string, time: number): 'accept' | 'fail' | 'slow' | 'cut' {
   if (time >= MAX_OFFENCES) return 'accept';

@@ -46,7 +46,7 @@ const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const STREAMS = 50;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
-/** On PostgreSQL, every nth kill, with this n, stops the database server instead of the service. */
+/** Interval, in kills, at which the PostgreSQL server is stopped instead of the service. */
 const DATABASE_KILLS = 10;
 const MAX_DELAY_MS = 1_000;
 /**
@@ -120,7 +120,7 @@ const sampling = setInterval(() => {
 }, SAMPLE_MS);
 
 const killed = { service: 0, database: 0 };
-/** Number of accepted deliveries to wait for before each kill, in ascending order. */
+/** Numbers of accepted deliveries to wait for, one before each kill, in ascending order. */
 const moments = Array.from({ length: kills }, () => Math.floor(random() * all)).sort(
   (a, b) => a - b,
 );

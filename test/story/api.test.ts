@@ -131,7 +131,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   }
 
   /**
-   * Sends an invalid request, and checks that nothing was stored and that the service is healthy.
+   * Sends an invalid request, checks that nothing was stored and that the service is healthy, and
+   * returns the response.
    */
   async function sendBad(method: string, path: string, sending: Sending = {}): Promise<RawAnswer> {
     const before = await stored(sending.to);

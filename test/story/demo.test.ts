@@ -1,6 +1,6 @@
 /**
  * Tests that the ledger of `sluice dev --seed demo` is consistent, and that the service continues
- * it.
+ * from its last block.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts the service on the ledger, and waits until all chains are live. */
+/** Starts the service on the ledger, waits until all chains are live, and returns a client. */
 async function startLive(): Promise<SluiceClient> {
   service = await startService({
     port: 0,

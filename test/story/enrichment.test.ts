@@ -119,7 +119,10 @@ async function startHeldNode(target: string): Promise<HeldNode> {
   };
 }
 
-/** Sends a transaction, which gets its own block, and waits until it is mined. */
+/**
+ * Sends a transaction, which gets a separate block, waits until it is mined, and returns the
+ * created contract's address and the block number.
+ */
 async function send(transaction: object): Promise<{ contractAddress: string; block: number }> {
   const hash = await anvil.request('eth_sendTransaction', [
     { from: owner(), gas: '0x4c4b40', ...transaction },
@@ -154,7 +157,9 @@ async function watch(address: string, more: Partial<CreateEvmStream>): Promise<s
   return stream.id;
 }
 
-/** Waits for the webhook of this stream, block and phase, and verifies its signature. */
+/**
+ * Waits for the webhook of this stream, block and phase, verifies its signature, and returns it.
+ */
 async function webhookOf(streamId: string, block: number, confirmed = false): Promise<EvmWebhook> {
   const parse = (body: string): EvmWebhook => JSON.parse(body) as EvmWebhook;
   const request = await sink.waitFor(

@@ -30,7 +30,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Sends a transfer every 40 ms until stopped. Two of three transfers go to the watched address. */
+/**
+ * Sends a transfer every 40 ms until stopped. Two out of three transfers go to the watched address.
+ */
 function mineTransfers(watched: string): { stop(): Promise<void> } {
   let stopped = false;
   const running = (async () => {

@@ -12,8 +12,8 @@ import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world
 const STOPPED_MS = 18_000;
 const UNDER_WAY = 20;
 /**
- * Maximum number of file descriptors. Every process has more than this open from the start, so the
- * service cannot open another one.
+ * Maximum number of file descriptors. Every process has more descriptors open from the start, so
+ * the service cannot open another one.
  */
 const FEW_FILES = 10;
 

@@ -22,7 +22,10 @@ interface Workflow {
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
-/** Programs that runners or earlier steps install. Their arguments name files of later steps. */
+/**
+ * Programs that runners or earlier steps install. Their arguments may name files that earlier steps
+ * create.
+ */
 const ON_RUNNERS = new Set(['cosign', 'gh']);
 
 /** Describes the problem of a step's command; undefined if the command can run. */

@@ -73,7 +73,8 @@ cpSync(consoleBuild, join(built, 'console'), {
   // Skips hidden files, such as the metadata of the build.
   filter: (path) => !basename(path).startsWith('.'),
 });
-// npm's website needs absolute links. Without a repository, the pages in the package are linked.
+// npm's website needs absolute links. Without a repository, the links lead to the pages in the
+// package.
 const base = REPOSITORY_URL === undefined ? '' : `${REPOSITORY_URL}/blob/v${version}/`;
 const readme = readFileSync(at('packages/cli/README.md'), 'utf8');
 writeFileSync(join(built, 'README.md'), readme.replaceAll('](../../', `](${base}`));
@@ -92,8 +93,8 @@ const manifest = {
   ...{ name, version, description, license, ...repositoryFields('packages/cli') },
   type: 'module',
   bin: { sluice: 'dist/main.js' },
-  // Lower than the version that Sluice needs, so that the launcher can run and start the pinned
-  // Node.
+  // This version is lower than the one that Sluice needs, so that an older Node can run the
+  // launcher, which starts the pinned Node.
   engines: { node: '>=20' },
   optionalDependencies,
 };

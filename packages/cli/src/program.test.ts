@@ -176,7 +176,7 @@ complete -C 'sluice streams de'`,
   ],
 ];
 
-/** Missing programs. `npm test` reports them, and fails without them in CI. */
+/** Programs that are not installed. `npm test` reports them, and fails without them in CI. */
 const missing = process.env['TESTS_WITHOUT']?.split(' ') ?? [];
 
 test.each(SHELLS.filter(([shell]) => !missing.includes(shell)))(

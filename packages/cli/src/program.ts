@@ -254,7 +254,7 @@ async function answerTab(words: readonly string[], terminal: Terminal): Promise<
   return EXIT.success;
 }
 
-/** Replaces empty arguments with `--help`, and `help listen` with `listen --help`. */
+/** Replaces an empty list of arguments with `--help`, and `help listen` with `listen --help`. */
 function toGiven(args: readonly string[]): readonly string[] {
   if (args.length === 0) return ['--help'];
   return args[0] === 'help' ? [...args.slice(1), '--help'] : args;

@@ -37,8 +37,8 @@ const WINDOW_BLOCKS = 256;
 const WAITS = [QUICK_RETRY_MS, ...CONTRACT_SCHEDULE_MS];
 
 /**
- * The receiver rejects every nth replayed swap, with this n, as too old. Its delivery is then
- * stopped manually.
+ * One in this many replayed swaps is rejected by the receiver as too old. The delivery of a
+ * rejected swap is then stopped manually.
  */
 const EVERY_STALE = 13;
 const STALE = {

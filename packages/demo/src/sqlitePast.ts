@@ -120,10 +120,10 @@ export interface PastAttempt {
   startedAt: number;
   durationMs: number;
   status: number | null;
-  /** Null for a 2xx response. */
+  /** Error of the attempt; null for a 2xx response. */
   error: string | null;
   responseBody: string;
-  /** Null for an immediate response on an open connection. */
+  /** Connection details; null for an immediate response on an open connection. */
   transport: AttemptTransport | null;
 }
 
@@ -137,7 +137,7 @@ export interface PastReplay {
   endedAt: number;
 }
 
-/** Returns the number of the last block in a ledger, by chain id. */
+/** Returns the number of each chain's last block in a ledger, by chain id. */
 export function readCheckpoints(folder: string): ReadonlyMap<string, number> {
   const db = new DatabaseSync(join(folder, LEDGER_FILE), { readOnly: true });
   try {

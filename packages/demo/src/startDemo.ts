@@ -1,5 +1,5 @@
 /**
- * Starts the scripted chains and the receiver of `sluice dev --seed demo`, and writes its day of
+ * Starts the scripted chains and the receiver of `sluice dev --seed demo`, and writes the day of
  * sample data.
  */
 import { createServer } from 'node:http';

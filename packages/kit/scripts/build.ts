@@ -36,7 +36,9 @@ function compile(...options: string[]): void {
   execFileSync(process.execPath, args, { cwd: kit, stdio: 'inherit' });
 }
 
-/** Replaces the compiler's indentation of four spaces by tabs, which makes the package smaller. */
+/**
+ * Replaces the compiler's indentation of four spaces with tabs, which makes the package smaller.
+ */
 function indentWithTabs(): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!/\.[jt]s$/.test(name)) continue;

@@ -1,7 +1,7 @@
 /** Lists the packages in a bundle with their licenses, which must accompany every copy. */
 import { createRollupLicensePlugin } from 'rollup-license-plugin';
 
-/** Licenses with conditions that an MIT package cannot meet. */
+/** Matches licenses with conditions that an MIT package cannot meet. */
 const NOT_PERMISSIVE = /GPL|SSPL|BUSL|CC-BY-NC|UNLICENSED/;
 
 /**

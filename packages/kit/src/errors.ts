@@ -44,7 +44,7 @@ const DOCUMENTATION = 'https://www.npmjs.com/package/@sluice/kit';
 
 /** Optional fields of a {@link SluiceError}. */
 export interface SluiceErrorContext {
-  /** Replaces the hint of the code. */
+  /** Hint that replaces the code's. */
   hint?: string | undefined;
   /** HTTP status of the response. */
   status?: number | undefined;
@@ -66,9 +66,9 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
   readonly code: Code;
   /** How to fix the usual cause. */
   readonly hint: string;
-  /** URL of the documentation of the code. */
+  /** URL of the documentation for the error code. */
   readonly docUrl: string;
-  /** HTTP status of the response; undefined without one. */
+  /** HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
   /** The `x-request-id` of the response; undefined if it has none. */
   readonly requestId: string | undefined;

@@ -18,7 +18,7 @@ async function namesOf(file: URL): Promise<string[]> {
   ];
 }
 
-// To accept a change of the exports, run this test with `--update`.
+// To accept changes to the exports, run this test with `--update`.
 it('exports.txt lists the exports of the package', async () => {
   const { exports } = JSON.parse(await readFile(PACKAGE, 'utf8')) as {
     exports: Record<string, { '@sluice/source': string; default?: string }>;

@@ -64,7 +64,8 @@ export type Role = (typeof ROLES)[number];
 
 export interface ServiceConfig {
   /**
-   * Default: all. A subset requires `databaseUrl`, because a SQLite ledger belongs to one process.
+   * Roles of the process. Default: all. A subset requires `databaseUrl`, because a SQLite ledger
+   * belongs to one process.
    */
   roles?: readonly Role[] | undefined;
   /** The environment that the console shows, to distinguish services. Default: prod. */
@@ -163,7 +164,7 @@ export interface ServiceConfig {
   fastRetry?: boolean | undefined;
 }
 
-/** How long deliveries are kept, and how much disk space must stay free. */
+/** Retention of deliveries, and the disk space that must stay free. */
 export interface RetentionConfig {
   /**
    * Number of days for which deliveries that succeeded or were canceled are kept, counted from
@@ -179,7 +180,7 @@ export interface RetentionConfig {
   minFreeBytes?: number | undefined;
 }
 
-/** Nodes push heads over a WebSocket, so polling serves only as a watchdog. */
+/** Polling interval for WebSocket nodes. They push heads, so polling serves only as a watchdog. */
 const WEB_SOCKET_POLL_MS = 5_000;
 /** Default polling interval for Aptos; each poll reads all new blocks, of which there are many. */
 export const APTOS_POLL_MS = 500;

@@ -58,7 +58,7 @@ import type { Store } from './store/store.ts';
 export interface Service {
   /** URL of the service, with the actual port. */
   readonly url: string;
-  /** The account's streams secret, which signs webhooks. */
+  /** The account's webhook secret. */
   readonly secret: string;
   /** The generated API key; undefined if a key was given or already stored. */
   readonly newApiKey: string | undefined;
@@ -113,12 +113,12 @@ export async function startService(
   }
 }
 
-/** A part that reads the ledger or a file from time to time until it is stopped. */
+/** A part that polls the ledger, a file or the disk until it is stopped. */
 interface Watcher {
   stop(): void;
 }
 
-/** @param watchers receives what must be stopped, also if the start fails */
+/** @param watchers receives the parts to stop at shutdown, or if the start fails */
 async function startWith(
   ledger: Store,
   config: ServiceConfig,
@@ -278,7 +278,7 @@ type Sealed = Awaited<ReturnType<typeof openSealed>>;
 type Delivery = ReturnType<typeof createDelivery>;
 type Following = Awaited<ReturnType<typeof createFollowing>>;
 
-/** Opens the vault, and reads the values that the ledger stores encrypted. */
+/** Opens the vault, and the parts that read and write encrypted values in the ledger. */
 async function openSealed(ledger: Store, config: ServiceConfig, log: Log, watchers: Watcher[]) {
   const vault = await openVault(ledger, config, log);
   const store = sealEndpoints(ledger, vault);
@@ -349,7 +349,7 @@ function showReplay(store: Store, replay: Replay): void {
   store.announce({ type: 'replay', replay }).catch(() => {});
 }
 
-/** Creates the chains that this process follows, and the reports of all processes. */
+/** Creates the chains that this process follows, and the reports on the chains of all processes. */
 async function createFollowing(
   config: ServiceConfig,
   {

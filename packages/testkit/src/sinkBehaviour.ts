@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a sink responds to one request. A number is the status of a response without a body. */
+/** Behavior of a sink for one request. A number is the status of a response without a body. */
 export type SinkBehaviour = number | SinkAnswer | SinkSilence;
 
 /** A response, which can be delayed, slow or very large. */

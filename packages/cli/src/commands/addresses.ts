@@ -228,8 +228,8 @@ const toResume = (
   ].join(' ');
 
 /**
- * Writes each rejected line to a file, below the reason. Returns the path, or undefined if no line
- * was rejected.
+ * Writes the rejected lines to a file, each below a comment with its number and the reason. Returns
+ * the path, or undefined if no line was rejected.
  */
 function saveRejects({ rejects }: AddressFile, path: string): string | undefined {
   if (rejects.length === 0) return undefined;

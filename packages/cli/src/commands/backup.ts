@@ -82,7 +82,10 @@ async function restore(file: string, folder: string, overwrite: boolean): Promis
   }
 }
 
-/** Converts errors of the service to errors about the file. */
+/**
+ * Converts an error of a backup or restore to a CommandError. `ifTaken` is the fix if the target
+ * already exists.
+ */
 function toCommandError(error: unknown, ifTaken: string): CommandError {
   const { message } = error as Error;
   if (!(error instanceof CallerError)) return new CommandError('invalid_file', message);

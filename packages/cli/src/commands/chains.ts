@@ -144,7 +144,10 @@ const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
         `  unverified blocks: ${unverified.blocks}, latest ${unverified.latest}: ${unverified.reason}`,
       ];
 
-/** Node methods that ingestion calls. Ingestion fails without a `needed` method. */
+/**
+ * Node methods that the service calls to read a chain. It cannot read a chain without the `needed`
+ * methods.
+ */
 const QUESTIONS = [
   { what: 'chain', method: 'eth_chainId', params: [], needed: true },
   { what: 'head', method: 'eth_blockNumber', params: [], needed: true },

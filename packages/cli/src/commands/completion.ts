@@ -4,7 +4,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Scripts by shell. They call `sluice complete`, which prints one completion per line. */
+/**
+ * Completion scripts by shell. They call `sluice complete`, which prints one completion per line.
+ */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_sluice() {
   local IFS=$'\\n'

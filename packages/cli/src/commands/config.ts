@@ -40,8 +40,8 @@ export function declareConfig(command: Command, terminal: Terminal): void {
 }
 
 /**
- * Returns a setting as it would be in the settings file, with secrets masked. References (`file:…`,
- * `${NAME}`) stay as written.
+ * Returns a setting as it would appear in the settings file, with secrets masked. References
+ * (`file:…`, `${NAME}`) stay as written.
  */
 function toShape({ shape, isSecret }: Setting, { value, texts }: ResolvedSetting): unknown {
   if (shape.kind === 'switch') return value;

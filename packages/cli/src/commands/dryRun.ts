@@ -132,9 +132,9 @@ interface Given {
 }
 
 /**
- * Checks the options before the first call to the service.
+ * Parses and checks the options before the first call to the service.
  *
- * @throws CommandError for options that are invalid for every service.
+ * @throws CommandError if an option is missing, invalid or conflicts with another option.
  */
 function checkOptions({ blocks, tx, file, stream, expect }: CommandOptions): Given {
   const range = blocks === undefined ? undefined : toRange('--blocks', blocks);

@@ -119,7 +119,10 @@ function readFixtures(path: string): Read[] {
 const compareTurns = (a: EvmWebhook | AptosWebhook, b: EvmWebhook | AptosWebhook): number =>
   Number(a.block.number) - Number(b.block.number) || phaseOf(a) - phaseOf(b);
 
-/** Sort order: unconfirmed, confirmed, removed. Aptos webhooks are always confirmed. */
+/**
+ * Returns the sort position of a webhook's phase: unconfirmed, confirmed, removed. Aptos webhooks
+ * are always confirmed.
+ */
 const phaseOf = (webhook: EvmWebhook | AptosWebhook): number =>
   isAptosWebhook(webhook) ? 1 : webhook.removed ? 2 : webhook.confirmed ? 1 : 0;
 

@@ -142,8 +142,8 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
 }
 
 /**
- * Returns the service's field errors if there are any, because they are more specific than the
- * error's message.
+ * Returns the service's field errors, which are more specific than the error's message, or the
+ * message if there are none.
  */
 function whyOf({ message, details = {} }: SluiceError): string {
   const said = Object.values(details).flatMap((detail) =>

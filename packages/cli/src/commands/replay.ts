@@ -22,7 +22,9 @@ import { confirm } from '../terminal/prompt.ts';
 import { type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Creates an option that applies only if the service replays the deliveries of a filter. */
+/**
+ * Creates an option that applies only if the service replays the deliveries that match a filter.
+ */
 const byFilter = (flags: string, description: string): Option =>
   new Option(flags, description).helpGroup('Options for a filter without --to:');
 
@@ -200,8 +202,8 @@ const describe = ({ id, name, state, total, replayed, succeeded, failed }: Repla
   `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} replayed, ${count(succeeded)} delivered, ${count(failed)} failed`;
 
 /**
- * Returns a function that sends a delivery from this machine with `--to`, and otherwise queues it
- * in the service. The function resolves to false if the delivery failed.
+ * Returns a function that sends a delivery from this machine if `--to` is set, and otherwise queues
+ * the delivery in the service. The function resolves to false if the delivery failed.
  */
 async function createResend(
   connection: Connection,

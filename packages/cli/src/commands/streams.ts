@@ -107,7 +107,10 @@ const STATES = {
   terminated: { text: 'terminated', tone: 'bad' },
 } as const satisfies Record<StreamSummary['status'], Cell>;
 
-/** Marks an active stream that has a problem. The note below the table explains the problem. */
+/**
+ * Returns the cell with the stream's state. An active stream that has a problem is marked; the note
+ * below the table explains the problem.
+ */
 const toState = ({ status, statusMessage }: StreamSummary): Cell =>
   status === 'active' && statusMessage !== ''
     ? { text: 'attention', tone: 'warn' }
@@ -171,8 +174,8 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
 };
 
 /**
- * Prints the fields that have a value. Strings are wrapped; other values are printed as JSON, cut
- * to the width.
+ * Prints the fields that have a value. Strings are wrapped; other values are printed as JSON,
+ * truncated to the width of the terminal.
  */
 function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.printJson(stream);

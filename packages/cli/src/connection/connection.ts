@@ -50,7 +50,10 @@ export interface Target {
   guess?: string;
 }
 
-/** Context name that selects the dev service of this folder, unless a context has this name. */
+/**
+ * Context name that selects the dev service of the current folder, unless a saved context has this
+ * name.
+ */
 const DEV_CONTEXT = 'dev';
 
 /**

@@ -47,7 +47,7 @@ export function saveContexts(world: World, contexts: Contexts): void {
   writePrivately(contextsPath(world), `${JSON.stringify(contexts, undefined, 2)}\n`);
 }
 
-/** Writes a file atomically, readable only by this user. */
+/** Writes a file atomically. Only this user can read the file. */
 export function writePrivately(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${process.pid}`;
@@ -89,8 +89,8 @@ export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefi
 
 /**
  * Reads the dev service of a data folder; undefined if none is running. The file is untrusted: only
- * this user may be able to write it, its URL must be on loopback, its process must run, and the
- * folder must be locked.
+ * this user may have write access to the file and the folder, the URL must be on loopback, the
+ * process must run, and the folder must be locked.
  */
 function readDevService(dataFolder: string): Context | undefined {
   const path = join(dataFolder, DEV_SERVICE);

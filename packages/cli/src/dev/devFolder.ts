@@ -9,8 +9,8 @@ import { CommandError } from '../terminal/errors.ts';
 const MARKER = 'made-by-sluice-dev';
 
 /**
- * Creates the folder if it is missing; with `fresh`, empties an existing one. Deletes nothing if it
- * throws.
+ * Creates the folder if it is missing; with `fresh`, empties an existing folder. If an error is
+ * thrown, nothing has been deleted.
  *
  * @returns whether the folder was empty, and a function that releases the folder's lock.
  * @throws CommandError `usage` with `fresh` if `sluice dev` did not create the folder; CallerError

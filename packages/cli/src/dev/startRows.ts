@@ -4,7 +4,7 @@ import { widthOf, wrapText } from '../terminal/text.ts';
 
 const INDENT = 12;
 
-/** Prints a name, an uncut value and a hint. The hint goes on the next line if it doesn't fit. */
+/** Prints a name, a complete value and a hint. The hint goes on the next line if it doesn't fit. */
 export function printStartRow(
   { print, tint, width }: Pick<Terminal, 'print' | 'tint' | 'width'>,
   name: string,

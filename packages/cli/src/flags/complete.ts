@@ -63,7 +63,10 @@ export async function complete(
 const takesValue = (option: Option, word: string): boolean =>
   [option.long, option.short].includes(word) && (option.required || option.optional);
 
-/** Returns the kind of value a flag takes: its placeholder, except for `--chain <id>`. */
+/**
+ * Returns the kind of value that a flag takes: `chain` for `--chain <id>`, otherwise the flag's
+ * placeholder.
+ */
 const nameOf = ({ long, flags }: Option): string =>
   long === '--chain' ? 'chain' : (/[<[]([\w-]+)/.exec(flags)?.[1] ?? '');
 

@@ -64,7 +64,7 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
   );
   for (const field of FIELDS) {
     const setting = settingOf(field);
-    // Commander turns a boolean flag on for any value of its variable, so this deletes the variable
+    // Commander turns a boolean flag on for any value of its variable, so the variable is deleted
     // if its value means off.
     const isOff = /^(|0|no|false|off)$/i.test(process.env[setting.variable] ?? '');
     if (setting.shape.kind === 'switch' && isOff) delete process.env[setting.variable];
@@ -144,7 +144,7 @@ function resolveSetting(command: Command, field: Field, file: SettingsFile): Res
   };
 }
 
-/** Adds where the rejected value was set to the error, and masks and truncates the value. */
+/** Adds to the error where the rejected value was set, and masks and truncates the value. */
 function locate(
   { code, message, fix }: CallerError,
   settings: Readonly<Record<Field, ResolvedSetting>>,

@@ -17,9 +17,9 @@ export interface Forwarded {
   /** Reason for the failure, such as `HTTP 500`; null for a 2xx response. */
   error: string | null;
   durationMs: number;
-  /** The first 4,096 characters of the response body. */
+  /** Response body, truncated to at most 4,096 characters. */
   responseBody: string;
-  /** The request headers. */
+  /** Headers of the request, including custom headers and signatures. */
   headers: Record<string, string>;
 }
 

@@ -68,7 +68,7 @@ export async function readTransaction(
   );
 }
 
-/** Keeps only the records of one transaction; undefined if there are none. */
+/** Returns the webhook with only the records of one transaction; undefined if there are none. */
 export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook | undefined {
   const hash = transactionHash.toLowerCase();
   if ((webhook.block as object | undefined) === undefined) return undefined;
@@ -95,7 +95,9 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
   return { ...webhook, ...records, nativeBalances };
 }
 
-/** Keeps only the records of one Aptos transaction; undefined if there are none. */
+/**
+ * Returns the webhook with only the records of one Aptos transaction; undefined if there are none.
+ */
 export function onlyOfAptos(
   webhook: AptosWebhook,
   transactionHash: string,

@@ -60,7 +60,10 @@ function toValue(text: string, before: unknown): unknown {
   }
 }
 
-/** Converts `1.5e18` to `1500000000000000000`; returns any other string unchanged. */
+/**
+ * Writes out a number with an exponent: `1.5e18` becomes `1500000000000000000`. Returns any other
+ * string unchanged.
+ */
 function writeOut(text: string): string {
   const found = /^(\d+)(?:\.(\d+))?e(\d+)$/.exec(text);
   if (!found) return text;

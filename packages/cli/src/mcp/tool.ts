@@ -63,7 +63,10 @@ function describeFailure(error: unknown): string {
 const MAX_ISSUES = 10;
 const MAX_ISSUE_LENGTH = 300;
 
-/** Converts a schema, and limits the messages about invalid input, which may quote megabytes. */
+/**
+ * Converts a schema, and limits the number and length of messages about invalid input, which may
+ * quote megabytes.
+ */
 function toInputSchema<Input>(schema: ZodType<Input>): StandardSchemaWithJSON<unknown, Input> {
   const standard = schema['~standard'];
   const { validate, jsonSchema } = standard as typeof standard &

@@ -6,14 +6,15 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { COMMAND_NAMES } from './commandNames.ts';
 
-/** Folder of the built console; undefined if it was not built. */
+/** Returns the folder of the built console; undefined if it was not built. */
 export const findConsole = (): string | undefined => find('../console', '../../../console/dist');
 
-/** Folder of the documentation; undefined if it was removed. */
+/** Returns the folder of the documentation; undefined if it was removed. */
 export const findDocs = (): string | undefined => find('../docs', '../../../../docs');
 
 /**
- * Path of the module that starts a service with a day of sample data; undefined outside a checkout.
+ * Returns the path of the module that starts a service with a day of sample data; undefined outside
+ * a checkout.
  */
 export const findDemo = (): string | undefined => find('../../../demo/src/devDemo.ts');
 

@@ -24,7 +24,8 @@ export const settingsSchema = (): ValueSchema => ({
 });
 
 /**
- * A reference to a file or variable, such as `${PORT}`, instead of a number or a restricted string.
+ * Schema of a reference to a file or variable, such as `${PORT}`, in place of a number or a
+ * restricted string.
  */
 const REFERENCE = { type: 'string', pattern: String.raw`^(file:|.*\$\{\w+\})` } as const;
 

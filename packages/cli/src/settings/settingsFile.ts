@@ -35,7 +35,7 @@ const MAX_SECRET_BYTES = 64 * 1024;
 const MAX_SHOWN = 60;
 const OTHERS_CAN_READ = 0o044;
 
-/** Masks and cuts a value for an error message. */
+/** Masks and truncates a value for an error message. */
 export const toShown = (text: string): string => cutText(maskText(text), MAX_SHOWN);
 
 /**

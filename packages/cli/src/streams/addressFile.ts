@@ -73,7 +73,10 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
   return { addresses: [...found.values()], rejects, repeated };
 }
 
-/** Returns the column names if the first line has a column `address`, which makes it a header. */
+/**
+ * Returns the column names if the first line is a header, which must have a column `address`;
+ * otherwise undefined.
+ */
 function readHeader([first = '']: readonly string[]): string[] | undefined {
   const cells = splitCells(first).map((cell) => cell.toLowerCase());
   return cells.includes('address') ? cells : undefined;

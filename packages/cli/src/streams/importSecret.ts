@@ -9,13 +9,13 @@ import type { Terminal } from '../terminal/terminal.ts';
 export interface SecretOptions {
   /** Secret of the hosted account, with which receivers currently verify webhooks. */
   streamsSecret?: string;
-  /** Whether to create a new secret instead. */
+  /** Whether to create a new secret instead of using the hosted one. */
   newSecret?: boolean;
 }
 
 /**
- * Sets the service's streams secret to the hosted one, for which it may prompt, or to a new one.
- * Without either, the secret stays unchanged. Secrets are never printed.
+ * Sets the service's streams secret to a new secret, or to the hosted one, for which it may prompt.
+ * If the user provides no secret, the current one stays. Secrets are never printed.
  *
  * @param hostedKey API key of the hosted service, which is often the streams secret too.
  */

@@ -60,7 +60,7 @@ const MATCHING_FIELDS = {
 interface Question extends Wanted {
   chain: string;
   block: number;
-  /** Hash of a transaction. If set, the webhook contains only its records. */
+  /** Hash of a transaction. If set, the webhook contains only records of this transaction. */
   tx: string | undefined;
 }
 

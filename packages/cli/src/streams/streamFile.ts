@@ -26,7 +26,7 @@ export interface DeclaredStream {
 const ADDRESSES = 'addresses';
 const ADDRESS_FILE = 'addressFile';
 
-/** @throws CommandError `invalid_file` that names the file, the location and the fix. */
+/** @throws CommandError `invalid_file` that names the file and the problem. */
 export function readStreamFile(path: string): DeclaredStream[] {
   const refuse = (message: string, fix?: string): CommandError =>
     new CommandError('invalid_file', `${path}: ${message}`, fix);

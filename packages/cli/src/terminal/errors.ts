@@ -187,7 +187,7 @@ function tell(error: unknown, command: string): ErrorText {
     return {
       exit: KIT_EXITS[code],
       code,
-      // After a semicolon, the kit's message repeats the details, so that part is cut.
+      // After a semicolon, the kit's message repeats the details, so that part is removed.
       message: why.length > 0 ? message.split(';', 1)[0]! : message,
       why,
       fix: code === 'validation_failed' && why.length > 0 ? undefined : hint,

@@ -25,7 +25,10 @@ export function createProcessTerminal(): Terminal {
   });
 }
 
-/** `columns` and `rows` are undefined without a terminal, and 0 if the size is unknown. */
+/**
+ * Output stream of the process. `columns` and `rows` are undefined without a terminal, and 0 if the
+ * size is unknown.
+ */
 interface Stream {
   isTTY?: boolean;
   columns?: number;

@@ -23,7 +23,7 @@ export async function ask(
   terminal.stderr.write(`${question} `);
   const output = new Writable({
     write(chunk: Buffer, _, done) {
-      // Readline writes the echo of the input and cursor movements; both are dropped for a secret.
+      // Readline writes the echo of the input and cursor movements, which are dropped for a secret.
       if (!hidden) terminal.stderr.control(chunk.toString());
       done();
     },

@@ -16,7 +16,7 @@ export interface RunOptions {
   input?: string;
   /** Whether to simulate a terminal, so that the command can prompt. Default: false. */
   tty?: boolean;
-  /** Width of the terminal. Default: 80. */
+  /** Width of the terminal in columns. Default: 80. */
   columns?: number;
   /** Whether the terminal supports color. Default: false. */
   hasColor?: boolean;

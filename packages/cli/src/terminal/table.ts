@@ -10,7 +10,7 @@ export type Cell = string | number | { text: string; tone: Tone };
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => Cell;
-  /** Where text that does not fit is cut; `middle` for hashes. Default: never cut. */
+  /** Where text that does not fit is truncated; `middle` for hashes. Default: never truncated. */
   readonly cut?: 'middle' | 'end';
   /** Whether the cells are aligned to the right, as for numbers. */
   readonly right?: boolean;
@@ -80,7 +80,7 @@ const toCell = (cell: Cell): { text: string; tone?: Tone } =>
 export interface Part {
   readonly text: string;
   readonly tone?: Tone;
-  /** Where the part is cut if the line is too long. Default: never cut. */
+  /** Where the part is truncated if the line is too long. Default: never truncated. */
   readonly cut?: 'middle' | 'end';
   /** Whether the part is omitted if the line is too long. */
   readonly optional?: true;
@@ -88,7 +88,7 @@ export interface Part {
 
 /**
  * Joins the non-empty parts with two spaces. If the line is wider than the terminal minus `indent`
- * columns, omits the optional parts and cuts parts with `cut`.
+ * columns, omits the optional parts and truncates parts with `cut`.
  */
 export function toLine(
   { tint, width }: Pick<Terminal, 'tint' | 'width'>,
@@ -110,7 +110,7 @@ export function toLine(
     .join(' '.repeat(GUTTER));
 }
 
-/** Prints a field. Text is wrapped; any other value is printed as JSON and cut. */
+/** Prints a field. Text is wrapped; any other value is printed as JSON and truncated. */
 export function printField({ print, tint, width }: Terminal, name: string, value: unknown): void {
   const [first = '', ...more] =
     typeof value === 'string'
@@ -120,7 +120,10 @@ export function printField({ print, tint, width }: Terminal, name: string, value
   more.forEach(print);
 }
 
-/** Narrows the widest columns that may be cut until the line fits or no column can be narrowed. */
+/**
+ * Narrows the widest columns that may be truncated until the line fits or no column can be
+ * narrowed.
+ */
 function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[], most: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
   while (total() > most) {

@@ -183,7 +183,7 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
   return terminal;
 }
 
-/** Returns the maximum line width of an output. */
+/** Returns the maximum line width of an output, in columns. */
 export const widthOn = ({ isTTY, columns }: Pick<RawOutput, 'isTTY' | 'columns'>): number =>
   isTTY ? Math.max(MIN_WIDTH, columns) : WIDTH;
 

@@ -79,7 +79,8 @@ const toSentBody = (of: string, answer: unknown): SentBody | null =>
 
 /**
  * Fetches a body in the worker.
- * @param of identifies the body in the worker until {@link dropBody}.
+ *
+ * @param of identifies the body in the worker until {@link dropBody} is called.
  * @returns null if the request failed or the worker is still starting. The caller then requests the
  * body directly.
  */

@@ -19,7 +19,7 @@ export interface DecodedRecord {
   /** Position in its block, such as `log 214`; empty if there is none. */
   place: string;
   txHash: string;
-  /** True if neither an ABI, the service nor a known topic identifies the event. */
+  /** True if no ABI, service record or known topic identifies the event. */
   unknown: boolean;
 }
 
@@ -198,7 +198,7 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
   };
 }
 
-/** Decodes a log by the ABI; if that fails, by the service's record, then by a known topic. */
+/** Decodes a log with the ABI; if that fails, uses the service's record, then a known topic. */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
   const answers = triggersOf(log);

@@ -149,7 +149,9 @@ export function JsonTree({
   );
 }
 
-/** Memoized, so that typing in the search field does not render all lines again. */
+/**
+ * Renders one line. Memoized, so that typing in the search field does not render all lines again.
+ */
 const JsonLine = memo(function JsonLine({
   row,
   isFound,
@@ -222,7 +224,9 @@ const JsonLine = memo(function JsonLine({
   );
 });
 
-/** Shows a note. Its style differs from the body, because the note is not part of it. */
+/**
+ * Shows a note. Its style differs from that of the body, because the note is not part of the body.
+ */
 function Note({ text }: { text: string }) {
   if (text === '') return null;
   return (

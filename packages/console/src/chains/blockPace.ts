@@ -52,16 +52,16 @@ export const headAgeMs = (
  * Hardhat, `0x539` for Ganache.
  */
 const ON_DEMAND: ReadonlySet<string> = new Set(['0x7a69', '0x539']);
-/** A chain with fewer recent blocks is never overdue. */
+/** Minimum number of recent blocks. A chain with fewer is never overdue. */
 const MIN_BLOCKS = 5;
 /**
- * A chain is assumed to produce blocks on demand if its longest gap exceeds this multiple of the
- * average gap.
+ * Maximum ratio of the longest gap to the average gap. Above it, a chain is assumed to produce
+ * blocks on demand.
  */
 const IRREGULAR = 10;
 /**
- * The next block is overdue after this multiple of the longest gap, because one or two missed slots
- * are not an outage.
+ * Multiple of the longest gap after which the next block is overdue. One or two missed slots are
+ * not an outage.
  */
 const MAX_GAPS = 3;
 const MIN_OVERDUE_MS = 8_000;
@@ -83,7 +83,7 @@ function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): nu
   return Math.max(MIN_OVERDUE_MS, MAX_GAPS * longestMs);
 }
 
-/** The newest block is late after this multiple of the average gap. */
+/** Multiple of the average gap after which the newest block is late. */
 const LATE_GAPS = 2;
 const MIN_LATE_MS = 5_000;
 
@@ -94,7 +94,7 @@ export function isLate(chain: WatchedChain, now: number): boolean {
   return ageMs !== null && pace !== null && ageMs > Math.max(MIN_LATE_MS, LATE_GAPS * pace);
 }
 
-/** Returns whether the next block is overdue by the clock of this page. */
+/** Returns whether the next block is overdue according to the clock of this page. */
 export function mayBeOverdue(chain: WatchedChain, now: number): boolean {
   const afterMs = overdueAfterMs(chain);
   const ageMs = headAgeMs(chain, now);

@@ -12,7 +12,7 @@ import type {
 /** A chain, including blocks that reorgs removed while the page was open. */
 export interface WatchedChain extends ChainHealth {
   removed: ChainBlock[];
-  /** Time of the service's last report, in Unix milliseconds of the browser's clock. */
+  /** Time of the service's last report, in Unix milliseconds on the browser's clock. */
   reportedAt: number;
 }
 
@@ -32,7 +32,7 @@ export interface Tick {
 
 export interface Timeline {
   ticks: Tick[];
-  /** Number of the newest ticks that are not final yet. */
+  /** Number of ticks whose blocks are not final yet. They are the newest ticks. */
   unconfirmed: number;
 }
 
@@ -130,7 +130,7 @@ export interface StreamBlocks {
 
 /**
  * Returns the timeline of a stream. Loaded deliveries are newer than the service's timeline, so
- * they take precedence. Blocks that neither covers are unknown.
+ * they take precedence. Blocks that are covered by neither source are unknown.
  */
 export function streamTimeline(
   chain: WatchedChain,

@@ -98,8 +98,8 @@ export function useFleet(): FleetStream[] | undefined {
 }
 
 /**
- * Returns the newest attempted delivery. If none is loaded for a failing stream, requests its
- * newest delivery that waits for a retry.
+ * Returns the stream's latest delivery with an attempt. If none is loaded for a failing stream,
+ * requests the stream's newest delivery that waits for a retry.
  */
 export function useLatest(row: FleetStream | undefined): DeliverySummary | undefined {
   const { data } = useQuery({

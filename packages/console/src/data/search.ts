@@ -10,8 +10,8 @@ const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | unde
   allowed.find((item) => item === value);
 
 /**
- * Returns the trimmed text, cut to `maxLength`; undefined if it is empty. Accepts numbers, because
- * the router parses `q=500` as a number.
+ * Returns the trimmed text, truncated to `maxLength` characters; undefined if it is empty. Accepts
+ * numbers, because the router parses `q=500` as a number.
  */
 const text = (value: unknown, maxLength: number): string | undefined => {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
@@ -56,8 +56,8 @@ export const STREAM_SORTS = [
 
 export interface StreamsSearch {
   /**
-   * Words to find in the tag, description, webhook URL, id and chains of a stream. `chain:` and
-   * `tag:` limit a word to that field.
+   * Words to find in the tag, description, webhook URL, id and chains of a stream. A word that
+   * begins with `chain:` or `tag:` is searched only in that field.
    */
   q?: string;
   show?: (typeof STREAM_SHOWS)[number];
@@ -222,7 +222,9 @@ export const METRICS_SPANS = [
   { value: 'week', label: 'Week', step: 60, points: 168 },
 ] as const;
 
-/** In the metrics tab, `from` and `until` select a custom period. */
+/**
+ * Search params of a stream's page. In the metrics tab, `from` and `until` select a custom period.
+ */
 export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
   /** Period that ends now, for the metrics; undefined shows a day. */

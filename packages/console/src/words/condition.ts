@@ -53,7 +53,7 @@ export const isChainDown = (chain: WatchedChain): boolean =>
 export const chainCondition = (chain: WatchedChain): Condition =>
   CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
 
-/** Describes the problem of a chain; an empty string while the chain is healthy. */
+/** Describes the problem of a chain. Returns an empty string while the chain is healthy. */
 export function chainProblem(chain: WatchedChain, now: number): string {
   if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
   const pace = meanBlockMs(chain.blocks);

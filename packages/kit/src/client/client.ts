@@ -45,8 +45,8 @@ import { checksummedAddress, networkOf, type NetworkCalls } from './compatible/n
 /** Options of {@link createClient}. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   /**
-   * Sent as `x-api-key`. It must consist of visible ASCII characters, without spaces. Pass null on
-   * pages of the service's own origin, where the session cookie authenticates instead.
+   * API key, sent as `x-api-key`: visible ASCII characters without spaces. Pass null on pages of
+   * the service's own origin, where the session cookie authenticates instead.
    */
   apiKey: string | null;
 }
@@ -60,7 +60,7 @@ export interface Networks {
 /** The name of a chain family: `evm` or `aptos`. */
 export type NetworkType = keyof Networks;
 
-/** Selects a chain family for a stream call. */
+/** The chain family of a stream call. */
 export interface NetworkChoice<Network extends NetworkType = NetworkType> {
   /**
    * The chain family of the stream.
@@ -106,8 +106,8 @@ export type AptosStreamChanges = Partial<AptosStreamFields>;
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
   extends ListOptions, NetworkChoice<Network> {
   /**
-   * Returns only streams with this status. This option is newer than the official client; a service
-   * may ignore it.
+   * Status of the streams to list. This option is newer than the official client; a service may
+   * ignore it.
    */
   readonly status?: StreamStatus | undefined;
 }
@@ -116,7 +116,7 @@ export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
 export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
 
 interface ChainFilter {
-  /** Returns only rows of these chains. Ids may be hex, decimal strings or numbers. */
+  /** Ids of the chains whose rows are listed: hex, decimal strings or numbers. */
   readonly chainId?: readonly (string | number)[] | undefined;
 }
 
@@ -142,7 +142,7 @@ export interface BlockChoice {
 /** A block, and the fields of the stream to preview for it. */
 export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
 
-/** A stream and the range of past blocks to match, both ends included. */
+/** A stream and the inclusive range of past blocks to match. */
 export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
 
 /**
@@ -235,9 +235,7 @@ export interface StreamsClient {
     block: BlockChoice & { readonly streamId: string },
     options?: CallOptions,
   ): CallResult<number | null | undefined>;
-  /**
-   * Starts a backfill: matches a range of past blocks, both ends included, and sends the webhooks.
-   */
+  /** Starts a backfill: matches an inclusive range of past blocks, and sends the webhooks. */
   createHistoricalJob(
     job: HistoricalJobOptions,
     options?: CallOptions,

@@ -1,12 +1,12 @@
 import type { Abi } from 'abitype';
 import type { AbiItem } from '../contract/shapes.generated.ts';
 
-/** Fields as callers may pass them: read-only lists, any spelling of chain ids, `as const` ABIs. */
+/** Fields as callers may pass them: read-only lists, any form of chain ids, `as const` ABIs. */
 export type Given<Shape> = {
   readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
 } & ('chainIds' extends keyof Shape
   ? {
-      /** Hex (`0x89`), decimal strings (`'137'`) or numbers (`137`); at least one. */
+      /** At least one chain id: hex (`0x89`), a decimal string (`'137'`) or a number (`137`). */
       readonly chainIds: readonly (string | number)[];
     }
   : unknown) &

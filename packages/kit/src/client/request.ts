@@ -18,9 +18,9 @@ export interface ConnectionOptions {
    * page, it may be relative to the page's origin.
    */
   baseUrl: string;
-  /** Sent as `x-api-key`. It must consist of visible ASCII characters, without spaces. */
+  /** API key, sent as `x-api-key`: visible ASCII characters without spaces. */
   apiKey?: string | undefined;
-  /** Replaces the platform's `fetch`. */
+  /** Replacement for the platform's `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
    * Timeout of each attempt, from sending it to the end of its response.
@@ -94,19 +94,20 @@ export interface Retry {
 /** Options of a single call. */
 export interface CallOptions {
   /**
-   * Aborts the call, even while it waits to retry. The call then rejects with the code `aborted`.
+   * Signal that aborts the call, even during the wait for a retry. The call then rejects with
+   * `aborted`.
    */
   signal?: AbortSignal | undefined;
   /** Timeout of each attempt in milliseconds; overrides the client's option. */
   timeoutMs?: number | undefined;
-  /** Overrides the client's option. */
+  /** Maximum retries; overrides the client's option. */
   maxRetries?: number | undefined;
   /** Headers in addition to the client's; they replace the client's headers of the same name. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Call extends Target {
-  /** Sent as JSON; bigints are sent as decimal strings. */
+  /** Request body, sent as JSON with bigints as decimal strings. */
   readonly body?: unknown;
   /**
    * True for a write with the same effect and response each time, which is retried like a read.
@@ -170,7 +171,7 @@ const BACKOFF_BASE_MS = 500;
 
 const BACKOFF_CAP_MS = 8_000;
 
-/** If the service requests a longer wait, the call fails instead of waiting. */
+/** Maximum wait that the service may request. If it requests more, the call fails. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
@@ -266,8 +267,9 @@ function notify<Event>(hook: ((event: Event) => unknown) | undefined, event: Eve
 
 /**
  * Returns the milliseconds to wait before the next attempt: the wait that the service requests, or
- * a random part of a limit that doubles from 500 ms to 8 s. Undefined if the service requests more
- * than a minute.
+ * a random part of a limit that doubles from 500 ms to 8 s. Returns undefined if the service
+ * requests more than a minute.
+ *
  * @param attempt number of earlier retries.
  */
 export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): number | undefined {
@@ -345,7 +347,7 @@ async function withDeadline<Result>(
 const aborted = (signal: AbortSignal): SluiceError =>
   new SluiceError('aborted', 'The call was aborted', { cause: signal.reason });
 
-/** Waits; rejects at once with the code `aborted` when the signal fires. */
+/** Resolves after `waitMs`, or rejects with `aborted` when the signal fires. */
 export function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -5,7 +5,7 @@
 
 const WHOLE = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const PART = /^[\da-f-]*$/;
-/** Minimum number of digits; shorter strings match too many ids. */
+/** Minimum length of a shortened id; shorter ones match too many ids. */
 const LEAST = 4;
 /** Maximum number of deliveries that each of the two searches of `findDeliveryIds` reads. */
 const NEWEST = 10_000;
@@ -22,7 +22,7 @@ interface Shape {
   fits(id: string): boolean;
 }
 
-/** Parses a complete or shortened id; undefined for any other text. */
+/** Parses a complete or shortened id, or returns undefined for other text. */
 function toShape(given: string): Shape | undefined {
   const text = given.trim().toLowerCase();
   const parts = text.split(/…|\.\.\./);

@@ -70,7 +70,7 @@ export type LiveState =
 
 /** Options of `liveEvents`. */
 export interface LiveEventsOptions {
-  /** Ends the iteration without an error. */
+  /** Signal that ends the iteration without error. */
   readonly signal?: AbortSignal | undefined;
   /** Id of the last event that was handled; the events after it are sent first. */
   readonly lastEventId?: string | undefined;
@@ -305,7 +305,7 @@ async function* readOnce(
   }
 }
 
-/** Reads the bytes of a body; a failure or silence is a network error. */
+/** Yields the bytes of a body; throws `network_error` on failure or silence. */
 async function* readChunks(
   body: ReadableStream<Uint8Array>,
   onFirst: () => void,

@@ -130,7 +130,7 @@ export const EXPLAIN_VERDICTS = [
   'not-watched',
 ] as const;
 
-/** How Explain interprets its input. */
+/** How Explain can interpret its input. */
 export const EXPLAIN_KINDS = [
   'transaction',
   'block',

@@ -17,7 +17,7 @@ export interface AptosRowBase {
   transactionHash: string;
 }
 
-/** A transaction of a webhook. */
+/** A transaction in a webhook. */
 export interface AptosTransactionRow extends AptosRowBase {
   type: string;
   sender: string;
@@ -37,7 +37,7 @@ interface AptosValueRow extends AptosRowBase {
   coinDecimals: number | null;
 }
 
-/** A deposit or a withdrawal. */
+/** A deposit or withdrawal of a coin. */
 export interface AptosMovementRow extends AptosValueRow {
   address: string;
   sequenceNumber: string;
@@ -51,7 +51,7 @@ export interface AptosTransferRow extends AptosValueRow {
 
 /** An event, with its data as JSON. */
 export interface AptosEventRow extends AptosRowBase {
-  /** Position among the events of its transaction. */
+  /** Position among the webhook's events of the same transaction, from 0. */
   eventIndex: number;
   type: string;
   data: string;

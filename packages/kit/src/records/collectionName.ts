@@ -7,8 +7,8 @@ export const MAX_CACHED_NAMES = 256;
 export const cachedNames = new Map<string, string>();
 
 /**
- * Converts a tag such as `my-COOL_tag 9` to `MyCool_tag9`: splits it at every character except
- * `A-Z a-z 0-9 _`, and capitalizes the parts. If no part remains, returns `Tag_` and eight hex
+ * Converts a tag such as `my-COOL_tag 9` to `MyCool_tag9`: splits it at every character except `A-Z
+ * a-z 0-9 _`, and joins the capitalized parts. If nothing remains, returns `Tag_` and eight hex
  * digits of the hash of the tag; the hosted SDK throws for such a tag.
  */
 export function collectionNameOf(tag: string): string {

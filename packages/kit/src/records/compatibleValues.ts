@@ -6,7 +6,7 @@ import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.gener
 import { parameterNames } from '../contract/rules/abi.ts';
 import type { DecodedValue } from '../contract/rules/abi.ts';
 
-/** Formats the value of a log's parameter, an array or tuple, as a string. */
+/** Formats an array or tuple parameter of a log as a string. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;
 
 /**

@@ -5,7 +5,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** The kinds of rows; they are part of the default ids. */
+/** Kind of a row, which is part of its default id. */
 export type RowKind =
   | 'log'
   | 'tx'
@@ -21,7 +21,7 @@ export interface RecordKey {
   readonly transactionHash: string;
   /** Position of the log in its block; undefined for transactions and internal transactions. */
   readonly logIndex?: string | undefined;
-  /** Distinguishes the record from others of its kind in the same log or transaction. */
+  /** Text that distinguishes the record from others of its kind in the same log or transaction. */
   readonly part?: string | undefined;
 }
 

@@ -64,16 +64,16 @@ export interface UndecodedLogRow extends LogRelated, Triggered {
   reason: UndecodedReason;
 }
 
-/** A transaction of a webhook. */
+/** A transaction in a webhook. */
 export interface TxRow extends RowBase, Triggered {
   hash: string;
   transactionIndex: number | null;
   gas: number | null;
-  /** Price of a unit of gas in wei. */
+  /** Price per unit of gas, in wei. */
   gasPrice: number | null;
   nonce: number | null;
   fromAddress: string;
-  /** Null if the transaction creates a contract. */
+  /** Recipient; null if the transaction creates a contract. */
   toAddress: string | null;
   /** Amount in wei, as a decimal string. */
   value: string;
@@ -118,7 +118,7 @@ export interface Erc20TransferRow extends Erc20Row {
   to: string;
 }
 
-/** An approval of an ERC-20 token. */
+/** An approval to spend an ERC-20 token. */
 export interface Erc20ApprovalRow extends Erc20Row {
   owner: string;
   spender: string;
@@ -166,7 +166,7 @@ export interface Records<Log = LogRow> {
 }
 
 /**
- * The row of a log that an `as const` ABI decodes: a union over the events of the ABI,
+ * The row of a log decoded with an `as const` ABI: a union over the events of the ABI,
  * discriminated by `name`.
  */
 export type LogRowOf<A extends Abi | readonly AbiItem[]> = RowOf<DecodedLogOf<A>>;

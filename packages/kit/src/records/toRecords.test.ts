@@ -101,7 +101,7 @@ const nftTransfer: WebhookNftTransfer = {
   tokenContractType: 'ERC1155',
 };
 
-/** Encodes a log of an event with viem. */
+/** Encodes an event with viem, and returns the log and its ABI. */
 function logOf(declaration: string, args: readonly unknown[]): { log: WebhookLog; abi: AbiItem[] } {
   const abi = parseAbi([declaration] as readonly string[]) as unknown as AbiItem[];
   const inputs = abi[0]?.inputs ?? [];

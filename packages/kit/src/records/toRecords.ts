@@ -129,7 +129,7 @@ const isAptos = (webhook: unknown): webhook is AptosWebhook =>
   'network' in webhook &&
   !('chainId' in webhook);
 
-/** The kinds of {@link Records} and of {@link RemovedIds}. */
+/** A kind of row in {@link Records} and {@link RemovedIds}. */
 type Kind = Exclude<keyof Records, 'collectionName'>;
 
 /** The ids of rows to delete, by kind, without duplicates. */
@@ -220,7 +220,7 @@ function checkWebhook(webhook: unknown): void {
   }
 }
 
-/** Returns the integer at the start of a string, or null. */
+/** Returns the integer at the start of a string; null if there is none. */
 function toNumber(text: string | null | undefined): number | null {
   const number = Number.parseInt(text ?? '', 10);
   return Number.isNaN(number) ? null : number;
@@ -247,7 +247,7 @@ function toLogRows(
   const { decoded, undecoded } = decodeKnown(logs, abi);
   let nextDecoded = 0;
   let nextUndecoded = 0;
-  // Both lists keep the order of the webhook, so the results can be paired with its logs.
+  // `decoded` and `undecoded` keep the order of the webhook, so they can be paired with its logs.
   for (const log of logs as WebhookLog[]) {
     const unknown = undecoded[nextUndecoded];
     if (unknown?.log === log) {
@@ -260,7 +260,10 @@ function toLogRows(
   return { logs: rows, undecodedLogs: undecodedRows };
 }
 
-/** Returns whether a value is a log. Other values get no row, because they have no id. */
+/**
+ * Returns whether a value is a log. Other values get no row, because an id requires a transaction
+ * hash.
+ */
 const isLog = (log: unknown): log is WebhookLog =>
   typeof (log as Partial<WebhookLog> | null)?.transactionHash === 'string';
 

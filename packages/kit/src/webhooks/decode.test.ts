@@ -45,7 +45,10 @@ const event = (name: string, inputs: readonly AbiParameter[], anonymous = false)
   anonymous,
 });
 
-/** Decodes data as the parameters of an event without indexed parameters. */
+/**
+ * Decodes data as the parameters of an event without indexed parameters. Returns the arguments or
+ * the reason.
+ */
 function decodeData(inputs: readonly AbiParameter[], data: string) {
   const item = event('Data', inputs);
   const { decoded, undecoded } = decodeLogs({ logs: [logOf([eventTopic(item)], data)] }, [item]);

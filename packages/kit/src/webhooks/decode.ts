@@ -22,7 +22,7 @@ import type { Abi } from 'abitype';
 
 type Hex = `0x${string}`;
 
-/** The part of a webhook that is decoded. */
+/** The part of a webhook that {@link decodeLogs} reads. */
 export interface LogSource {
   readonly logs: readonly WebhookLog[];
   readonly abi?: readonly AbiItem[] | undefined;
@@ -179,7 +179,8 @@ interface CompiledEvent {
   readonly inputs: readonly AbiParameter[];
   readonly indexedCount: number;
   /**
-   * Fields of the event, compiled for its first log; null if a parameter type cannot be decoded.
+   * Fields of the event; undefined before its first log, null if a parameter type cannot be
+   * decoded.
    */
   fields?: readonly Field[] | null;
 }

@@ -25,7 +25,7 @@ export type DescribedAptosWebhook = Pick<
   'transactions' | 'coinTransfers' | 'coinDeposits'
 >;
 
-/** Maximum number of decimals of an amount; further decimals are cut off. */
+/** Maximum number of decimals in an amount; further decimals are truncated. */
 const MAX_DECIMALS = 6;
 /** Maximum number of integer digits of an amount; longer amounts use an exponent. */
 const MAX_WHOLE = 21;

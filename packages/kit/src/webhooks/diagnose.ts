@@ -25,7 +25,8 @@ import {
  * - `signature-format`: the signature is correct, but in uppercase, or without `0x` or `v1,`;
  * - `header-altered`: `x-signature` matches body and secret, so another signature header was
  *   changed;
- * - `stale-timestamp`, `future-timestamp`: correctly signed, but too long ago or in the future;
+ * - `stale-timestamp`, `future-timestamp`: correctly signed, but too far in the past or
+ *   future;
  * - `body-parsed`: the body is not text or bytes;
  * - `stringified-twice`: the body is JSON that was serialized again as a string;
  * - `body-reserialized`: the body was parsed and serialized again, with the same data;
@@ -107,8 +108,9 @@ interface Variant {
 }
 
 /**
- * Finds the cause of a rejection. Yields variants of the request, and expects for each one whether
- * it is signed; so the caller may verify them synchronously or not.
+ * Finds the cause of a rejection; returns undefined for a valid webhook. Yields variants of the
+ * request and expects whether each one is signed, so the caller can verify synchronously or
+ * asynchronously.
  */
 export function* findCause(
   options: Omit<DiagnoseOptions, 'secret' | 'secrets' | 'apiKey'>,

@@ -179,7 +179,7 @@ function logsOf(receipt: Uint8Array): string[] {
   });
 }
 
-/** Returns whether the receipt contains the logs, spaced like their log indices. */
+/** Returns whether the receipt contains the logs, at the same distances as their log indices. */
 function areIn(own: readonly WebhookLog[], proven: readonly string[]): boolean {
   const isAt = ({ address, topic0, topic1, topic2, topic3, data }: WebhookLog, place: number) =>
     proven[place] ===

@@ -46,7 +46,7 @@ export class NeverAgain extends Error {
   }
 }
 
-/** Compares names instead of classes, because a program may contain two copies of the kit. */
+/** Returns whether an error is a {@link RetryLater} of this or another copy of the kit. */
 export const isRetryLater = (error: unknown): error is RetryLater =>
   error instanceof Error && error.name === 'RetryLater' && 'afterMs' in error;
 

@@ -8,7 +8,7 @@ import type { PublicKeyOptions } from './publicKey.ts';
 import { createFakeSender, sampleAptosWebhook, sampleWebhook, signedRequest } from './testing.ts';
 import { createKeyPair, signWithPrivateKey } from './testingKeys.ts';
 
-/** Test 1 and 2 of RFC 8032, section 7.1: the seed and the public key in hex. */
+/** Seed and public key of test 1 in RFC 8032, section 7.1, in hex. */
 const RFC_SEED = '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60';
 const RFC_PUBLIC = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a';
 

@@ -34,8 +34,8 @@ export type PublicKeyOptions = PublicKeys &
   Pick<UnwrapOptions, 'body' | 'headers'>;
 
 /**
- * Verifies a webhook with public keys of the service, and parses it. Rejects as {@link unwrap}
- * throws; with `invalid_argument` also if the runtime's Web Crypto lacks Ed25519.
+ * Verifies a webhook with public keys of the service, and parses it. Rejects with the errors that
+ * {@link unwrap} throws, and with `invalid_argument` if the runtime's Web Crypto lacks Ed25519.
  */
 export function unwrapWithPublicKey(
   options: PublicKeyOptions & { family?: 'evm' | undefined },
@@ -100,7 +100,10 @@ export function publicKeysOf({ publicKeys }: PublicKeys): Uint8Array[] {
  */
 const MAX_SIGNATURES = 10;
 
-/** Bytes as Web Crypto takes them. Declarations must not contain this type: TypeScript 5.4. */
+/**
+ * Bytes in the type that Web Crypto requires. Declarations must not contain this type, because
+ * TypeScript 5.4 does not support it.
+ */
 type Bytes = Uint8Array<ArrayBuffer>;
 
 async function isSignedByAny(

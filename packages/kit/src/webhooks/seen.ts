@@ -2,11 +2,11 @@
 import { SluiceError } from '../errors.ts';
 
 /**
- * Remembers the ids of handled deliveries. The handler calls `has` before it handles a delivery,
- * and `add` only after it has handled the delivery successfully. For several processes or workers,
- * use a shared store (Redis: `EXISTS` and `SET id 1 EX 172800`; SQL: a table with the id as its
- * key). Keep ids for 48 hours, which is longer than any wait between two attempts. Ids have at most
- * 300 characters of `A-Z a-z 0-9 _ - . /`.
+ * Store of the ids of handled deliveries. The handler calls `has` before it handles a delivery, and
+ * `add` only after it has handled the delivery successfully. For several processes or workers, use
+ * a shared store (Redis: `EXISTS` and `SET id 1 EX 172800`; SQL: a table with the id as its key).
+ * Keep ids for 48 hours, which is longer than any wait between two attempts. Ids have at most 300
+ * characters of `A-Z a-z 0-9 _ - . /`.
  */
 export interface SeenStore {
   has(id: string): boolean | Promise<boolean>;

@@ -50,7 +50,7 @@ export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}
   );
 }
 
-/** Kinds of webhooks that {@link sampleAptosWebhook} creates, as {@link SampleKind}. */
+/** Kinds of webhooks that {@link sampleAptosWebhook} creates; see {@link SampleKind}. */
 export type AptosSampleKind = 'coin-transfer' | 'test';
 
 /**
@@ -76,8 +76,8 @@ export interface SigningOptions {
   /** Time at which the request is sent. Default: now. */
   sentAt?: Date | undefined;
   /**
-   * The sender to imitate. `sluice` sends both signatures; `hosted`, the hosted Streams API, sends
-   * only `x-signature`, without an id or timestamp. Default: `sluice`.
+   * The sender to imitate. `sluice` sends `webhook-signature` and `x-signature`; `hosted`, the
+   * hosted Streams API, sends only `x-signature`, without an id or timestamp. Default: `sluice`.
    */
   sender?: 'sluice' | 'hosted' | undefined;
 }
@@ -187,7 +187,7 @@ export interface SentDelivery {
   readonly attempts: readonly SentAttempt[];
 }
 
-/** Sends webhooks like the service. */
+/** Sender that delivers webhooks like the service. */
 export interface FakeSender {
   /**
    * Delivers a webhook: POSTs it until it gets a 2xx or the schedule ends. Attempts share the id,
@@ -271,7 +271,10 @@ export function createFakeSender({
   };
 }
 
-/** Describes an error by the code of its cause, if any: the message is only "fetch failed". */
+/**
+ * Returns the code of an error's cause, or the error as text. The message of a fetch error is only
+ * "fetch failed".
+ */
 function toWord(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
@@ -284,7 +287,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-// Each decoded event is also in `logs`.
+// Fields of all samples. The log of each decoded event in a sample is also in `logs`.
 const FRAME: EvmWebhook = {
   confirmed: true,
   chainId: '0x1',
@@ -402,7 +405,7 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
   },
   'erc1155-batch-transfer': {
     logs: [
-      // The offsets of both lists, then the length and values of each list.
+      // The offsets of the lists of token ids and amounts, then the length and values of each list.
       logOf(
         STOREFRONT.contract,
         [TRANSFER_BATCH, ALICE, ALICE, BOB],

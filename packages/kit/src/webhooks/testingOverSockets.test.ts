@@ -1,4 +1,4 @@
-/** Tests the fake sender against servers of `node:http`. */
+/** Tests the fake sender against `node:http` servers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';

@@ -128,7 +128,10 @@ export function unwrap(
 ): ReceivedWebhook | ReceivedAptosWebhook;
 export function unwrap(
   options: UnwrapOptions & {
-    /** Default: `evm`. For `any`, {@link isAptosWebhook} distinguishes the families. */
+    /**
+     * Chain family to accept. Default: `evm`. For `any`, {@link isAptosWebhook} distinguishes the
+     * families.
+     */
     family?: WebhookFamily | undefined;
   },
 ): ReceivedWebhook | ReceivedAptosWebhook {
@@ -190,7 +193,7 @@ export function readSigned({
   return { raw, claim };
 }
 
-/** Throws if the timestamp that a signature covers is too old or in the future. */
+/** Throws if the timestamp that a signature covers is too old or too far in the future. */
 export function refuseWrongTime(claim: Claim, rules: UnwrapRules): void {
   if (claim.scheme !== 'webhook-signature') return;
   const reason = timeProblem(claim.timestamp, (rules.now ?? Date.now)(), toleranceOf(rules));
@@ -273,7 +276,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
   };
 }
 
-/** Returns whether a signature of the claim matches. Compares each one in constant time. */
+/** Returns whether a signature of the claim matches. Compares signatures in constant time. */
 export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: string): boolean {
   if (claim.scheme === 'x-signature') return isEqual(claim.signature, signWebhook(body, secret));
   const { id, timestamp, signatures } = claim;

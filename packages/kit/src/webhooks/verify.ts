@@ -59,7 +59,7 @@ function toSignedBytes(body: unknown): string | Uint8Array | undefined {
   return typeof body === 'object' && body !== null ? JSON.stringify(body) : undefined;
 }
 
-/** Compares strings of equal length in constant time. */
+/** Returns whether two strings are equal, in constant time for strings of equal length. */
 export function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

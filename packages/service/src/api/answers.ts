@@ -12,15 +12,15 @@ import { previewText, previewJson } from '../base/preview.ts';
 
 /** Maximum length of an error message, in characters. */
 const MESSAGE_LIMIT = 1_000;
-/** Maximum number of fields in one error, which only counts the remaining problems. */
+/** Maximum number of fields listed in an error; further problems are only counted. */
 const FIELD_LIMIT = 20;
 /**
  * Maximum length of an echoed value or name: long enough to recognize it, too short to fill a log.
  */
 const ECHO_LIMIT = 200;
 /**
- * Length to which a value is cut before its secrets are hidden. Longer than any webhook URL, so
- * that credentials are never partly shown.
+ * Length to which a value is truncated before its secrets are hidden. Longer than any webhook URL,
+ * so that credentials are never partly shown.
  */
 const HIDDEN_LIMIT = 4_096;
 /**
@@ -61,7 +61,7 @@ export class HttpError extends ServiceError {
   }
 
   body(): ErrorBody {
-    // Only a 422 of the contract has `details`. Other errors use another name, because the official
+    // In the contract, only a 422 has `details`. Other errors use `fields`, because the official
     // client appends `details` to the message.
     const name = this.status === 422 ? 'details' : 'fields';
     return {
@@ -231,8 +231,8 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /**
- * Returns a value as errors repeat it: short and without secrets. Cuts the text before searching it
- * for secrets, because callers control its length.
+ * Returns a value as it appears in errors: shortened and without secrets. Truncates the text before
+ * searching it for secrets, because callers control its length.
  */
 function echo(value: unknown): unknown {
   const shown = typeof value === 'string' ? hideSecrets(value.slice(0, HIDDEN_LIMIT)) : value;

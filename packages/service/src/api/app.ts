@@ -125,7 +125,10 @@ export function createApp(needs: AppNeeds): Hono {
   return app;
 }
 
-/** Gives each request an id, and rejects hosts and paths that this process does not serve. */
+/**
+ * Creates middleware that gives each request an id, and rejects hosts and paths that this process
+ * does not serve.
+ */
 function createGate({
   isOurHost,
   servesApi,
@@ -154,8 +157,8 @@ function createGate({
 }
 
 /**
- * Checks the key, then reads the body. After the handler, records the call in the audit log if it
- * is audited and succeeded.
+ * Creates middleware that checks the key, then reads the body. After the handler, records the call
+ * in the audit log if it is audited and succeeded.
  */
 function createAdmission(
   name: CallName,

@@ -7,7 +7,7 @@ import { HttpError } from './answers.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
-/** Maximum body size on a route that has no limit of its own. */
+/** Maximum body size on routes that do not set `maxBodyBytes`. */
 export const BODY_LIMIT_BYTES = MIB;
 /** Maximum body size on `GET` routes and on routes that require no key. */
 const SMALL_BODY_LIMIT_BYTES = 4 * KIB;

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 
-/** All packages of Sluice share one version. */
+/** Version that all packages of Sluice share. */
 export const VERSION = manifest.version;
 
 /** Commit of the build; defined only in the packed package. */
@@ -19,8 +19,8 @@ const ROOT = new URL('../../../../', import.meta.url);
 export const describeBuild = (): string => `${VERSION} (${readCommit()})`;
 
 /**
- * Returns the first 12 hex digits of the commit: of the build, of the checkout, or in the file
- * `COMMIT` of a container image. Returns `unknown` if none of them is available.
+ * Returns the first 12 hex digits of the commit, from the build, the checkout, or the file `COMMIT`
+ * of a container image; `unknown` if none of them is available.
  */
 export function readCommit(root = fileURLToPath(ROOT)): string {
   if (typeof SLUICE_BUILT_COMMIT !== 'undefined') return SLUICE_BUILT_COMMIT;

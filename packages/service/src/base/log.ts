@@ -43,8 +43,8 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
 }
 
 /**
- * Maximum length of a field. Text from nodes and receivers is cut to less, and stack traces are
- * shorter.
+ * Maximum length of a field, in characters. Text from nodes and receivers is truncated to fewer
+ * characters, and stack traces are shorter.
  */
 const FIELD_LIMIT = 8_192;
 
@@ -55,7 +55,7 @@ const FIELD_LIMIT = 8_192;
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /**
- * Writes a value as visible text on one line, because receivers, nodes and tokens control some
+ * Formats a value as visible text on one line, because receivers, nodes and tokens control some
  * values.
  */
 const toJson = (value: unknown): string =>

@@ -1,4 +1,4 @@
-/** Lets a loop sleep between its turns until it is woken. */
+/** Sleep between the turns of a loop, which `wake` ends early. */
 export interface Waker {
   /** Ends the current sleep, or the next one if no loop is sleeping. */
   wake(this: void): void;

@@ -31,7 +31,10 @@ const sameChains: fc.Arbitrary<Sharing> = fc
       })),
   );
 
-/** Readers of different chains; each chain is held by a reader that can read it, or is free. */
+/**
+ * Generates readers of different chains; each chain is held by a reader that can read it, or is
+ * free.
+ */
 const otherChains = (most: { readers: number; chains: number }): fc.Arbitrary<Sharing> =>
   fc
     .record({
@@ -110,8 +113,8 @@ describe('an assignment', () => {
   });
 
   test('of different chains takes the shortest way to an even one', () => {
-    // Passing a chain from reader 0 to reader 2 through readers 1 and 3 would be as even, but take
-    // three moves.
+    // Passing a chain from reader 0 to reader 2 through readers 1 and 3 would be equally even, but
+    // take three moves.
     const shares = [['0x1', '0x4', '0x5'], ['0x2', '0x7', '0x11'], [], ['0x8', '0x9', '0x12']];
     const passedOn = [[], ['0x1'], ['0x9'], ['0x2']];
     const readers = shares.map((chains, n) => readerOf(n, [...chains, ...passedOn[n]!]));

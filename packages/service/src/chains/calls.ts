@@ -9,7 +9,7 @@ import type { Token } from '../store/enrichment/contract.ts';
 import type { AptosStreamRecord, EvmStreamRecord } from '../store/streams/contract.ts';
 import type { NameAnswer } from './evm/ensNames.ts';
 
-/** Limits an explanation to these transactions. Default: all. */
+/** Transactions to which an explanation is limited. Default: all. */
 export interface ExplainOnly {
   /** Transaction hashes. */
   transactions?: ReadonlySet<string> | undefined;
@@ -37,7 +37,7 @@ export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
   findTransaction(hash: string): Promise<{ at: number | string } | 'pending' | undefined>;
   /**
    * Explains the block with this height or hash for the streams of the chain, by their current
-   * rules; undefined if no node has the block.
+   * rules; returns undefined if no node has the block.
    */
   explain(at: number | string, only: ExplainOnly): Promise<ExplainedBlock | undefined>;
   /** Returns what the stream would receive from the block, and details such as close matches. */

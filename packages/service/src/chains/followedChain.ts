@@ -39,7 +39,7 @@ export interface ChainSurroundings {
    */
   confirmedUpTo(chain: string): number | null;
   holder: Holder;
-  /** Checks the addresses of nodes that were added while the service ran. */
+  /** Guard for the addresses of nodes that were added while the service ran. */
   nodeGuard: Pick<AddressGuard, 'connect'>;
   /** Returns whether this process should read the chain. */
   isOwn(chain: string): boolean;

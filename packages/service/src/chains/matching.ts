@@ -53,7 +53,7 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
   nameOf(match: Match): string;
 }
 
-/** Matches one stream, whatever its status, on one chain. */
+/** Matcher for one stream, whatever its status, on one chain. */
 export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
   StreamMatcher<Block>,
   'needs' | 'match'
@@ -62,7 +62,7 @@ export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
   dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
 }
 
-/** Explains a block for the streams of its chain, by their current rules. */
+/** Explainer of blocks for the streams of their chain, by the current rules. */
 export interface Explainer<Block> {
   needs(chain: string): BlockNeeds;
   explain(chain: string, block: Block, only: ExplainOnly): Promise<ExplainedRecords>;
@@ -74,7 +74,7 @@ export interface LiveMatcher<Block> extends Matcher<Block>, Explainer<Block> {
 }
 
 export interface Matching<Record, Block, DryRunAnswer> {
-  /** Matches the blocks of every chain against all current streams. */
+  /** Matcher of the blocks of every chain against all current streams. */
   readonly live: LiveMatcher<Block>;
   /**
    * Returns a matcher for a stored stream; undefined if the stream was deleted or belongs to

@@ -38,7 +38,10 @@ export interface AttemptOptions {
   clockSkewMs(): number;
   /** Called when an attempt failed in this process rather than at the receiver. */
   onLocalFailure(cause: LocalFailure): void;
-  /** Aborted when this process stops: deliveries that it could not send are then not retried. */
+  /**
+   * Signal that is aborted when this process stops. Deliveries that it could not send are then not
+   * retried.
+   */
   stopping: AbortSignal;
   tracing?: Tracing | undefined;
 }
@@ -145,15 +148,15 @@ function toFailed(error: unknown, durationMs: number): Attempted {
 }
 
 /**
- * Limits the webhooks per second that this process sends to one host, across all streams, including
- * replays and retries. The state is kept in memory only.
+ * Limit on the webhooks per second that this process sends to one host, across all streams,
+ * including replays and retries. The state is kept in memory only.
  */
 export interface HostPace {
   /** Takes the next turn for the URL's host; returns the milliseconds until that turn. */
   take(streamId: string, url: string, now?: number): number;
   /**
-   * Takes a turn for a webhook without a stream. Returns undefined without taking a turn if the
-   * wait would exceed `mostMs`.
+   * Takes a turn for a webhook without a stream, and returns the milliseconds until that turn.
+   * Returns undefined without taking a turn if the wait would exceed `mostMs`.
    */
   takeSoon(url: string, mostMs: number, now?: number): number | undefined;
   /**
@@ -175,7 +178,7 @@ export function createHostPace(perSecond: number | undefined): HostPace {
   if (perSecond === undefined) return { take: () => 0, takeSoon: () => 0, waiting: () => [] };
   const intervalMs = 1000 / perSecond;
   const hostOf = new Map<string, string>();
-  /** The earliest free turn of each host. */
+  /** Time of the earliest free turn of each host. */
   const nextAt = new Map<string, number>();
 
   const forgetWhoseTurnsAreFree = (now: number): void => {

@@ -201,7 +201,7 @@ const CLAIM_AHEAD = 512;
  * memory.
  */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
-/** Interval of polls, because signals may be lost and retries become due without one. */
+/** Interval of polls, because signals may be lost, and retries become due without a signal. */
 const POLL_MS = 250;
 const STORE_RETRY_MS = 1_000;
 
@@ -231,7 +231,7 @@ export function createClaims({
   giveUp(delivery: ClaimedDelivery): void;
   attempt(delivery: ClaimedDelivery, claimedAt: number): Promise<void>;
   onAllBegun(): void;
-  /** Aborted when no more deliveries may be started. */
+  /** Signal that is aborted when no more deliveries may be started. */
   overdue: AbortSignal;
 }): Claims {
   /**

@@ -46,7 +46,7 @@ export interface DeliverOptions
     Pick<AttemptOptions, 'hostPace' | 'openSecrets' | 'onLocalFailure' | 'tracing'> {
   store: Store;
   sender: Sender;
-  /** Sends deliveries that may have crashed the service, in a separate process. */
+  /** Sender in a separate process, for deliveries that may have crashed the service. */
   isolation: Isolation;
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;

@@ -43,7 +43,7 @@ export function createInbox({
 }
 
 /**
- * Reads the details of a delivery from its webhook; null for a test webhook, which has no stream.
+ * Returns the details of a delivery from its webhook; null for a test webhook, which has no stream.
  */
 function readDelivery(body: string): InboxDelivery | null {
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;

@@ -69,8 +69,8 @@ export function toOutcome(
 }
 
 /**
- * Writes outcomes in batches; if the ledger rejects the outcome of a delivery, the delivery is
- * quarantined.
+ * Creates a writer of outcomes in batches. If the ledger rejects the outcome of a delivery, the
+ * delivery is quarantined.
  */
 export function createOutcomes({
   store,
@@ -167,8 +167,8 @@ const JITTER = 0.1;
  * Returns the milliseconds until the next attempt, at least the scheduled wait; undefined once the
  * schedule is used up.
  *
- * @param attempts made so far, including the failed one: 1 or more
- * @param random from 0 up to 1
+ * @param attempts number of attempts so far, including the failed one: 1 or more
+ * @param random random number from 0 to 1, exclusive
  */
 export function nextWaitMs(
   schedule: readonly number[],
@@ -182,7 +182,7 @@ export function nextWaitMs(
 /**
  * Returns the waits after the next attempt, assuming that every attempt fails.
  *
- * @param attempts made so far
+ * @param attempts number of attempts so far
  * @param fastRetried whether one of them was the fast retry, which is not part of the schedule
  */
 export const remainingWaitsMs = (

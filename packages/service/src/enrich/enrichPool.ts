@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import { hasCode } from '../base/errors.ts';
 
 export interface EnrichPool {
-  /** Message of the outage that makes matches wait; empty if there is none. */
+  /** Message that describes the current outage; empty if there is none. */
   readonly trouble: string;
   /** Starts, or restarts after a stop, with this epoch of the chain's lease. */
   start(epoch: number): void;
@@ -28,7 +28,7 @@ export interface EnrichPool {
 const POLL_MS = 5_000;
 /**
  * Maximum number of tries of a match, over about 15 seconds. The last try leaves out data that the
- * nodes refuse. Tries during which no node can be queried do not count.
+ * nodes refuse. Tries that fail because no node can be queried do not count.
  */
 const TRIES = 6;
 const RETRY_MS = 500;
@@ -130,7 +130,7 @@ export function createEnrichPool({
         rest(id, tries - 1, backOffMs(outages.count()));
         return;
       }
-      // Any other error is a bug. It counts as a try, so that it does not block the delivery
+      // Any other error is a bug. The try counts, so that the bug does not block the delivery
       // forever.
       log.error('enrichment failed', { chain, block: block.number, error: describeError(error) });
       if (isLastTry) finish(id, { bodyTail: match.bodyTail, about: '' });
@@ -223,7 +223,10 @@ export interface MatchQueue {
   list(nowMs: number): Promise<EnrichingMatch[]>;
   /** Marks the match as in progress. Returns the number of this try, starting at 1. */
   begin(match: Pick<EnrichingMatch, 'id' | 'streamId'>): number;
-  /** Ends a try. The match, with `tries` tries so far, waits until `untilMs`. */
+  /**
+   * Ends a try and makes the match wait until `untilMs`. `tries` is the number of tries that count
+   * so far.
+   */
   rest(matchId: string, tries: number, untilMs: number): void;
   /** Removes a completed match. */
   forget(matchId: string): void;
@@ -239,8 +242,8 @@ export interface MatchQueue {
 const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
 /**
- * Maximum number of matches of a stream that may wait for a retry. At this number, the stream
- * starts no new matches, because they often need the same refused data.
+ * Maximum number of a stream's matches that may wait for a retry. At this number, no new matches of
+ * the stream start, because they often need the same refused data.
  */
 const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;

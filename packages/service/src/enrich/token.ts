@@ -3,7 +3,7 @@ import { cutText } from '@sluice/kit/contract';
 import type { Token } from '../store/enrichment/contract.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
-/** Maximum length of a name or symbol in characters; longer ones are cut. */
+/** Maximum length of a name or symbol in characters; longer ones are truncated. */
 export const MAX_TEXT_CHARACTERS = 128;
 /**
  * Maximum size of a response; small, because many tokens are queried at once. The longest stored
@@ -63,15 +63,18 @@ export function readToken(
 }
 
 /**
- * A contract that claims to support both standards likely claims to support every interface, so
- * neither claim counts.
+ * Returns the NFT standard. A contract that claims to support both standards likely claims to
+ * support every interface, so neither claim counts.
  */
 function readStandard(isErc721: boolean, isErc1155: boolean): Token['standard'] {
   if (isErc721 === isErc1155) return '';
   return isErc721 ? 'ERC721' : 'ERC1155';
 }
 
-/** Decodes an ABI-encoded `string`, or the `bytes32` of early tokens; empty for other data. */
+/**
+ * Decodes an ABI-encoded `string`, or the `bytes32` of early tokens. Returns an empty string for
+ * other data.
+ */
 export function readText(data: string): string {
   const digits = data.slice(2);
   if (digits.length === WORD_DIGITS)
@@ -97,7 +100,7 @@ const toText = (digits: string): string => cleanText(Buffer.from(digits, 'hex').
 
 /**
  * Removes invalid UTF-8, control characters, line separators and text direction marks. Trims the
- * rest and cuts it to {@link MAX_TEXT_CHARACTERS}.
+ * rest and truncates it to {@link MAX_TEXT_CHARACTERS}.
  */
 export function cleanText(text: string): string {
   const clean = text

@@ -2,7 +2,7 @@
 import type { Token } from '../store/enrichment/contract.ts';
 
 export interface TokenCache {
-  /** Returns the token; undefined if it is not in the cache or too old. */
+  /** Returns the token; undefined if it is not in the cache or is too old. */
   find(address: string): Token | undefined;
   /** @param readAt time of the read from the chain, in Unix milliseconds */
   save(token: Token, readAt: number): void;
@@ -15,7 +15,7 @@ export interface TokenCache {
 const FRESH_MS = 24 * 60 * 60_000;
 const FRESH_UNKNOWN_MS = 10 * 60_000;
 
-/** Estimated memory of an entry without its text. */
+/** Estimated memory of an entry without its text, in bytes. */
 const ENTRY_BYTES = 250;
 const sizeOf = ({ name, symbol }: Token): number => ENTRY_BYTES + 2 * (name.length + symbol.length);
 
@@ -28,7 +28,9 @@ export const isToken = ({ name, symbol, decimals, standard }: Token): boolean =>
   name !== '' || symbol !== '' || standard !== '' || decimals !== null;
 
 export function createTokenCache(limitBytes: number, now: () => number = Date.now): TokenCache {
-  /** Least recently used first: each use moves an entry to the end of the map. */
+  /**
+   * Entries by address, least recently used first: each use moves an entry to the end of the map.
+   */
   const entries = new Map<string, { token: Token; readAt: number }>();
   let bytes = 0;
   return {

@@ -10,17 +10,21 @@ export interface Tokens {
   find(address: string): Token | undefined;
   /**
    * Returns the tokens, and reads unknown ones at this block. Omits tokens that the nodes refuse.
-   * Tokens that were passed to `giveUp` have empty metadata.
+   * Tokens that `giveUp` makes it skip have empty metadata.
+   *
    * @throws RetryableError when no node could be queried
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
-  /** Skips these tokens near this block for a while, so that no other body waits for them. */
+  /**
+   * Makes reads near this block skip these tokens for a while, so that no other body waits for
+   * them.
+   */
   giveUp(block: BlockRef, addresses: readonly string[]): void;
 }
 
 /** Maximum number of tokens that are queried together. An EVM token takes several calls. */
 const BATCH = 100;
-/** Time, and distance in blocks, for which a refused token is not read again. */
+/** Time and distance in blocks within which a refused token is not read again. */
 const GIVEN_UP_MS = 10 * 60_000;
 const GIVEN_UP_BLOCKS = 64;
 const MAX_GIVEN_UP = 10_000;
@@ -115,7 +119,7 @@ const unknownToken = (address: string, blockNumber: number): Token => ({
   blockNumber,
 });
 
-/** Reports a ledger failure as an outage, because it proves nothing about the tokens. */
+/** Rethrows a ledger failure as an outage, because it proves nothing about the tokens. */
 async function orOutage<T>(stored: Promise<T>): Promise<T> {
   try {
     return await stored;

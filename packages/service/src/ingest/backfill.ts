@@ -64,7 +64,9 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
 
   const read = createReader(source);
 
-  /** Processes a few blocks of one job. Returns false if the job has nothing to do now. */
+  /**
+   * Processes the next batch of blocks of one job. Returns false if the job has nothing to do now.
+   */
   const advance = async (job: Job, isAlone: boolean): Promise<boolean> => {
     const confirmed = confirmedUpTo();
     const upTo = Math.min(job.blockTo, confirmed ?? -1);

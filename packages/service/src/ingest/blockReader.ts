@@ -15,7 +15,7 @@ import {
   SourceError,
 } from './source.ts';
 
-/** Matches blocks with the current rules of one stream. */
+/** Matches blocks against the current rules of one stream. */
 export interface StreamMatcher<Block> {
   needs: BlockNeeds;
   /** The rules of the stream, compared by value to detect changes. */
@@ -52,7 +52,7 @@ export type BlockReader<Block> = (
   job: Pick<Job, 'id' | 'nextBlock'>,
   matcher: Pick<StreamMatcher<Block>, 'needs' | 'rules' | 'search'>,
   limits: Limits,
-  /** Whether to start reading the blocks after the result, because no other job waits. */
+  /** Whether to start reading the blocks that follow the result; true if no other job waits. */
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
 

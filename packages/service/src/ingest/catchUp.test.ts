@@ -20,7 +20,7 @@ const MISSED = 1_000;
  * them.
  */
 const FEW_MISSED = 400;
-/** Number of newest blocks, which are always read one by one. */
+/** Number of the newest blocks that are always read one by one. */
 const NEWEST = 256;
 const LATER = '0x00000000000000000000000000000000000000dd';
 

@@ -31,7 +31,7 @@ export interface Committing {
    * Returns undefined if no node has the block.
    */
   readHeader(number: number, head: number): Promise<BlockHeader | undefined>;
-  /** Commits the block with this header, the next one after the tip. */
+  /** Commits the block with this header, which must be the next one after the tip. */
   commit(header: BlockHeader): Promise<void>;
   /**
    * Skips blocks while no stream watches the chain, if the source supports it. Returns true if no
@@ -224,7 +224,7 @@ interface Entry<T> {
 }
 
 const START_BLOCKS = 4;
-/** Weight of the newest size in the moving average. */
+/** Weight of the newest block's size in the moving average of sizes. */
 const SIZE_WEIGHT = 0.1;
 
 /**

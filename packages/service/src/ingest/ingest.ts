@@ -202,13 +202,13 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
 
 export interface Following {
   /**
-   * Returns the header to follow: the block after our tip, or a head on another branch; undefined
-   * if there is none.
+   * Returns the header to follow: the block after the local tip, or a head on another branch;
+   * undefined if there is none.
    */
   next(head: BlockHeader): Promise<BlockHeader | undefined>;
   /**
-   * Makes this block our tip: removes our blocks on another branch, and commits the blocks that
-   * lead to this one.
+   * Makes this block the local tip: removes the local blocks on another branch, and commits the
+   * blocks that lead to this one.
    */
   follow(header: BlockHeader): Promise<void>;
 }
@@ -274,7 +274,7 @@ export function createFollowing(
       // On chains that cannot fork, the head is read by height like any other block, because the
       // newest block may be incomplete.
       if (latest.number === number) return isFinal ? source.readHeader(number) : latest;
-      // A head at or below our tip is not new, unless the node is now on another branch.
+      // A head at or below the local tip is not new, unless the node is now on another branch.
       if (isFinal) return undefined;
       return local.window().some(({ hash }) => hash === latest.hash) ? undefined : latest;
     },

@@ -52,7 +52,7 @@ export interface LocalChain {
   ): Promise<StaleRules | 'settled'>;
   /**
    * Records why the chain halted, for the operator. A failed write is only logged; the next failure
-   * of the chain repeats it.
+   * of the chain repeats the write.
    */
   recordHalt(why: string): Promise<void>;
 }
@@ -67,7 +67,7 @@ export type StaleRules = Extract<CommitOutcome, { outcome: 'stale-rules' }>;
 const lostLease = (): RetryableError =>
   new RetryableError('lost_lease', 'another process has taken over the chain');
 
-/** Creates the error of a chain that can't continue until the operator decides how. */
+/** Creates the error for a chain that can't continue until the operator intervenes. */
 export const haltError = (why: string): CallerError => new CallerError('chain_halted', why);
 
 /** @param epoch epoch of the chain's lease */
@@ -159,10 +159,10 @@ export interface Confirming {
    */
   refresh(): Promise<boolean>;
   /**
-   * Returns the number of the last block whose matches are confirmed once `tip` is committed; below
-   * 0 for none.
+   * Returns the number of the last block whose matches are confirmed once `tip` is committed;
+   * negative if there is none.
    *
-   * @param window our blocks, newest first, without holes
+   * @param window the local blocks, newest first, without holes
    */
   upTo(tip: BlockRef, window: readonly BlockRef[]): number;
   /**
@@ -223,7 +223,7 @@ export function createConfirming(
       if (finalized.number > tip.number) return tip.number;
       const ours =
         finalized.number === tip.number ? tip : window[(window[0]?.number ?? 0) - finalized.number];
-      // Another block is finalized at that height, so ours will soon be removed.
+      // Another block is finalized at that height, so the local one will soon be removed.
       if (ours !== undefined && ours.hash !== finalized.hash) return -1;
       return finalized.number;
     },

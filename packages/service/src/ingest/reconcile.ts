@@ -1,6 +1,6 @@
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 
-/** Relation of a branch of the source to our blocks. */
+/** Relation of a branch of the source to the local blocks. */
 export type Reconciled =
   | { kind: 'extend' }
   | { kind: 'duplicate' }
@@ -14,17 +14,17 @@ export type Reconciled =
  * the result leaves the local chain linked by parent hashes, and never removes a block that both
  * sides have. The result is the first of:
  *
- * 1. `duplicate`: we already have this block.
- * 2. `gap`: the branch begins above our tip's successor, so the blocks from `from` must be read
- *    first.
- * 3. `extend`: the branch begins on our tip, or we have no blocks.
- * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block above
- *    it is removed, newest first.
- * 5. `too-deep`: the branch forked off below our oldest block, so there is no known ancestor.
- * 6. `detached`: the parent of the branch's first block is not ours. Read it, prepend it, and try
- *    again.
+ * 1. `duplicate`: the last block of the branch is already in the window.
+ * 2. `gap`: the branch begins above the local tip's successor, so the blocks from `from` must be
+ *    read first.
+ * 3. `extend`: the branch begins on the local tip, or the window is empty.
+ * 4. `reorg`: the branch begins on an older local block, the common ancestor. Every block above it
+ *    is removed, newest first.
+ * 5. `too-deep`: the branch forked off below the oldest local block, so there is no known ancestor.
+ * 6. `detached`: the parent of the branch's first block is not in the window. Read it, prepend it,
+ *    and try again.
  *
- * @param local our chain, newest first, without holes
+ * @param local the local window, newest first, without holes
  * @param branch linked headers of the source, oldest first; the last one is the block in question
  */
 export function reconcile(

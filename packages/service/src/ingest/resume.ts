@@ -13,8 +13,9 @@ const LEASE_MS = 10_000;
 
 /**
  * Makes a chain continue from block `from`, by default the head, and records the skipped blocks as
- * a hole. Throws a {@link SourceError} if the nodes can't provide the block before `from`, or if a
- * later resume replaces this one.
+ * a hole. Returns where the chain and the hole start, and the canceled deliveries. Throws a {@link
+ * SourceError} if the nodes can't provide the block before `from`, or if a later resume replaces
+ * this one.
  *
  * @param isFinal whether the chain cannot fork
  */
@@ -47,7 +48,7 @@ export async function resumeChain<Block>({
     const still = await readKept(source, checkpoint.number);
     const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
     // If the checkpoint left the chain, the depth of the other branch is unknown, so the hole
-    // starts at our oldest block.
+    // starts at the oldest block in the window.
     return isFinal || still?.hash === checkpoint.hash || oldest === undefined
       ? checkpoint.number + 1
       : oldest.number;

@@ -45,7 +45,10 @@ export interface ChainSource<Block> {
    * check that ended in a disagreement; null until there is one.
    */
   agreement(): ChainAgreement | null;
-  /** Returns whether blocks are proven; absent on chains whose headers prove nothing. */
+  /**
+   * Returns whether blocks are proven, and if not, why; absent on chains whose headers prove
+   * nothing.
+   */
   proof?(): ChainProof;
   /**
    * Returns the identity of the chain that the nodes serve: the hash of block 0, or the chain id on
@@ -205,7 +208,7 @@ export class SourceError extends RetryableError {
 
 /**
  * Returns whether the error may mean that the node lacks the requested data or method. Nodes report
- * this in different ways, so `refused` may mean it too.
+ * missing data in different ways, so `refused` is included.
  */
 export const isLacking = ({ kind }: SourceError): boolean =>
   kind === 'unsupported' || kind === 'missing' || kind === 'refused';

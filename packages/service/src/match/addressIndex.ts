@@ -49,13 +49,14 @@ const IS_LIST = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
 /**
- * Maximum growth factor of one resize, because the expected addresses may already be in the index.
+ * Maximum growth factor of one resize; limited because the expected addresses may already be in the
+ * index.
  */
 const EXPECTED_GROWTH = 4;
 const SMALLEST = 4;
 /**
- * A table shrinks only if it is at least this number of levels too large, so that it does not grow
- * again soon.
+ * Minimum number of levels by which a table must be too large before it shrinks, so that it does
+ * not grow again soon.
  */
 const SLACK_LEVELS = 3;
 

@@ -5,7 +5,10 @@ import { previewText } from '../base/preview.ts';
 /** Receives each reason as the matcher evaluates a record. */
 export type AddReason = (reason: ExplainReason) => void;
 
-/** Maximum number of conditions of a reason, and maximum length of each text in a condition. */
+/**
+ * Maximum number of conditions of a reason, and maximum length of each text in a condition, in
+ * characters.
+ */
 const CONDITIONS = 20;
 const SHOWN = 300;
 
@@ -26,7 +29,7 @@ export const passed = reason('passed');
 
 export const stopped = reason('stopped');
 
-/** Returns a condition that holds because the stream watches this address. */
+/** Returns a list of one condition, which holds because the stream watches this address. */
 export const watched = (name: string, address: string): ExplainedCondition[] => [
   { name, rule: 'watched', value: address, holds: true, alternative: false },
 ];

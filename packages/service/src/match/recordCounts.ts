@@ -9,7 +9,8 @@ import type { Match } from './evm/match.ts';
  */
 const MAX_KINDS = 20;
 /**
- * Maximum length of a kind. Aptos types include their type arguments, which may be nested deeply.
+ * Maximum length of a kind, in characters. Aptos types include their type arguments, which may be
+ * nested deeply.
  */
 const MAX_KIND_LENGTH = 200;
 

@@ -52,7 +52,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
 
 interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
   readonly chains: ReadonlySet<string>;
-  /** Identifies the stream in the address index. */
+  /** Number that identifies the stream in the address index. */
   readonly number: number;
   addresses: number;
 }

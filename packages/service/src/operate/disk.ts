@@ -8,7 +8,7 @@ export interface DiskWatch {
   readonly problem: string | undefined;
   /** Used share of the disk at the last check: 0 to 1. */
   readonly usedRatio: number;
-  /** Why the disk is almost full, or will be within a day; undefined otherwise. */
+  /** Warning that the disk is almost full, or will be within a day; undefined otherwise. */
   readonly filling: string | undefined;
   stop(): void;
 }

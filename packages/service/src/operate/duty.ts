@@ -1,7 +1,7 @@
 /**
  * Performs a task, such as reading a chain, in only one process at a time: the one that holds the
- * lease. The ledger's clock decides when a lease expires. Writes that include the lease's epoch are
- * rejected after the lease is lost.
+ * lease. Leases expire by the ledger's clock. Writes that include the lease's epoch are rejected
+ * after the lease is lost.
  */
 import { createWaker } from '../base/waker.ts';
 import { describeError, type Log } from '../base/log.ts';

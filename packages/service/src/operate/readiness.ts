@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 export interface Readiness {
   /** Returns the reasons why the process is not ready; empty if it is ready. */
   read(): Promise<string[]>;
-  /** Records that all parts run. Until then, the process is not ready. */
+  /** Records that all parts of the service are running. Until then, the process is not ready. */
   started(): void;
   /**
    * Records that an attempt failed in this process. If a resource is exhausted, the process is not

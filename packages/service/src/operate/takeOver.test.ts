@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import { takeOver } from './takeOver.ts';
 
-/** Takes over a ledger with these results of its last leases, and returns the calls and the log. */
+/**
+ * Takes over a ledger whose leases are released with these results, and returns the calls and the
+ * log.
+ */
 async function takeOverFrom({
   released = 0,
   quarantined = [] as { id: string; streamId: string }[],

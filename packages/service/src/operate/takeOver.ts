@@ -6,7 +6,8 @@ import type { Log } from '../base/log.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Returns the number of deliveries whose leases were released. They are due again or quarantined.
+ * Takes over the ledger, and returns the number of deliveries whose leases were released. They are
+ * due again or quarantined.
  */
 export async function takeOver(
   store: Pick<Store, 'endLeases' | 'releaseLeases' | 'cleanUpAddresses'>,

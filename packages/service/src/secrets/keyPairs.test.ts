@@ -66,7 +66,7 @@ async function signers(publicKeys: string[]): Promise<number[]> {
     }
   }
   const count = request.headers['webhook-signature']!.split(' ').length;
-  // The secrets of the account and the stream sign, too.
+  // The secrets of the account and the stream add one signature each.
   expect(count).toBe(2 + verified.length);
   return verified;
 }

@@ -19,7 +19,10 @@ export interface KeyPairs {
   privateKeys(at: number): readonly string[];
   /** Returns the public keys whose private keys still sign, newest first. */
   list(): Promise<PublicKey[]>;
-  /** Creates a key pair. The existing ones stay valid for at most `overlapMs`. */
+  /**
+   * Creates a key pair and returns its public key. Existing key pairs sign for at most another
+   * `overlapMs`.
+   */
   create(overlapMs: number): Promise<PublicKey>;
   /** Removes a key pair and stops signing with it; returns false if the id is unknown. */
   remove(id: string): Promise<boolean>;
@@ -34,9 +37,9 @@ interface StoredPair extends PublicKey {
 
 /** Name of the setting with all key pairs, newest first, as JSON. */
 const KEY_PAIRS = 'keyPairs';
-/** Maximum number of key pairs. Another one ends the oldest early. */
+/** Maximum number of key pairs. Creating another one removes the oldest. */
 const MAX_KEY_PAIRS = 5;
-/** Maximum number of attempts at a change, of which each failed one let another change through. */
+/** Maximum number of attempts at a change. An attempt fails only if another change came first. */
 const MAX_ATTEMPTS = 100;
 
 const purposeOf = (id: string): string => `key pair ${id}`;
@@ -65,7 +68,8 @@ export async function resealKeyPairs(
     const purpose = purposeOf(pair.id);
     return { ...pair, sealed: vault.seal(vault.open(pair.sealed, purpose), purpose) };
   });
-  // Returns false if the key pairs changed meanwhile; the next start then re-encrypts them.
+  // `replaceSetting` returns false if the key pairs changed meanwhile; the next start then
+  // re-encrypts them.
   return (await store.replaceSetting(KEY_PAIRS, text, JSON.stringify(again))) ? old.length : 0;
 }
 
@@ -97,7 +101,10 @@ export async function openKeyPairs(
     log.warn('failed to read the key pairs, retrying', { error: describeError(error) });
   });
 
-  /** Applies a change, again if another one came between; `change` returns undefined for none. */
+  /**
+   * Applies `change` and returns the new key pairs; retries if another change came first. Returns
+   * undefined if `change` does.
+   */
   const replace = async (
     change: (pairs: StoredPair[], now: number) => StoredPair[] | undefined,
   ): Promise<StoredPair[] | undefined> => {

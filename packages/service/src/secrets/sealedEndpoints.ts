@@ -28,7 +28,7 @@ const SCHEME = /^https?:[/\\]+/i;
 /** Start of an encrypted login: a user name, followed by the ciphertext instead of a password. */
 const SEALED_USER = 'sealed:';
 
-/** Applies `change` to the login of the URL, if it has one. */
+/** Returns the URL with `change` applied to its login, if it has one. */
 function mapLogin(url: string, change: (login: string) => string): string {
   const start = SCHEME.exec(url)?.[0].length ?? 0;
   const rest = url.slice(start);

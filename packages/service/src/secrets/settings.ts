@@ -19,7 +19,7 @@ export interface AccountSettings {
 /** A self-hosted service has a single location with an arbitrary name. */
 const DEFAULT_REGION: Region = 'us-east-1';
 
-/** Name of the setting, and purpose of its encryption. */
+/** Name of the setting with the webhook secret, and purpose of its encryption. */
 const SECRET = 'streamsSecret';
 
 /** Re-encrypts the webhook secret if an older master key encrypted it; returns whether it did. */

@@ -1,7 +1,7 @@
 /** Follows settings, which any process that uses the ledger may change. */
 import type { Store } from '../store/store.ts';
 
-/** Time between reads. A signal of another process may be lost. */
+/** Time between reads, which are needed because a signal from another process may be lost. */
 const CHECK_MS = 2_000;
 
 /**

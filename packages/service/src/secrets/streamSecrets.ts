@@ -6,7 +6,9 @@ import type { Store } from '../store/store.ts';
 import type { Vault } from './vault.ts';
 
 export interface StreamSecrets {
-  /** Creates a secret for this stream, to be stored with it. */
+  /**
+   * Generates a secret for this stream and returns it with its ciphertext, which the caller stores.
+   */
   create(streamId: string): { secret: string; sealedSecret: string };
   /** Returns the secrets that currently sign, or an empty list if the stream is unknown. */
   list(streamId: string): Promise<string[]>;
@@ -23,7 +25,8 @@ export interface StreamSecrets {
     asked: { overlapMs: number; keyId: string },
   ): Promise<StreamSecret | undefined>;
   /**
-   * Returns when the secrets were created and when they expire; undefined if the stream is unknown.
+   * Returns when the current and previous secrets were created, and when the previous ones expire;
+   * undefined if the stream is unknown.
    */
   readTimes(streamId: string): Promise<StreamSecretTimes | undefined>;
   /**
@@ -118,7 +121,8 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
           .filter(({ endsAt }) => endsAt > now);
         const sealed = create(streamId).sealedSecret;
         const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MAX_SECRETS);
-        // Returns false if the secrets changed meanwhile; the loop then rotates the new ones.
+        // `replaceStreamSecrets` returns false if the secrets changed meanwhile; the loop then
+        // rotates the new ones.
         if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return toAnswer(streamId, after, now);
         }
@@ -138,8 +142,8 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
         if (times === undefined || times.previous.length === 0) return times;
         const note = { kind: 'secret-overlap-ended', keyId } as const;
         const after = before.slice(0, 1);
-        // Returns false if the secrets changed meanwhile; the loop then also ends the overlap of a
-        // new rotation.
+        // `replaceStreamSecrets` returns false if the secrets changed meanwhile; the loop then also
+        // ends the overlap of a new rotation.
         if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return { ...times, previous: [] };
         }
@@ -165,7 +169,8 @@ export async function resealStreamSecrets(store: Store, vault: Vault): Promise<n
         ...each,
         sealed: vault.seal(vault.open(each.sealed, purpose), purpose),
       }));
-      // Returns false if the secrets changed meanwhile; the next start then re-encrypts them.
+      // `replaceStreamSecrets` returns false if the secrets changed meanwhile; the next start then
+      // re-encrypts them.
       if (await store.replaceStreamSecrets(streamId, secrets, again)) count++;
     }
     after = page.next;

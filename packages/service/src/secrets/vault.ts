@@ -9,7 +9,7 @@ import { CallerError, InternalError, configError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
 
 export interface Vault {
-  /** Id of the encryption key. Does not reveal the key. */
+  /** Id of the master key that encrypts. Does not reveal the key. */
   readonly keyId: string;
   /** @param purpose what the value is for; `open` requires the same purpose */
   seal(text: string, purpose: string): string;
@@ -21,7 +21,7 @@ export interface Vault {
   /** Returns whether the value is encrypted with a key other than the current one. */
   isOld(sealed: string): boolean;
   /**
-   * Derives a 32-byte key for another purpose. The result depends only on the master key and the
+   * Derives a 32-byte key for `purpose`. The result depends only on the current master key and the
    * purpose.
    */
   derive(purpose: string): Buffer;

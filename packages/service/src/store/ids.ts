@@ -31,7 +31,7 @@ export function pastId(ms: number): string {
 }
 
 /**
- * Returns the last part of a UUID: the variant and 62 random bits. Cuts it from a version 4 UUID,
+ * Returns the last part of a UUID: the variant and 62 random bits. Takes it from a version 4 UUID,
  * because Node generates the random bytes for such UUIDs in bulk.
  */
 const randomTail = (): string => randomUUID().slice(19);

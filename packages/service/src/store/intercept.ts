@@ -1,6 +1,6 @@
 /**
- * Returns a copy of `target` with some of its methods replaced. Each replacement is made from the
- * original method.
+ * Returns a copy of `target` with some of its methods replaced. Each function in `replacements`
+ * receives the original method and returns the new one.
  */
 export function intercept<Target extends object>(
   target: Target,

@@ -63,7 +63,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createServerReads(db, engine),
 });
 
-/** Nearly every method runs in one transaction. */
+/** Returns all writes. Nearly every method runs in one transaction. */
 export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createStreamWrites(db, engine),
   ...createHealthWrites(db, engine),

@@ -10,7 +10,7 @@ import type { DevAccount } from './devAccounts.ts';
 export interface ActivityChain {
   readTokenBalance(of: Address): Promise<bigint>;
   readItemBalance(of: Address, id: bigint): Promise<bigint>;
-  /** Returns 0 before the first mint. */
+  /** Returns the id of the last minted token; 0 before the first mint. */
   readLastTokenId(): Promise<bigint>;
   /** Returns the lowercase owner; undefined if the token is not minted yet or was burned. */
   readHolder(tokenId: bigint): Promise<Address | undefined>;

@@ -65,7 +65,8 @@ export interface AnvilOptions {
 /**
  * Number of blocks that keep their state for `eth_call` and `eth_getBalance`. Each state is a copy
  * of all storage, up to nearly a megabyte. With `--prune-history`, anvil writes no states to disk
- * (`~/.foundry`), which would slow down mining from 15 ms to 40 ms per block by block 10,000.
+ * (`~/.foundry`); writing them would slow down mining from 15 ms to 40 ms per block by block
+ * 10,000.
  */
 const keepStates = 64;
 

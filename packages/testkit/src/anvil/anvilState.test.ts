@@ -41,7 +41,7 @@ test(
         console.log(save);
       }
     `);
-      // The program prints a line after each save, so it is already in the next save or about to
+      // The program prints a line after each save, so it has started the next save or is about to
       // start it.
       while ((await program.nextLine<number>()) < 2 + round);
       await program.kill();

@@ -3,9 +3,9 @@ import path from 'node:path';
 import pg from 'pg';
 import type { PostgresHome } from './postgresHome.ts';
 
-/** Folders whose files a standby creates itself. */
+/** Folders that are created empty, because a standby creates their files itself. */
 const LEFT_EMPTY = new Set(['pg_wal', 'pg_replslot', 'pg_stat_tmp']);
-/** Files of the running server only. */
+/** Files that only a running server has, and that are not copied. */
 const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts']);
 
 /**

@@ -33,7 +33,10 @@ export interface PostgresOptions {
    * tests much faster; data is at risk only if the machine itself crashes.
    */
   settings?: Record<string, string>;
-  /** Folder with PostgreSQL's programs. Default: of the first server that `findPostgres` returns. */
+  /**
+   * Folder with PostgreSQL's programs. Default: the folder of the first server that `findPostgres`
+   * returns.
+   */
   programs?: string;
 }
 

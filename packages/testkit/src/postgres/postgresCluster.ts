@@ -8,7 +8,7 @@ import type { Tethered } from '../tether.ts';
 /** A server of a cluster. As a standby, it connects with its name as `application_name`. */
 export interface ClusterServer {
   readonly name: string;
-  /** `postgres://postgres@127.0.0.1:<port>/postgres`, also after a restart. */
+  /** `postgres://postgres@127.0.0.1:<port>/postgres`. Stays the same after a restart. */
   readonly url: string;
 }
 
@@ -112,7 +112,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
     throw error;
   }
 
-  /** Waits until at least this number of standbys stream from the primary. */
+  /** Waits until at least `by` standbys stream from the primary; throws after 30 s. */
   const untilFollowed = async (by: number): Promise<void> => {
     const deadline = Date.now() + DEADLINE_MS;
     const streaming = "select count(*) from pg_stat_replication where state = 'streaming'";

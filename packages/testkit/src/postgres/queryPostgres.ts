@@ -2,8 +2,8 @@ import pg from 'pg';
 
 /**
  * Runs a statement on its own connection and returns its rows as text: a line for each row, with
- * `|` between columns, and an empty text for null. Of several statements, returns the last one's
- * rows.
+ * `|` between columns, and an empty string for null. If there are several statements, returns the
+ * rows of the last one.
  *
  * @param url connection string of one server.
  * @throws Error if the connection or the statement fails.

@@ -15,7 +15,7 @@ export interface ScriptedBlock {
   readonly timestamp: bigint;
   readonly logsBloom: Hex;
   readonly gasUsed: bigint;
-  /** Differs for every block, so that two branches never share a block by accident. */
+  /** Unique for every block, so that two branches never share a block by accident. */
   readonly mixHash: Hex;
   readonly stateRoot: Hex;
   readonly transactionsRoot: Hex;

@@ -20,16 +20,17 @@ export interface ScriptedChain {
   /** The last block of the canonical branch. */
   readonly head: ScriptedBlock;
   /**
-   * Mines one block on top of the head.
+   * Mines one block on top of the head, and returns it.
    *
    * @throws Error if a transaction is already on the canonical branch, occurs twice in the block,
    * or is invalid.
    */
   mine(block?: BlockScript): ScriptedBlock;
-  /** Mines `count` empty blocks. */
+  /** Mines `count` empty blocks, and returns them. */
   mineMany(count: number): ScriptedBlock[];
   /**
-   * Replaces the last `depth` blocks with a new branch, which may be shorter or longer.
+   * Replaces the last `depth` blocks with a new branch, which may be shorter or longer, and returns
+   * the new blocks.
    *
    * @throws Error if this would remove block 0.
    */

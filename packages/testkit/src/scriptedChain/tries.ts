@@ -20,7 +20,8 @@ export interface SignedFields {
 }
 
 /**
- * Encodes a transaction as in a block's trie. The Keccak of the encoding is the transaction's hash.
+ * Encodes a transaction as in the transactions trie of its block. The Keccak of the encoding is the
+ * transaction's hash.
  */
 export function encodeTransaction(fields: SignedFields): Buffer {
   const call = [

@@ -253,7 +253,7 @@ test('the age of the newest block restarts with each block and report', () => {
     headAgeMs: 0,
     reportedAt: NOW,
   });
-  // The chain catches up while the head does not move.
+  // A block arrives, but the head stays the same.
   expect(age({ type: 'block', chainId: '0x1', block: block(3), head: 3 })).toEqual(before);
   const { blocks: _, removed: __, ...health } = chain;
   expect(age({ type: 'chain', chain: { ...health, headAgeMs: 7_000 } })).toEqual({

@@ -34,7 +34,7 @@ export interface ListFilter {
   replayId?: string;
   /** A transaction hash, an address, or part of an address label or of the summary. */
   find?: string;
-  /** Bounds of the time at which one of the attempts ended, in Unix milliseconds. */
+  /** Bounds of the time at which one of the attempts ended, inclusive, in Unix milliseconds. */
   attemptedFrom?: number;
   attemptedTo?: number;
 }
@@ -166,7 +166,7 @@ function withChanged(
 }
 
 /**
- * Keeps the `count` newest rows. A page that is cut loses its cursor, so that older rows can no
+ * Keeps the `count` newest rows. A truncated page loses its cursor, so that older rows can no
  * longer be loaded.
  */
 export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
@@ -235,7 +235,7 @@ const confirmedWith = (
 /** Maximum number of current blocks, and of removed blocks, that are kept for a timeline. */
 const KEPT_BLOCKS = 60;
 
-/** Adds the removed blocks of earlier events to a new response. */
+/** Adds the report time and the removed blocks of earlier events to a new response. */
 export function watchChains(
   chains: readonly ChainHealth[],
   earlier: readonly WatchedChain[] | undefined,

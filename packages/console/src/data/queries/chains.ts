@@ -8,7 +8,7 @@ import { sluice, queryKeys } from './service.ts';
  */
 const CHAIN_LOG_REFRESH_MS = 5_000;
 
-/** Reads whether an address is a contract, and its token metadata. Neither is reloaded. */
+/** Reads whether an address is a contract, and its token metadata. The result is never reloaded. */
 export const contractQuery = (chainId: string, address: string) =>
   queryOptions({
     queryKey: ['contract', chainId, address],

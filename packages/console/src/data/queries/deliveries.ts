@@ -64,7 +64,7 @@ export const deliveriesQuery = (filter: ListFilter) =>
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
-    // Otherwise, TanStack Query would compare every row with the previous one and copy it.
+    // Keeps TanStack Query from comparing every row with its previous version and copying it.
     structuralSharing: false,
   });
 

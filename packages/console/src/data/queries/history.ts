@@ -5,7 +5,7 @@ import { timeOfId, type ListFilter } from '../live/liveCache.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
 import { toDeliveryFilter, toListing } from './deliveries.ts';
 
-/** Reads the ids of the deliveries before and after one in a filtered list; null at the ends. */
+/** Reads the ids of a delivery's neighbors in a filtered list; null at the ends of the list. */
 export const neighboursQuery = (filter: ListFilter, id: string) =>
   queryOptions({
     queryKey: ['neighbours', filter, id],

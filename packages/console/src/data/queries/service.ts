@@ -12,7 +12,7 @@ export const sluice = createSluiceClient({ baseUrl: location.origin });
  */
 export const loadClient = async (): Promise<Client> => (await import('../client.ts')).client;
 
-/** Rows per page: the service's maximum. */
+/** Number of rows per page: the service's maximum. */
 export const PAGE_ROWS = 100;
 
 /** Interval at which data that changes without a live event is reloaded, such as 24-hour counts. */

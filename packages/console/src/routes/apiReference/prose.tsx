@@ -1,4 +1,4 @@
-/** Shows a text from the OpenAPI document, and formats the parts in backticks as code. */
+/** Shows text from the OpenAPI document, with the parts in backticks formatted as code. */
 export function Prose({ children }: { children: string }) {
   return (
     <>

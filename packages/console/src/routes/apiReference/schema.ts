@@ -11,7 +11,10 @@ export interface Field {
 /** Maximum depth of an example, because a schema may contain itself. */
 const MAX_DEPTH = 6;
 
-/** In the document, integers without limits have the bounds of safe integers. */
+/**
+ * Returns whether a limit is only a bound of safe integers, which integers without limits have in
+ * the document.
+ */
 const isUnlimited = (value: number): boolean => Math.abs(value) >= Number.MAX_SAFE_INTEGER;
 
 /** Follows references to named schemas. Fields next to a reference take precedence. */

@@ -175,7 +175,7 @@ export function Explorer({
   );
 }
 
-/** Buttons that move a list of past deliveries to newer ones, or to the newest delivery. */
+/** Shows buttons that move a list of past deliveries to newer ones, or to the newest delivery. */
 function TowardsNewest({
   newer: { isPending, mutate },
   onNewest,

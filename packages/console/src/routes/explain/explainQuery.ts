@@ -15,7 +15,7 @@ const NAMED_IDS = 5;
 
 /**
  * Expands a shortened delivery id; throws if several deliveries match it. Returns other queries,
- * and ids that no delivery matches, unchanged.
+ * and ids that match no delivery, unchanged.
  */
 async function toWholeQuestion(question: string): Promise<string> {
   if (!isShortId(question)) return question;

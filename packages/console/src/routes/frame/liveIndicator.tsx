@@ -52,7 +52,7 @@ export function LiveIndicator() {
 }
 
 /**
- * Announces a lost connection to screen readers once, whereas the visible text changes every
+ * Announces a lost connection to screen readers only once, because the visible text changes every
  * second.
  */
 export function LiveAnnouncement() {

@@ -83,7 +83,10 @@ function Inboxes({
   );
 }
 
-/** Returns a command that reads the inbox with an API key, from any machine. */
+/**
+ * Returns a curl command that lists the requests in the inbox, with the API key in
+ * `SLUICE_API_KEY`.
+ */
 const toReadCommand = (name: string): string =>
   `curl -H "x-api-key: $SLUICE_API_KEY" ${location.origin}/sluice/inboxes/${name}/requests`;
 
@@ -128,7 +131,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
     },
   });
   const actions = useActions(() =>
-    // While a webhook is open, the inspector provides the actions.
+    // While a request is open, the action list applies to it instead of the inbox.
     search.sel !== undefined
       ? null
       : {

@@ -64,7 +64,10 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     row?.focus();
     return row instanceof HTMLElement;
   };
-  /** Moves to an adjacent request. Opens it if a request is open; otherwise, focuses its row. */
+  /**
+   * Moves to the next or previous request: opens it if a request is already open; otherwise,
+   * focuses its row.
+   */
   const move = (step: 1 | -1): void => {
     const focused = document.activeElement?.getAttribute('data-row-link');
     const from = rows.findIndex(({ id }) => id === (selected ?? focused));
@@ -73,8 +76,8 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     if (id === undefined) return;
     scrollToRow(index);
     if (selected !== undefined) show({ sel: id, view });
-    // Focuses the row at once, so that the next key applies to it. A row off the screen is rendered
-    // by the scroll, so it is focused in the next frame.
+    // Focuses the row at once, so that the next key applies to it. A row outside the visible part
+    // of the list is rendered only after the scroll, so it is focused in the next frame.
     else if (!focusRow(id)) requestAnimationFrame(() => focusRow(id));
   };
   const close = (): void => {

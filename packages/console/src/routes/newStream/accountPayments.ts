@@ -30,7 +30,10 @@ export function useAccountPayments(
   const settled = useMemo(() => withPayments(draft, included), [draft, included]);
   return {
     draft: settled,
-    /** Must be called with each edit of the returned draft. */
+    /**
+     * Must be called with the draft after each edit, to detect whether the user has set native
+     * payments.
+     */
     onChange: (next: StreamDraft): void => {
       if (next.includeNativeTxs !== included) setChosen(true);
     },

@@ -5,8 +5,8 @@ import type { StreamDraft } from '../streamForm/draft/draft.ts';
 import { quoted } from '../../words/nodeFlag.ts';
 
 /**
- * Returns the fields of a draft, except those that are false, null, an empty list or object, or the
- * default of `deliver`.
+ * Returns the fields of a draft. Omits those that are false, null, or an empty list or object, and
+ * `deliver` if it has its default value.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
@@ -28,7 +28,7 @@ function toCurl(draft: StreamDraft, origin: string): string {
   ].join(' \\\n');
 }
 
-/** The flag of `sluice streams create` for each field. */
+/** Flags of `sluice streams create`, by the name of the field. */
 const FLAGS: Readonly<Record<string, string>> = {
   tag: '--tag',
   description: '--description',
@@ -53,7 +53,9 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** Maximum number of addresses in the command, which omits the rest. */
 const ADDRESSES_IN_A_LINE = 5;
 
-/** Builds `sluice streams create` with flags, or with a file if a field has no flag. */
+/**
+ * Builds a `sluice streams create` command with flags or, if any field has no flag, with a file.
+ */
 function toCommand(draft: StreamDraft): string {
   const fields = fieldsOf(draft);
   const rows = draft.allAddresses ? [] : parseAddressList(draft.addresses, draft.family).rows;

@@ -27,8 +27,8 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
 }
 
 /**
- * Returns a draft with the addresses of a link or, without any, with its events or function. Events
- * are signatures or an ABI; a function is a Move path.
+ * Returns a draft with the addresses in a link or, if the link has none, with its events
+ * (signatures or an ABI) or its function (a Move path).
  */
 export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
   const draft = draftFrom(search);
@@ -47,8 +47,8 @@ export async function draftOfLink({ event, ...search }: NewStreamSearch): Promis
 const LOCAL_CHAINS = ['0x7a69', 'aptos:local'];
 
 /**
- * Returns a draft that sends every token transfer to the inbox or, on Aptos, every call of
- * `aptos_account::transfer`; null if there are no chains.
+ * Returns the draft of a stream that sends every token transfer to the inbox or, on Aptos, every
+ * call to `aptos_account::transfer`; null if there are no chains.
  */
 export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDraft | null {
   const chain = chains.find(({ id }) => LOCAL_CHAINS.includes(id)) ?? chains[0];

@@ -123,7 +123,9 @@ function useName(
     // Stays the same object while the draft does not change, because the form detects edits after
     // sending by comparing objects.
     named: useMemo(() => (typed.tag === tag ? typed : { ...typed, tag }), [typed, tag]),
-    /** Must be called with each edit of the named draft. */
+    /**
+     * Must be called with the draft after each edit, to detect whether the user has entered a name.
+     */
     onChange: (next: StreamDraft): void => {
       if (next.tag !== tag) setChosen(true);
     },

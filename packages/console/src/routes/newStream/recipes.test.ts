@@ -77,8 +77,8 @@ test('mints are transfers from the zero address, of both token standards', () =>
   for (const { conditions } of rules) {
     expect(conditions).toEqual([{ name: 'from', operator: 'eq', value: `0x${'0'.repeat(40)}` }]);
   }
-  // All three inputs are indexed, as in ERC-721. ERC-20 transfers have two indexed inputs, so they
-  // do not match.
+  // All three inputs are indexed, as in ERC-721. ERC-20 transfers have two indexed inputs, so this
+  // ABI does not match them.
   expect(abi[0]?.inputs?.filter(({ indexed }) => indexed)).toHaveLength(3);
 });
 

@@ -15,7 +15,7 @@ import { formatHash, formatQuantity } from '../../ui/text/format.ts';
 import type { AddressRow } from '../streamForm/draft/addressList.ts';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
 
-/** Fields that a recipe leaves to the user, named as in the `data-field` attributes of the form. */
+/** A field that a recipe leaves to the user, named as in the form's `data-field` attributes. */
 export type FieldToFill = 'addresses' | 'amount' | 'events';
 
 export interface Recipe {
@@ -159,8 +159,8 @@ export function withRecipe(draft: StreamDraft, { family, fill }: Recipe): Stream
 }
 
 /**
- * Names the stream of a recipe after the label, token symbol or digits of its address. With several
- * addresses, the name contains their number instead.
+ * Returns a name for the stream of a recipe, from the label, the token symbol or the shortened form
+ * of its address. With several addresses, the name contains their number instead.
  */
 export function nameOfRecipe(
   { name }: Recipe,

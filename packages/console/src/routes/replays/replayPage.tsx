@@ -99,7 +99,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   const command = toSelectionCommand({ name, filter, perSecond });
   const mayReplay = failed > 0 && state !== 'running';
   const actions = useActions(() =>
-    // With a delivery open or focused, the actions apply to that delivery.
+    // While a delivery is open or focused, the action list applies to it instead of the replay.
     search.sel !== undefined || focusedRow() !== undefined
       ? null
       : {

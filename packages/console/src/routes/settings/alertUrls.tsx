@@ -9,7 +9,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { UrlForm } from '../../words/urlForm.tsx';
 
-/** Lists the alert URLs. If the service allows changes, adds URLs and removes added ones. */
+/**
+ * Lists the alert URLs and, if the service allows changes, lets the user add URLs and remove added
+ * ones.
+ */
 export function AlertUrls() {
   const urls = useQuery(alertUrlsQuery);
   const { data: canChange } = useQuery(nodeChangesQuery);

@@ -37,8 +37,8 @@ export async function readExport(onProgress: (count: number) => void): Promise<E
 }
 
 /**
- * @throws Error with a user-facing message if the text is not JSON, not an export, or of another
- * version.
+ * @throws Error with a user-facing message if the text is not JSON or not an export, or if the
+ * export has an unsupported version.
  */
 export function parseExport(text: string): ExportFile {
   let value: unknown;

@@ -1,6 +1,5 @@
 /**
- * Shows what the next delivery of a stream depends on: the next matching block, or an action of the
- * user.
+ * Shows what the next delivery of a stream depends on: the next matching block, or a user action.
  */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

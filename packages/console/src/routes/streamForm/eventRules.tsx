@@ -28,7 +28,8 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
   const [text, setText] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const { data: about } = useQuery(aboutQuery);
-  // The first chain with an ABI source, and the first watched address, whose events a button adds.
+  // A button adds the events of the first watched address, from the ABI source of the first chain
+  // that has one.
   const abiChain = draft.chains.find((id) => about?.abiChains.includes(id));
   const [watched] = parseAddressList(draft.addresses, draft.family).rows;
   // Memoized, because ABIs are long and the form is rendered on each keystroke.

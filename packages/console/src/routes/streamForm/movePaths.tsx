@@ -47,8 +47,8 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
 }
 
 /**
- * Edits a list of Move paths. Shows problems next to their lines or, without any, the problem of
- * the field below the list.
+ * Edits a list of Move paths. Shows the problems of lines next to them; if there are none, shows
+ * the problem of the field below the list.
  */
 function Paths({
   kind,

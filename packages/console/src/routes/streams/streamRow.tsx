@@ -43,7 +43,7 @@ export const StreamRow = memo(function StreamRow({
   chains: ReadonlyMap<string, WatchedChain>;
   /** The stream's newest deliveries. */
   deliveries: readonly DeliverySummary[];
-  /** Time in Unix milliseconds. Deliveries created earlier may be missing. */
+  /** Deliveries created before this time, in Unix milliseconds, may be missing. */
   since: number;
   /** Number of the row in the table. The header is row 1. */
   rowIndex: number;
@@ -211,7 +211,8 @@ function ChainsCell({
 }
 
 /**
- * Shows numbers of the last 24 hours, the length of the queue and the time of the last delivery.
+ * Shows the deliveries, failed attempts and p95 of the last 24 hours, the length of the queue, and
+ * the time of the last delivery.
  */
 function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
   return (

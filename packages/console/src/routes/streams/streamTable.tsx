@@ -116,7 +116,7 @@ export function StreamTable({
   chains: ReadonlyMap<string, WatchedChain>;
   /** The newest deliveries by stream. */
   deliveriesOf: ReadonlyMap<string, readonly DeliverySummary[]>;
-  /** Time in Unix milliseconds. Deliveries created earlier may be missing. */
+  /** Deliveries created before this time, in Unix milliseconds, may be missing. */
   since: number;
   marks: ReadonlySet<string>;
   onMark: (id: string, through: boolean) => void;

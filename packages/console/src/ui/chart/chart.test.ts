@@ -59,7 +59,7 @@ test('a higher value is never drawn lower, on either side of the break', () => {
         expect(yOf(each, more)).toBeGreaterThanOrEqual(0);
         expect(yOf(each, less)).toBeLessThanOrEqual(each.height);
       }
-      // Even a difference of a hundredth of a percent is visible.
+      // Even a difference of 0.01 percentage points is visible.
       if (more - less >= 0.01) expect(yOf(percent, less)).toBeGreaterThan(yOf(percent, more));
     }),
   );

@@ -4,8 +4,9 @@ import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
 
 /**
- * Asks before a navigation or a reload discards changes to a form.
- * @returns the dialog, and a function that turns off the question, for example after a save.
+ * Asks for confirmation before a navigation or a reload discards changes to a form.
+ *
+ * @returns the dialog, and a function that disables the confirmation, for example after a save.
  */
 export function useKeepDraft(isChanged: boolean): { dialog: React.ReactNode; letGo: () => void } {
   const isFree = useRef(false);

@@ -9,7 +9,7 @@ import { BOX, Labelled, type FieldTexts } from './field.tsx';
  */
 const LINE_PX = 18;
 const TOP_PX = 5;
-/** Maximum number of problems that are listed below the text, and that are marked in the gutter. */
+/** Maximum numbers of problems: those listed below the text, and those marked in the gutter. */
 const SHOWN = 5;
 const MARKED = 200;
 /** Maximum number of lines to which the area grows with its text. */

@@ -10,7 +10,7 @@ const OVERLAPS = [
 
 export const DEFAULT_OVERLAP_SECONDS = 24 * HOUR_SECONDS;
 
-/** Selects how long an old key signs after a rotation. */
+/** Selects how long the old secret or key pairs are also used for signing after a rotation. */
 export function OverlapField({
   label,
   seconds,

@@ -4,7 +4,8 @@ import { useEffect, useState } from 'react';
 const REST_MS = 200;
 
 /**
- * Returns the last value that did not change for the debounce time; at first, the initial value.
+ * Returns the latest value that stayed unchanged for the debounce time; until there is one, the
+ * initial value.
  */
 export function useRested<T>(value: T): T {
   const [rested, setRested] = useState(value);

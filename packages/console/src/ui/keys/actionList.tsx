@@ -5,7 +5,7 @@ import { Dialog } from '../dialog.tsx';
 
 export interface Action {
   label: string;
-  /** The shortcut of the action. */
+  /** Shortcut that is shown next to the label. It must be bound separately. */
   keycap?: string;
   run: () => void;
 }

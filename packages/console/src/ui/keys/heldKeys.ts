@@ -79,7 +79,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!mayWait(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  // Drops the repeats of a held key while others are queued, so that they do not pile up.
+  // Drops repeats of a held key while any key is queued, so that repeats do not pile up.
   if (!event.repeat || held.length === 0) held.push(event);
   void deliver();
 }

@@ -22,7 +22,10 @@ const isModalOpen = (): boolean => document.querySelector('dialog[open]') !== nu
 const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>
   composing || key === 'Process' || key === 'Dead';
 
-/** Windows reports AltGr, which many keyboards need for `[` and `]`, as Ctrl and Alt. */
+/**
+ * Returns whether Ctrl, Alt or ⌘ is pressed. AltGr, which many keyboards need for `[` and `]`, is
+ * not counted, although Windows reports it as Ctrl and Alt.
+ */
 const isModified = (event: KeyboardEvent): boolean =>
   event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'));
 
@@ -62,7 +65,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
       if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
       const key = keyOf(event);
       if (event.repeat && !REPEATING.test(key)) return;
-      // After the leader key, a key is only the second key of a pair.
+      // A key that follows the leader key counts only as the second key of a pair.
       const isSecond = previous.key === LEADER && Date.now() - previous.at < SEQUENCE_MS;
       const handler = latest.current[isSecond ? `${LEADER} ${key}` : key];
       if (handler !== undefined && handler() !== false) event.preventDefault();
@@ -82,7 +85,7 @@ export function useCommandKey(key: string, handle: () => void): void {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
       if (event.key.toLowerCase() !== key.toLowerCase() || isComposing(event)) return;
-      // In a dialog, Enter belongs to its form.
+      // In a dialog, Enter is left to the dialog's form.
       if (isModalOpen() && event.key === 'Enter') return;
       // Prevents the browser's own action for this key, such as its search, even if the handler does
       // not run.

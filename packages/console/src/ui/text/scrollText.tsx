@@ -7,7 +7,7 @@ export function ScrollText({
   children,
 }: {
   label: string;
-  /** Wraps long lines instead of scrolling horizontally. */
+  /** Whether long lines are wrapped; otherwise, the text scrolls horizontally. */
   wrap?: boolean;
   className?: string;
   children: React.ReactNode;

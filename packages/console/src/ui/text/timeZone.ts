@@ -9,8 +9,8 @@ export const setUtc = (on: boolean): void => void (isUtc = on);
 export const inZone = (timeMs: number): Date => new Date(timeMs - offsetMs(timeMs));
 
 /**
- * Parses a local date and time in the chosen zone, such as `2026-11-05T09:04`, to Unix
- * milliseconds; NaN if invalid.
+ * Parses a local date and time in the chosen zone, such as `2026-11-05T09:04`. Returns Unix
+ * milliseconds, or NaN if the text is invalid.
  */
 export const parseInZone = (text: string): number => Date.parse(isUtc ? `${text}Z` : text);
 

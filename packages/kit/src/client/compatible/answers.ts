@@ -5,9 +5,9 @@ import { SluiceError } from '../../errors.ts';
 
 /** A stream as a service returns it. Fields that the hosted service may omit are optional. */
 export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amountOfAddresses'> {
-  /** ISO 8601. */
+  /** ISO 8601 time. */
   createdAt?: string;
-  /** ISO 8601. */
+  /** ISO 8601 time. */
   updatedAt?: string;
   amountOfAddresses?: number;
 }

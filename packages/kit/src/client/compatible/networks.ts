@@ -25,7 +25,7 @@ export interface NetworkCalls {
   >;
   toBody(fields: object): unknown;
   toStream(answer: unknown): Stream | AptosStream;
-  /** `added` and `removed` convert an address to the spelling that is sent to add or remove it. */
+  /** `added` and `removed` convert an address to the form that is sent to add or remove it. */
   readonly added: (address: unknown) => string;
   readonly removed: (address: unknown) => string;
 }

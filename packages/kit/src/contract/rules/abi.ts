@@ -105,7 +105,7 @@ export function compileType(
 
 /** A compiled list of parameters. */
 export interface CompiledParameters {
-  /** Size of every encoding; undefined if it depends on the values. */
+  /** Size of the encoded values; undefined if it varies. */
   readonly sizeBytes: number | undefined;
   /** Decodes the values. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
   readonly decode: (data: string) => DecodedValue[];
@@ -221,7 +221,7 @@ const fromWord =
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
-/** Reads an address. It is in lowercase, like the hex of the source. */
+/** Reads an address, in lowercase like the source. */
 export const readLowerAddress = (hex: string, at: number): string => {
   if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
   return `0x${hex.slice(at + 24, at + WORD)}`;

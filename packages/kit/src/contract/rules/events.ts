@@ -96,8 +96,8 @@ function hashOf(signature: string): string {
 }
 
 /**
- * Returns the canonical spelling of an elementary Solidity type with its array suffixes
- * (`uint256[]` for `uint[]`), or undefined if the type does not exist.
+ * Returns the canonical name of an elementary Solidity type with its array suffixes (`uint256[]`
+ * for `uint[]`), or undefined if the type does not exist.
  */
 export function canonicalType(type: string): string | undefined {
   const match = TYPE.exec(type);

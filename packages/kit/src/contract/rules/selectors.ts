@@ -97,7 +97,8 @@ export interface Selectable {
 
 /**
  * Returns the names that selectors may use for this kind of record.
- * @param event parameters of the event, for a trigger on logs
+ *
+ * @param event parameters of the event, for a log trigger
  */
 export function selectableOf(
   kind: RecordKind,

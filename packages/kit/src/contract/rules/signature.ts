@@ -92,7 +92,7 @@ export function readStandardWebhookKey(secret: string): Uint8Array {
   throw new TypeError('A secret that starts with whsec_ must continue in base64');
 }
 
-/** Decodes base64; undefined for any other text. */
+/** Decodes base64, or returns undefined for other text. */
 export function fromBase64(text: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(text), (it) => it.charCodeAt(0));

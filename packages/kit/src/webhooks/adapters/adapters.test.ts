@@ -39,7 +39,7 @@ async function serve(listener: Listener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Runs a web handler behind a socket, like Workers, Bun, Deno and Next. */
+/** Creates a Node listener that runs a web handler, like Workers, Bun, Deno and Next. */
 const overWeb =
   (fetch: (request: Request) => Response | Promise<Response>): Listener =>
   async (incoming, outgoing) => {

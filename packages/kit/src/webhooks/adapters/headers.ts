@@ -19,8 +19,8 @@ const isGetter = (headers: WebhookHeaders): headers is Headers =>
   typeof headers?.get === 'function';
 
 /**
- * Finds a header in a plain object, in any casing: Node lowercases header names, but other
- * platforms keep them as sent.
+ * Returns the value of a header in a plain object, in any casing: Node lowercases header names, but
+ * other platforms keep them as sent.
  */
 function propertyOf(headers: Exclude<WebhookHeaders, Headers>, name: string): unknown {
   if (typeof headers !== 'object' || headers === null) return undefined;

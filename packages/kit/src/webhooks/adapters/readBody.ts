@@ -8,8 +8,8 @@ export type ReadBody =
 /** Reads a raw body, or a stream of chunks. Any other `body` counts as already parsed. */
 export async function readBody(body: unknown, maxBytes: number): Promise<ReadBody> {
   const raw = toRaw(body);
-  // The limit counts the characters of a text, which may have more bytes. That is precise enough,
-  // because the text is already in memory.
+  // For text, the limit applies to characters instead of bytes. That is precise enough, because the
+  // text is already in memory.
   if (raw !== undefined) return raw.length > maxBytes ? { failed: 'too-large' } : { raw };
   if (!isAsyncIterable(body)) return { failed: 'already-parsed' };
   const chunks: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 /**
- * A webhook handler for every framework: verifies, drops duplicates, decodes, calls the registered
- * functions, and responds.
+ * A webhook handler for every framework: verifies webhooks, drops duplicates, decodes logs, calls
+ * the registered functions, and responds.
  *
  * Responses, in order of the checks:
  * 1. not a POST: 405; too large: 413; incomplete: 400; already parsed: 500;
@@ -12,7 +12,7 @@
  *    - all functions succeed: 200, and the id counts as handled;
  *    - `NeverAgain` is thrown: 200, and the id counts as handled;
  *    - `RetryLater` is thrown: 503 with `Retry-After`;
- *    - any other error is thrown: 500. Only `onError` gets its message.
+ *    - any other error is thrown: 500. Only `onError` gets the error.
  */
 import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
@@ -121,7 +121,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     return handling;
   };
 
-  /** Marks a delivery as handled. Does not throw, because the delivery must not be sent again. */
+  /** Marks a delivery as handled. Reports errors instead of throwing, which would cause a retry. */
   const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
     try {
       await store.add(id);
@@ -163,7 +163,10 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     );
   };
 
-  /** Returns whether functions for events lack an ABI and this stream was not reported yet. */
+  /**
+   * Returns whether there is no ABI for the functions of events, and the stream was not reported
+   * yet.
+   */
   const lacksAbi = ({ logs, abi: own, streamId, removed }: ReceivedWebhook['webhook']): boolean =>
     logs.length > 0 &&
     !removed &&
@@ -210,7 +213,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   return handler;
 }
 
-/** Checks the options, so that invalid ones fail at startup, not at the first webhook. */
+/** Returns a function that verifies webhooks. Throws at startup if an option is invalid. */
 function toVerify(
   options: HandlerOptions<AnyAbi>,
 ): (headers: WebhookHeaders, body: string | Uint8Array) => AnyReceived | Promise<AnyReceived> {
@@ -223,7 +226,7 @@ function toVerify(
   return (headers, body) => unwrapWithPublicKey({ ...options, family: 'any', headers, body });
 }
 
-/** Runs work with the same key sequentially. */
+/** Creates a function that runs work with the same key sequentially. */
 function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const turns = new Map<string, Promise<unknown>>();
   return (key, work) => {
@@ -296,7 +299,7 @@ const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
 
 /**
  * Returns a key that all deliveries of a block to a stream share. If a block is split, each part
- * has its own key.
+ * has a separate key.
  */
 function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
   const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];

@@ -82,7 +82,7 @@ export interface IncomingWebhook {
   /** HTTP method. Default: POST. */
   readonly method?: string | undefined;
   readonly headers: WebhookHeaders;
-  /** Raw text or bytes, or chunks of bytes; anything else counts as already parsed. */
+  /** Raw text or bytes, or an async iterable of chunks; anything else counts as already parsed. */
   readonly body: unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Authenticates requests by an API key in `x-api-key` (or as a bearer token), or by the cookie of a
- * console session. Rejects requests with both.
+ * console session. Rejects requests with both a key and a cookie, unless the call requires no key.
  */
 import type { Context } from 'hono';
 import type { Access } from '@sluice/kit/calls';
@@ -16,7 +16,7 @@ export interface Auth {
    * @throws HttpError 429 when the caller exceeds the rate limit.
    */
   meet(context: Context): Promise<void>;
-  /** Throws a 400, 401, 403 or 429 unless the request may make a call with this access. */
+  /** Throws a 400, 401, 403 or 429 if the request may not make calls that require this access. */
   admit(context: Context, access: Access): void;
   /**
    * Opens a session for a key. Throws a 401, 403 or 429 if the key or the connection is not
@@ -34,7 +34,7 @@ export interface Auth {
 
 /** The caller of an admitted request. */
 export interface Caller extends Peer {
-  /** Id of the key, or of the key that signed in; empty for other calls that require no key. */
+  /** Id of the key of the request or of its session; empty for calls that require no key. */
   keyId: string;
   /**
    * Name of the console session; empty if the session has no name, or if the request has no

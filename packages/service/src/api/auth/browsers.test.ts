@@ -40,7 +40,7 @@ interface Answer {
   text: string;
 }
 
-/** Sends a request without `fetch`, which adds headers of its own. */
+/** Sends a request with `node:http`, because `fetch` adds headers. */
 function send(
   { url }: Service,
   method: string,

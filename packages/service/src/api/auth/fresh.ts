@@ -1,6 +1,6 @@
 /**
- * Caches a value of the ledger for a short time, because every request needs it. Another process
- * may change the value meanwhile.
+ * Short-lived cache of a ledger value that every request needs. Another process may change the
+ * value meanwhile.
  */
 export interface Fresh<Value> {
   read(): Promise<Value>;

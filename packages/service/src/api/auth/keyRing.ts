@@ -47,7 +47,8 @@ const USE_NOTED_EVERY_MS = 60_000;
 
 /**
  * Opens the key ring. A process that serves the API needs a key: without `bootstrapKey`, it creates
- * the first key of the ledger.
+ * the first key of the ledger, if there is none, and returns it as `newApiKey`.
+ *
  * @throws CallerError if such a process has no usable key.
  */
 export async function openKeyRing({
@@ -143,7 +144,10 @@ const toKnownKey = (record: ApiKeyRecord): KnownKey => ({
 const isGood = ({ revokedAt, expiresAt }: ApiKeyRecord): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > Date.now());
 
-/** Compares strings of equal length, such as hashes, in constant time. */
+/**
+ * Returns whether two strings are equal, in constant time for strings of equal length, such as
+ * hashes.
+ */
 export function isSame(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);

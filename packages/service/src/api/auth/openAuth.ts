@@ -10,7 +10,7 @@ import { createPeerReader } from './peer.ts';
 import { createRateLimits } from './rateLimits.ts';
 import { createSessions } from './sessions.ts';
 
-/** Default limit of a key. A client that waits for each response does not reach this limit. */
+/** Default rate limit of a key. A client that waits for each response does not reach this limit. */
 const CALLS_PER_SECOND = 500;
 
 /** @throws CallerError if this process serves the API and there is no usable key. */

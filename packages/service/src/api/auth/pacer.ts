@@ -1,4 +1,4 @@
-/** Limits the rate of each caller, and allows a burst after a pause. */
+/** Rate limit of each caller, which allows a burst after a pause. */
 export interface Pace {
   /** Average number of turns per second in the long term. */
   perSecond: number;
@@ -18,7 +18,11 @@ export interface Turn {
 
 export interface Pacer {
   readonly burst: number;
-  /** @param now time in milliseconds of a monotonic clock. */
+  /**
+   * Takes a turn, if one is available.
+   *
+   * @param now time in milliseconds on a monotonic clock
+   */
   take(who: string, now?: number): Turn;
   /** Returns whether a turn is available, without taking it. */
   mayTake(who: string, now?: number): boolean;

@@ -9,7 +9,7 @@ import { type CidrList, createCidrList, toPlainAddress } from '../../base/cidr.t
 
 export interface Peer {
   address: string;
-  /** Whether the client used TLS, as reported by a trusted proxy; false without one. */
+  /** Whether the client used TLS, as reported by a trusted proxy; false without a trusted proxy. */
   isSecure: boolean;
 }
 

@@ -36,8 +36,8 @@ const MAX_PLACES = 10_000;
 /** Time after which a continuing attack is reported again. */
 const WARN_AGAIN_MS = 10 * 60_000;
 /**
- * Limit of the reports about all addresses together, so that an attack from many addresses cannot
- * fill the disk.
+ * Rate limit for the reports about all addresses together, so that an attack from many addresses
+ * cannot fill the disk.
  */
 const REPORTS: Pace = { perSecond: 1 / 60, burst: 20 };
 

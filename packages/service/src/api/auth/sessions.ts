@@ -12,7 +12,7 @@ import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
 
 interface Session {
   key: KnownKey;
-  /** Name that was given at sign-in; empty without one. */
+  /** Name given at sign-in; empty if none was given. */
   name: string;
 }
 

@@ -68,9 +68,9 @@ async function readText(response: Response): Promise<string> {
 }
 
 /**
- * Finds the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), its
- * `output.abi` (compiler metadata), or the JSON text in its `result` (Etherscan). Invalid items are
- * omitted; without an ABI, the result is undefined.
+ * Returns the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), its
+ * `output.abi` (compiler metadata), or the JSON text in its `result` (Etherscan). Omits invalid
+ * items; returns undefined if the response contains no ABI.
  */
 export function findAbi(answer: unknown): AbiItem[] | undefined {
   const found = abiIn.safeParse(answer).data;

@@ -25,7 +25,7 @@ const CHECK_MS = 1_000;
 
 interface Recorded {
   breaker: Breaker;
-  /** Recorded period without attempts, on the clock of the breakers. */
+  /** Recorded period without attempts, on the same clock as the breakers. */
   spell: Spell;
   /** Recorded end in Unix milliseconds; undefined while it is being written. */
   until: number | undefined;

@@ -6,7 +6,10 @@ const START = 1_000_000;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Records `count` consecutive failures, starting at `at`. */
+/**
+ * Records `count` consecutive failures, starting at `at`. Returns whether the last one left the
+ * success rate below 70.
+ */
 function fail(breaker: Breaker, count: number, at: number): boolean {
   let exhausted = false;
   for (let n = 0; n < count; n++) {

@@ -1,5 +1,5 @@
 /**
- * Circuit breaker for the receiver of one stream, in memory. Times are milliseconds of a monotonic
+ * Circuit breaker for the receiver of one stream, in memory. Times are milliseconds on a monotonic
  * clock.
  * - closed: all due deliveries are sent.
  * - open, after 10 consecutive failures or if more than half of at least 20 attempts within a

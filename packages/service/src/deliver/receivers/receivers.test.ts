@@ -71,8 +71,7 @@ test('a stream goes into error when its receiver is gone, and a probe recovers i
   const { receivers, judge, changes } = open();
   await judge('stream', 410);
   expect(changes).toEqual([expect.stringMatching(/^fail stream: .*410 Gone/), 'room']);
-  // While a stream is in `error`, its own probes check the receiver, so it needs no circuit
-  // breaker.
+  // Probes of a stream in `error` already check its receiver, so no circuit breaker is needed.
   expect(receivers.taken({})).toEqual({});
   await judge('stream', 200, {}, true);
   expect(changes.at(-1)).toBe('recover stream');

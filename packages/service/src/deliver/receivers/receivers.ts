@@ -77,8 +77,7 @@ export function createReceivers({
       whyUrlMustChange(result) ?? `Success rate below 70; the last attempt failed: ${result.error}`;
     if ((await store.failStream(streamId, reason)) === undefined) return;
     log.warn('stream in error', { stream: streamId, delivery: id, reason });
-    // While a stream is in `error`, its own probes check the receiver, so it needs no circuit
-    // breaker.
+    // Probes of a stream in `error` already check its receiver, so no circuit breaker is needed.
     breakers.delete(streamId);
     void backOffs.note(streamId, undefined);
     onRoom();
@@ -158,8 +157,8 @@ export interface Certificates {
 const CERTIFICATE_MS = 60_000;
 
 /**
- * Records in the ledger when receiver certificates expire soon, so that streams can show the
- * expiry. If nothing changed, an attempt costs one map lookup.
+ * Records in the ledger the expiry of receiver certificates that expire soon, so that streams can
+ * show it. If nothing changed, an attempt costs one map lookup.
  */
 export function createCertificates({
   store,

@@ -50,15 +50,18 @@ const ALERTS: Readonly<Record<string, string>> = {
     'the receiver reports that the client certificate has expired: replace the files of --client-cert and --client-key',
 };
 
-/** Explains an alert with which a receiver rejects the client certificate, or its absence. */
+/**
+ * Explains the TLS alert of a receiver that rejects the client certificate, or requires one;
+ * returns undefined for other errors.
+ */
 export function explainAlert(error: Error): string | undefined {
   const code = 'code' in error ? String(error.code) : '';
   return ALERTS[code.split('_ALERT_')[1] ?? ''];
 }
 
 /**
- * Explains why a certificate was rejected; undefined if none was received or the error has another
- * cause.
+ * Explains why a certificate was rejected; returns undefined if none was received or the error has
+ * another cause.
  */
 export function explainRefusal(
   error: Error,

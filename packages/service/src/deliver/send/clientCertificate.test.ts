@@ -122,8 +122,8 @@ test('is presented to receivers that require one', async () => {
   expect(await senderWith()(url)).toMatchObject({ status: null });
 });
 
-// Node's own TLS server closes the connection without an alert. `npm test` reports a missing
-// openssl, and fails without it in CI.
+// Uses openssl, because Node's TLS server closes the connection without an alert. `npm test`
+// reports a missing openssl, and fails without it in CI.
 test.skipIf(process.env['TESTS_WITHOUT']?.includes('openssl'))(
   'a receiver that rejects it, or requires one, is named as such',
   async () => {

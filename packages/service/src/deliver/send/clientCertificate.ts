@@ -17,7 +17,7 @@ export interface CertifiedKey {
 export interface ClientCertificate {
   /** Returns the current certificate; the same object until the files change. */
   read(): CertifiedKey;
-  /** Expiry of the current certificate, in Unix milliseconds. */
+  /** Returns the expiry of the current certificate, in Unix milliseconds. */
   expiresAt(): number;
   /** Returns why the certificate must be renewed; undefined if it is valid for long enough. */
   expiring(): string | undefined;
@@ -29,8 +29,10 @@ const CHECK_MS = 10_000;
 const SOON_MS = 14 * 24 * 3_600_000;
 
 /**
- * Reads the certificate of `--client-cert` and `--client-key`; undefined without these flags.
- * @param checkMs time between two looks at the files
+ * Opens the certificate of `--client-cert` and `--client-key`; returns undefined without these
+ * flags.
+ *
+ * @param checkMs interval at which the files are checked for changes
  * @throws CallerError if only one file is given, or they contain no certificate with its key
  */
 export function openClientCertificate(

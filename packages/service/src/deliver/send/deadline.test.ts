@@ -12,7 +12,7 @@ const stall = (ms: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 };
 
-// A receiver in its own thread, which responds while this thread is blocked.
+// A receiver in a separate thread, which responds while this thread is blocked.
 const receiver = new Worker(
   `const { createServer } = require('node:http');
    const { parentPort } = require('node:worker_threads');

@@ -28,7 +28,7 @@ const canary = createServer((_, response) => {
   hits++;
   response.end();
 });
-/** Redirects every request to the canary. */
+/** Server that redirects every request to the canary. */
 const redirecting = createServer((request, response) => {
   const status = Number(request.url!.slice(1));
   response.writeHead(status, { location: `http://127.0.0.1:${portOf(canary)}/secrets` }).end();
@@ -89,7 +89,8 @@ function answerDns(question: Buffer): Buffer {
   const type = question.readUInt16BE(at + 1);
   const name = labels.join('.');
   const script = NAMES[name] ?? [];
-  // Queries are counted by type, so that both queries of a lookup get the same scripted response.
+  // Queries are counted by type, so that the A and AAAA queries of a lookup get the same scripted
+  // response.
   const turn = asked.get(`${name} ${type}`) ?? 0;
   asked.set(`${name} ${type}`, turn + 1);
   const addresses = (script[Math.min(turn, script.length - 1)] ?? []).filter(
@@ -123,7 +124,7 @@ function toBytes(address: string): Buffer {
   return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
-/** Connects as undici does. */
+/** Connects as undici does, and returns the error, if any. */
 const connectBy = ({ connect }: AddressGuard, { protocol, hostname, port }: URL) =>
   new Promise<{ error: Error | null }>((resolve) => {
     connect({ protocol, hostname, port, host: hostname }, (error, socket) => {

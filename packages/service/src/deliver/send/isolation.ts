@@ -156,7 +156,7 @@ export function createIsolation({
         privateKeys: privateKeys(ledgerTime),
         clientCertificate: clientCertificate?.read(),
       };
-      // If this fails, the process has exited, and the exit handler reports how.
+      // If sending fails, the process has exited, and `onExit` reports how.
       current.send(sendJob, () => {});
       try {
         return await promise;

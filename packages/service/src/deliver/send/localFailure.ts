@@ -16,7 +16,10 @@ export const LOCAL_FAILURES = {
 } as const;
 export type ExhaustedResource = keyof typeof LOCAL_FAILURES;
 
-/** `STALLED` means that this process did not run while the deadline passed. */
+/**
+ * Cause of a failure in this process: an exhausted resource, or `STALLED` if this process did not
+ * run while the deadline passed.
+ */
 export type LocalFailure = ExhaustedResource | 'STALLED';
 
 /** Returns the exhausted resource that caused this error; undefined for any other cause. */

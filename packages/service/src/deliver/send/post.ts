@@ -26,8 +26,8 @@ export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | '
   /** Reason for rejecting the certificate; undefined if it was not rejected. */
   refusal: string | undefined;
   /**
-   * Returns why the receiver rejected the client certificate, which with TLS 1.3 it reports only
-   * after the connection is ready; undefined if it did not.
+   * Returns why the receiver rejected the client certificate; undefined if it did not. With TLS
+   * 1.3, the receiver reports this only after the connection is ready.
    */
   alert(): string | undefined;
   /** Time at which the connection was ready or failed, from `performance.now()`. */
@@ -181,8 +181,8 @@ export interface Posted {
   /** Reason why no complete response arrived; null if enough of the response was read. */
   failure: string | null;
   /**
-   * The cause, if the failure is this process's own; undefined on success, or if the receiver or
-   * the network failed.
+   * Cause of a failure in this process; undefined on success, or if the receiver or the network
+   * failed.
    */
   localFailure: LocalFailure | undefined;
   /** The connection that was opened for the request or failed; undefined if one was reused. */
@@ -198,8 +198,8 @@ const RESPONSE_LIMIT_BYTES = 4 * 1024;
 const DRAIN_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Posts over the dispatcher and reads the start of the response. Uses undici's `dispatch` instead
- * of streams, because thousands of small responses may arrive per second.
+ * Posts a request over the dispatcher and reads the start of the response. Uses undici's `dispatch`
+ * instead of streams, because thousands of small responses may arrive per second.
  *
  * @param timeoutMs time from now to the last byte read: connection, headers and body together
  */

@@ -55,13 +55,13 @@ export interface SendResult {
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
   /**
-   * Timing, address and certificate of the attempt; null for an inbox, or if `toTransport` returns
-   * null.
+   * Timing, address and certificate of the attempt; null for an inbox, or if {@link toTransport}
+   * has nothing to report.
    */
   transport: AttemptTransport | null;
   /**
-   * The cause, if the failure is this process's own, and whether the receiver may have received the
-   * webhook anyway.
+   * Cause of a failure in this process, and whether the receiver may have received the webhook
+   * anyway.
    */
   localFailure?: { cause: LocalFailure; isSent: boolean } | undefined;
 }
@@ -150,7 +150,7 @@ export function createSender({
     const presented = clientCertificate?.read();
     let entry = pools.get(origin);
     if (entry !== undefined && entry.presented !== presented) {
-      // Running attempts end on their connections; later ones use the new client certificate.
+      // Attempts in flight keep their connections; later ones use the new client certificate.
       void entry.pool.close();
       entry = undefined;
     }

@@ -47,7 +47,7 @@ export function createSenders(
   const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...common });
   return {
     guard,
-    /** Checks the addresses of nodes that were added while the service ran. */
+    /** Guard for the addresses of nodes that were added while the service ran. */
     nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA, onBlocked }),
     hostPace: createHostPace(config.maxPerHost),
     sender: createWebhookSender(),

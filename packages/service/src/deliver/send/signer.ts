@@ -29,10 +29,13 @@ export interface Signer {
 
 /** Block size of SHA-256, to which HMAC pads its key. */
 const BLOCK_BYTES = 64;
-/** Size of the reused buffer. Larger bodies are rare and get a buffer of their own. */
+/** Size of the reused buffer. Larger bodies are rare and get a separate buffer. */
 const HELD_BYTES = 64 * 1024;
 
-/** The padded HMAC key: `inner` precedes the message, and `outer` the inner hash (RFC 2104). */
+/**
+ * The padded HMAC key: `inner` is hashed before the message, and `outer` before the inner hash (RFC
+ * 2104).
+ */
 interface Pads {
   inner: Uint8Array;
   outer: Uint8Array;

@@ -14,7 +14,7 @@ import {
 export const MAX_DEPTH = 16;
 
 /**
- * Returns the element and the length of an array type, without a length for a dynamic array;
+ * Returns an array type's element and its length, which is undefined for a dynamic array; returns
  * undefined for any other type.
  */
 export function elementOf(
@@ -58,7 +58,8 @@ export interface Room {
 }
 
 /**
- * Maximum size of one call's data, because inputs from event parameters can be arbitrarily large.
+ * Maximum size of one call's data; limited because inputs from event parameters can be arbitrarily
+ * large.
  */
 export const MAX_CALL_BYTES = 65_536;
 const WORD_BYTES = 32;
@@ -99,7 +100,8 @@ function take(room: Room, bytes: number): void {
  * Returns the members of an array or struct. A struct is an array in JSON, but an object in decoded
  * events.
  *
- * @throws CallerError if the value is neither, or has a different number of members
+ * @throws CallerError if the value is neither an array nor an object, or has a different number of
+ * members
  */
 export function listOf(value: unknown, length: number | undefined, type: string): unknown[] {
   const items = isObject(value) ? Object.values(value) : value;
@@ -138,7 +140,10 @@ const BOOLEANS = new Map([
   ['false', false],
 ]);
 
-/** Reads an address from a 32-byte word, the form that addresses have in topics. */
+/**
+ * Returns the address in a 32-byte word, the form that addresses have in topics; undefined for any
+ * other value.
+ */
 function addressInWord(value: unknown): string | undefined {
   return typeof value === 'string' && /^0x0{24}[0-9a-fA-F]{40}$/.test(value)
     ? `0x${value.slice(26).toLowerCase()}`

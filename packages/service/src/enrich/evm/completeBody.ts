@@ -34,7 +34,7 @@ const RECORD_BYTES = 14;
  */
 const TURN_MS = 10;
 /**
- * Maximum total size of the results in one batch; low, because many matches are completed
+ * Maximum total size of the results of one batch of calls; low, because many matches are completed
  * concurrently.
  */
 const ANSWER_BYTES_AT_ONCE = 2 * 1024 * 1024;
@@ -49,8 +49,8 @@ export interface Completion {
    */
   maxBytes: number;
   /**
-   * If true, data that the nodes refuse becomes an unknown value; otherwise, a refusal fails the
-   * completion.
+   * If true, the body is completed without the data that the nodes refuse; otherwise, a refusal
+   * fails the completion.
    */
   isLastTry: boolean;
 }
@@ -109,7 +109,7 @@ export const mostTriggerBytes = (
 const bytesOf = (entries: readonly WebhookTrigger[]): number =>
   Buffer.byteLength(JSON.stringify(entries));
 
-/** A trigger on a record, with its entries or the call that provides them. */
+/** A trigger applied to one record, with its entries or the call that provides them. */
 interface Slot {
   trigger: CompiledTrigger;
   entries: WebhookTrigger[];
@@ -144,7 +144,9 @@ async function runTriggers(
   },
 ): Promise<{ refused: string | undefined }> {
   if (triggers.length === 0) return { refused: undefined };
-  /** Bytes in addition to the reserved space, for entries that need more than is reserved. */
+  /**
+   * Remaining bytes beyond the reserved space, shared by entries that need more than is reserved.
+   */
   let spareBytes =
     room() -
     mostTriggerBytes(

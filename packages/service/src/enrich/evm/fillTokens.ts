@@ -41,8 +41,8 @@ export function fillTokens(
       if (token === undefined) continue;
       record.tokenName = token.name;
       record.tokenSymbol = token.symbol;
-      // Only `ApprovalForAll` does not reveal the token type, because ERC-721 and ERC-1155 share
-      // this event.
+      // `ApprovalForAll` is the only event that does not reveal the token type: ERC-721 and
+      // ERC-1155 share it.
       if (record.tokenContractType === '') record.tokenContractType = token.standard;
       if (record.tokenDecimals === undefined || token.decimals === null) continue;
       record.tokenDecimals = String(token.decimals);
@@ -51,7 +51,7 @@ export function fillTokens(
   }
 }
 
-/** A record of any list, with the fields that this file uses. */
+/** A record from any of the token lists, with the fields that this file uses. */
 interface TokenRecord {
   contract: string;
   tokenName: string;

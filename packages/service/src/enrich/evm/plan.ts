@@ -64,7 +64,9 @@ export function planOf(options: LimitedOptions, tail: BodyTail): string | undefi
   return plan;
 }
 
-/** Caches plans by options object. A change replaces the object instead of mutating it. */
+/**
+ * Caches plans by options object. A change to a stream replaces the object instead of mutating it.
+ */
 const plans = new WeakMap<object, string>();
 
 const MAX_COMPILED = 200;

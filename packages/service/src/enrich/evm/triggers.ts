@@ -43,11 +43,12 @@ import {
 } from './selectors.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from '../state.ts';
 
-/** Maximum length of one trigger's inputs as JSON. */
+/** Maximum length of one trigger's inputs as JSON, in characters. */
 const MAX_INPUT_CHARACTERS = 16_384;
 
 /**
- * Lower bound of a result's size limit, because a contract may return more than its ABI declares.
+ * Minimum size limit of a result; not lower, because a contract may return more than its ABI
+ * declares.
  */
 const MIN_RESULT_BYTES = 4096;
 

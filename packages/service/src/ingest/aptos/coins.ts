@@ -5,8 +5,8 @@ import type { AptosSource } from './aptos.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
 /**
- * Errors of nodes that responded without the metadata; another node or a later try may return it.
- * Any other error is reported as an outage.
+ * Kinds of errors from nodes that responded without the metadata; another node or a later try may
+ * return it. Any other error is reported as an outage.
  */
 const REFUSALS: readonly SourceErrorKind[] = ['refused', 'missing', 'pruned', 'inconsistent'];
 

@@ -28,7 +28,10 @@ export interface AptosGrpc {
 }
 
 const METHOD = '/aptos.indexer.v1.RawData/GetTransactions';
-/** Maximum number of transactions per message: the page size. Servers allow up to 1,000. */
+/**
+ * Maximum number of transactions per message, which is also the page size. Servers allow up to
+ * 1,000.
+ */
 const BATCH_TRANSACTIONS = 100;
 /**
  * Maximum size of a message. Servers limit messages to 15 MB, but a single transaction may be

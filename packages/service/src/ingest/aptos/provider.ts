@@ -11,8 +11,8 @@ import { type AnyProvider, type Identity, createStanding } from '../nodes/standi
 
 export interface AptosProvider extends AnyProvider {
   /**
-   * Returns the state of the node's ledger at the last read of its head; undefined before the first
-   * read.
+   * Returns the ranges of the node's ledger at the last read of its head; undefined before the
+   * first read.
    */
   ledger(): AptosLedger | undefined;
   /** Reads the block at this height without its transactions; undefined if the node lacks it. */
@@ -33,7 +33,7 @@ export interface AptosProvider extends AnyProvider {
   readResource(address: string, type: string, version: number | undefined): Promise<unknown>;
 }
 
-/** The range of heights and versions that a node has, inclusive. */
+/** The inclusive ranges of heights and versions that a node has. */
 export interface AptosLedger {
   height: number;
   oldestHeight: number;
@@ -54,7 +54,7 @@ export interface AptosPage {
 
 /** Networks with a stable chain id. Other networks get a new chain id on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
-/** Maximum lag of a node, in blocks: a few seconds. */
+/** Maximum lag of a node in blocks, which a chain produces in a few seconds. */
 const LAG_BLOCKS = 50;
 /** Placeholder for the hash of the previous block, which block responses do not include. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;

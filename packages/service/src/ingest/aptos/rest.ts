@@ -26,8 +26,8 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const MESSAGE_LENGTH = 300;
 
 /**
- * @param url URL of the API's root, usually ending in `/v1`; a password without a user name is sent
- * as a bearer token
+ * @param url URL of the API's root, usually ending in `/v1`; a user name and password are sent as
+ * basic authentication, a password alone as a bearer token
  * @param name name of the node in messages, not its URL, which may contain an API key
  * @param connect opens the connections, e.g. with address checks; default: without checks
  */

@@ -37,7 +37,7 @@ const PAGES_AT_ONCE = 8;
  */
 const KEPT_BLOCKS = 128;
 const KEPT_BYTES = 32 * 1024 * 1024;
-/** Estimated overhead of a transaction in addition to its text. */
+/** Estimated memory of a transaction in addition to its text, in bytes. */
 const TRANSACTION_BYTES = 2_000;
 
 /**

@@ -14,8 +14,8 @@ import { type NodeHealth, createStanding } from '../nodes/standing.ts';
 export interface AptosStream {
   readonly name: string;
   /**
-   * Score, lower is better; undefined while the endpoint is backed off, or has no vote after wrong
-   * data.
+   * Score, lower is better; undefined while the endpoint is backed off, or has lost its vote by
+   * returning wrong data.
    */
   readonly score: number | undefined;
   /**
@@ -34,7 +34,7 @@ export interface AptosStream {
 const MAX_FEEDS = 4;
 /** A page that starts at least this many versions ahead of all streams gets its own stream. */
 const MAX_AHEAD = 2_000;
-/** Time without a message after which an awaited stream counts as silent. */
+/** Time without a message after which a stream counts as silent while a page waits for it. */
 const PATIENCE_MS = 5_000;
 /** Time after which unused streams are closed. */
 const IDLE_MS = 60_000;

@@ -21,7 +21,8 @@ const logAt = (logIndex: number, transactionIndex: number, of: number): Json => 
 const bloomOfRaw = (logs: Json[]): string =>
   toHex(bloomOf(logs as { address: string; topics: string[] }[]));
 
-// The last log sets the same bits as the first, so the block's bloom does not reveal its absence.
+// The last log sets the same bits as the first, so the block's bloom does not reveal that the last
+// one is missing.
 const logs = [logAt(0, 0, 1), logAt(1, 0, 2), logAt(2, 1, 1)];
 const receiptOf = (n: number): Json => {
   const own = logs.filter(({ transactionIndex }) => transactionIndex === `0x${n}`);

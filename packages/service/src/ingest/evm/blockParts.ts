@@ -17,9 +17,9 @@ export const hashesOf = (block: Json): string[] =>
 /** A deviation from Ethereum's rules that does not prove that the block is wrong. */
 export interface Doubt {
   kind: 'missing' | 'inconsistent';
-  /** Message, which is the same for every block with this problem. */
+  /** Description of the problem, the same for every block that has it. */
   reason: string;
-  /** Details with the node and the block. */
+  /** Message that names the node and the block. */
   message: string;
 }
 
@@ -129,8 +129,8 @@ export function assemble(
 
 /**
  * Returns the logs in order. Throws a SourceError unless each one belongs to this block and to the
- * transaction at its index, and all logs together set every bit of the header's bloom. Log indices
- * that do not count up from 0 raise a doubt.
+ * transaction at its index, no two have the same log index, and all logs together set every bit of
+ * the header's bloom. Log indices that do not count up from 0 raise a doubt.
  *
  * @param miscounted true if some transactions have no receipt, so that the node may have counted
  * only the others

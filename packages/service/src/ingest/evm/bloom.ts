@@ -34,7 +34,7 @@ export function bloomOf(
   return bloom;
 }
 
-/** Returns the three bits that an address or topic sets. */
+/** Returns the positions of the three bits that an address or topic sets. */
 export function bitsOf(item: string): number[] {
   const hash = Buffer.from(keccak256(Buffer.from(item.slice(2), 'hex')).slice(2), 'hex');
   return [0, 2, 4].map((pair) => hash.readUInt16BE(pair) & 2047);

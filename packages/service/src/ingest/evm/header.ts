@@ -1,7 +1,7 @@
 /**
  * Parses block headers, and proves them where possible. Under the standard rules, the hash of a
- * block is the Keccak of its RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't forge
- * a field.
+ * block is the Keccak-256 hash of its RLP-encoded header fields (Yellow Paper 4.4.3), so a node
+ * can't forge a field.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -114,7 +114,10 @@ const isExempt = (header: Json, proof: HeaderProof): boolean =>
 /** Returns whether a known rule derives the block's hash from its fields. */
 export const isHeaderProven = (block: Json): boolean => encodeHeader(block) !== undefined;
 
-/** Returns the bytes whose Keccak is the block hash; undefined if no known rule produces it. */
+/**
+ * Returns the bytes whose Keccak-256 hash is the block hash; undefined if no known rule produces
+ * it.
+ */
 export function encodeHeader(block: Json): Buffer | undefined {
   const fields = BYTES_OR_NUMBERS.filter(([name]) => block[name] != null).map(([name, kind]) =>
     kind === 'bytes' ? bytesOf(block, name) : quantityOf(block, name),

@@ -12,7 +12,7 @@ let anvil: Anvil;
 let client: ReturnType<typeof createRpcClient>;
 let contract: string;
 /**
- * The head before the first call of `draw`, after one call, and after two. Multicall3 exists only
+ * The head before the first call to `draw`, after one call, and after two. Multicall3 exists only
  * in the last block.
  */
 let blocks: BlockRef[];

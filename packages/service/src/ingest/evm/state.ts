@@ -113,7 +113,7 @@ export function createStateReader(
 ): StateReader {
   const states = createGoneStates(source, options);
   const requestAt = createStateRequests(states);
-  /** The block in which Multicall3 was last found, and the one in which it was last missing. */
+  /** Numbers of the blocks at which Multicall3 was last found and last missing. */
   let deployedAt = Number.POSITIVE_INFINITY;
   let missingAt = Number.NEGATIVE_INFINITY;
 
@@ -268,8 +268,8 @@ const tooMuch = (maxBytes: number): StateAnswer => ({
 });
 
 /**
- * Treats an oversized result as a failure, because results stay in memory until the batch is
- * complete.
+ * Converts the result of a call to an answer. An oversized result counts as a failure, because
+ * results stay in memory until the batch is complete.
  */
 const toResult = (value: string, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
   value.length > 2 + 2 * maxBytes ? tooMuch(maxBytes) : { outcome: 'read', value };
@@ -309,8 +309,8 @@ const refusesHash = (error: unknown): boolean =>
     ));
 
 /**
- * Describes revert data, which some nodes embed in text. If there is none, returns the node's
- * message.
+ * Describes the revert data of an error, which some nodes embed in text. If there is none, returns
+ * the node's message.
  */
 function describeFailure(error: SourceError): string {
   const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;

@@ -137,7 +137,7 @@ function choose(
 
 /**
  * Checks that the block is still the one at its height on these nodes. Nodes that switched to
- * another branch may agree only because they no longer have its receipts.
+ * another branch may agree only because they no longer have the block's receipts.
  */
 async function checkPlace(header: BlockRef, nodes: readonly Provider[]): Promise<void> {
   const there = await Promise.all(nodes.map((node) => node.readHeaderAt(header.number)));

@@ -6,7 +6,7 @@
 
 export interface Arrivals {
   /**
-   * Records that a block arrived after `afterMs` and no later than `byMs`, on the clock of the
+   * Records that a block arrived after `afterMs` and no later than `byMs`, on the same clock as the
    * polls.
    */
   observe(afterMs: number, byMs: number): void;
@@ -74,9 +74,9 @@ export function createArrivals(blockMs: number): Arrivals {
   const bins = Math.min(MAX_BINS, Math.round(blockMs / BIN_MS));
   let phases = new Float64Array(bins).fill(1 / bins);
   let periodMs = blockMs;
-  /** A time at phase 0. */
+  /** A time at which the phase is 0. */
   let originMs = 0;
-  /** Estimated arrival of the newest block. */
+  /** Estimated time at which the newest block arrived. */
   let arrivedMs = -Infinity;
   let observed = 0;
   let unsure = 0;
@@ -196,7 +196,7 @@ function makePlan(
   const next = new Uint16Array(bins + 1).fill(bins);
   const costs = new Float64Array(bins + 1);
 
-  /** Returns the best time of the poll after `from`, and saves the expected cost from there on. */
+  /** Returns the best time of the poll after `from`, and saves the expected cost from `from` on. */
   const choose = (from: number, earliest: number, pollCost: number): number => {
     let best = bins;
     let bestCost = Infinity;

@@ -3,7 +3,10 @@ import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { createPollSchedule } from './pollSchedule.ts';
 
 export interface HeadPolling {
-  /** Runs a poll. Without a fixed interval, its times and the head determine the next poll. */
+  /**
+   * Runs a poll. Without a fixed interval, the times and the result of the poll determine when the
+   * next one is due.
+   */
   poll(read: () => Promise<BlockHeader>): Promise<BlockHeader>;
   /** Calls back when a poll is due. Returns a function that stops the polls. */
   start(onDue: () => void): () => void;
@@ -35,7 +38,7 @@ const createEvenPolling = (pollMs: number): HeadPolling => ({
 
 function createLearnedPolling(): HeadPolling {
   const schedule = createPollSchedule(EVEN_POLL_MS);
-  /** Sets the timer of the next poll; undefined while stopped. */
+  /** Function that sets the timer of the next poll; undefined while stopped. */
   let plan: ((waitMs: number) => void) | undefined;
   return {
     surveyMs: toSurveyMs(EVEN_POLL_MS),

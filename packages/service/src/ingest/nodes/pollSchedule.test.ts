@@ -66,7 +66,7 @@ const steady = ({
   blockMs: number;
   /** Time from the timestamp to the arrival, as a share of the block time. */
   phase: number;
-  /** Further delays of the arrivals in milliseconds, repeated for all slots. */
+  /** Additional delays of the arrivals in milliseconds, which the slots use in turn. */
   jitters: readonly number[];
   skipped?: (slot: number) => boolean;
 }): Arrival[] =>
@@ -165,7 +165,7 @@ describe('a chain without a steady pace', () => {
     for (let seed = 1; seed <= 4; seed++) {
       const outcome = simulate(irregular(seed, wait));
       expect(outcome.delaysMs.at(-1)).toBeLessThanOrEqual(EVEN_MS + 5);
-      // The search for a pace polls more often for a while.
+      // While the schedule searches for a pace, it polls more often.
       expect(outcome.polls.length).toBeLessThanOrEqual(60 * minutesOf(outcome) + 64);
     }
   });

@@ -6,7 +6,7 @@ import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
 
 export interface Poll {
-  /** Start of the poll, in milliseconds of a monotonic clock. */
+  /** Start of the poll, in milliseconds on a monotonic clock. */
   sentMs: number;
   answeredMs: number;
   head: BlockHeader;

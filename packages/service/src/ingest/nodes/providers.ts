@@ -19,7 +19,10 @@ type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'
  * different chain are excluded.
  */
 export interface Identities {
-  /** Identifies the node's chain, if unknown. Excludes a node of another chain, and throws. */
+  /**
+   * Identifies the node's chain, if unknown. If it is a different chain, excludes the node and
+   * throws a SourceError.
+   */
   admit(provider: Node): Promise<void>;
   /**
    * Determines again which chain the nodes serve. Returns `expected` if a node serves that chain,
@@ -361,7 +364,7 @@ export function nameOf(urls: readonly string[], n: number): string {
 /**
  * Prevents a single node from deciding which block is at a height, by checking each new block
  * against a witness. If the witness has a different block, the majority of the nodes with a vote
- * decides. Without a majority, no block is accepted until the nodes agree.
+ * determines the block. Without a majority, no block is accepted until the nodes agree.
  */
 export interface Agreement {
   /**

@@ -33,7 +33,9 @@ const LIMITS = [
   /\(\d{1,16} > (\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)\)/i,
 ];
 
-/** Returns the range that the message suggests; an empty object if there is none. */
+/**
+ * Returns the range or the block limit that the message states; an empty object if there is none.
+ */
 export function parseRangeRefusal(text: string): RangeRefusal {
   const suggested = SUGGESTED.exec(text);
   if (suggested !== null) {

@@ -11,8 +11,9 @@ const MAX_RETRY_AFTER_MS = 300_000;
 const MESSAGE_LENGTH = 300;
 
 /**
- * Codes alone are ambiguous: -32005 is "too many requests" on one node and "too many results" on
- * another, and -32000 is used for any error. The first matching entry wins.
+ * Kinds of errors by code, text and method; the first matching entry wins. Codes alone are
+ * ambiguous: -32005 is "too many requests" on one node and "too many results" on another, and
+ * -32000 is used for any error.
  */
 const KINDS: readonly {
   kind: SourceErrorKind;

@@ -8,7 +8,7 @@ import { createDecaying } from './decaying.ts';
 import { type FinalityTag, SourceError, isLacking } from '../source.ts';
 
 export interface Pace {
-  /** End of the provider's pause in milliseconds of `performance.now`; 0 while it is not paused. */
+  /** The `performance.now` time at which the provider's pause ends; 0 while it is not paused. */
   readonly pausedUntil: number;
   /**
    * Runs the request when its turn comes; while paused, throws `rate-limited` immediately. `aside`
@@ -84,9 +84,7 @@ export function createPace(name: string): Pace {
     }
   };
 
-  /**
-   * Pauses the requests, and slows them down. Several refusals within a second slow them down once.
-   */
+  /** Pauses the requests, and slows them down at most once per second. */
   const slowDown = (retryAfterMs: number): void => {
     const now = performance.now();
     pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
@@ -129,8 +127,8 @@ export interface Lag {
   head(): number | null;
   recordHead(head: BlockRef, nowMs: number): void;
   /**
-   * Records the number of blocks by which the node is behind the best node. Both heads must be from
-   * the same moment.
+   * Records the number of blocks by which the node is behind the best node. The heads of the two
+   * nodes must have been read at the same time.
    */
   compare(behind: number, nowMs: number): void;
   /** Returns the lag behind the best node, as a share of the tolerated lag. */
@@ -206,7 +204,7 @@ export interface AnyProvider {
   /** Score, roughly in milliseconds; lower is better. */
   readonly score: number;
   readonly state: ProviderState;
-  /** End of the node's back-off, in milliseconds of `performance.now`; 0 if not backed off. */
+  /** The `performance.now` time at which the node's back-off ends; 0 if it is not backed off. */
   readonly restsUntil: number;
   /** Whether the node has a vote on the block at a height. */
   readonly hasVote: boolean;
@@ -230,13 +228,15 @@ export interface AnyProvider {
   forgetIdentity(): void;
   /** Excludes the node because it serves a different chain. It is checked again periodically. */
   exclude(why: string): void;
-  /** Records that a response was rejected: a part was missing, or contradicted another. */
+  /**
+   * Records that a response was rejected because a part was missing or contradicted another part.
+   */
   fault(kind: 'missing' | 'inconsistent'): void;
   /** Records a disagreement about the block at a height, and whether this node was outvoted. */
   disagreed(outvoted: boolean): void;
   /**
-   * Records the number of blocks by which the node is behind the best node. Both heads must be from
-   * the same moment.
+   * Records the number of blocks by which the node is behind the best node. The heads of the two
+   * nodes must have been read at the same time.
    */
   compare(behind: number): void;
   health(): NodeHealth;

@@ -223,8 +223,8 @@ export interface Progress {
   note(at: number, head: number): void;
   read(): ChainProgress | undefined;
   /**
-   * Ends the measurement. Returns its number of blocks and its duration; undefined if none is
-   * running.
+   * Ends the measurement. Returns the number of blocks and seconds that it covers; undefined if no
+   * measurement is running.
    */
   end(): { blocks: number; seconds: number } | undefined;
 }

@@ -372,8 +372,8 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
     events: { type: string; guid: { account_address: string; creation_number: string } }[];
   }
   /**
-   * Deletes Alice's coin store in the transaction that pays her last coins, and returns the asset
-   * of the withdrawal. `alsoOf` is the coin type of a second store to delete.
+   * Deletes Alice's coin store in the transaction that transfers her last coins, and returns the
+   * asset of the withdrawal. `alsoOf` is the coin type of a second store to delete.
    */
   const migrate = ({ told, alsoOf }: { told: boolean; alsoOf?: string }) => {
     const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;

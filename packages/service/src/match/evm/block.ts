@@ -46,7 +46,10 @@ export interface EvmTransaction {
   from: string;
   /** Recipient in lowercase; null if the transaction creates a contract. */
   to: string | null;
-  /** Null if the network omits it. The same applies to the other nullable fields below. */
+  /**
+   * Transferred value; null if the chain omits it. The same applies to the other nullable fields
+   * below.
+   */
   value: string | null;
   gas: string | null;
   gasPrice: string | null;

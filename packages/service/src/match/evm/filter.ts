@@ -78,7 +78,7 @@ interface Operand {
   read(subject: FilterSubject): bigint | string | undefined;
   /** Parses an operand; undefined if it does not have the type of the value. */
   parse(operand: unknown): bigint | string | undefined;
-  /** Describes valid operands, for messages. */
+  /** Description of valid operands, for messages. */
   expected: string;
 }
 
@@ -88,8 +88,8 @@ interface Compiled extends Filter {
 }
 
 /**
- * Maximum nesting depth. Handwritten filters stay below it, and recursion cannot overflow the
- * stack.
+ * Maximum nesting depth: more than handwritten filters need, and low enough that recursion cannot
+ * overflow the stack.
  */
 const MAX_DEPTH = 32;
 
@@ -99,9 +99,9 @@ const COMPARISONS = {
   gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
   gte: { sign: '≥', holds: (a: bigint | string, b: bigint | string) => a >= b },
 } as const;
-/** Maximum number of names in an error, because an event may have thousands of inputs. */
+/** Maximum number of names in an error; limited because an event may have thousands of inputs. */
 const LISTED = 20;
-/** Maximum length of a value in an explanation. */
+/** Maximum length of a value in an explanation, in characters. */
 const SHOWN = 100;
 const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 

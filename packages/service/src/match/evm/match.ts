@@ -90,8 +90,8 @@ const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions)
   includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
 
 /**
- * Options are validated on save. If they still fail to compile, no log matches the stream, and
- * other streams are not affected.
+ * Compiles a stream's options, which are validated on save. If they fail to compile, no log matches
+ * the stream, and other streams are not affected.
  */
 function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   try {

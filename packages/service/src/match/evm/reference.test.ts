@@ -109,7 +109,7 @@ type BlockMade = typeof anyBlock extends fc.Arbitrary<infer T> ? T : never;
 
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
 const topic = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`;
-/** A topic that ends like the address, but has a nonzero byte before it. */
+/** Returns a topic that ends like the address, but has a nonzero byte before it. */
 const impostor = (address: string): string => `0x01${'0'.repeat(22)}${address.slice(2)}`;
 const hashOf = (transaction: number): string => word(1000n + BigInt(transaction));
 

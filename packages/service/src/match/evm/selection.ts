@@ -86,7 +86,7 @@ const MAX_INDEXED = 3;
 interface Option {
   /**
    * Filters by number of indexed inputs. Undefined without a filter, so every log passes; empty if
-   * the ABI does not have the event, so no log does.
+   * the ABI does not have the event, so no log passes.
    */
   filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;

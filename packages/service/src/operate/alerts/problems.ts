@@ -1,4 +1,7 @@
-/** Finds the current problems of streams, chains and the disk, and their recoveries. */
+/**
+ * Finds the current problems of streams, deliveries, chains, the disk and the client certificate,
+ * and their recoveries.
+ */
 import type { Alert } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';
@@ -12,9 +15,9 @@ export type ErrorText = Alert extends infer Signal
 export interface SituationSources {
   store: Pick<Store, 'readProblems' | 'readStream'>;
   chains(): ChainReport[];
-  /** Returns why the ledger's disk is almost full or soon will be full; undefined otherwise. */
+  /** Returns a warning if the ledger's disk is almost full or soon will be; undefined otherwise. */
   diskFilling(): string | undefined;
-  /** Returns why the client certificate must be renewed; undefined otherwise. */
+  /** Returns a warning if the client certificate must be renewed; undefined otherwise. */
   certificateExpiring(): string | undefined;
   /**
    * Milliseconds for which a chain must be down to count as halted. Default: 30,000, which ignores
@@ -25,8 +28,8 @@ export interface SituationSources {
 
 export interface Situation {
   /**
-   * Returns the alert for each subject with a problem; `state` distinguishes different problems of
-   * a subject.
+   * Returns the ledger's time, and the alert for each subject with a problem; `state` distinguishes
+   * different problems of a subject.
    */
   readProblems(): Promise<{
     now: number;
@@ -55,7 +58,7 @@ export function createSituation({
   certificateExpiring,
   haltMs = HALT_MS,
 }: SituationSources): Situation {
-  /** Times at which chains went down, by a monotonic clock. */
+  /** Times at which chains went down, on a monotonic clock. */
   const downSince = new Map<string, number>();
 
   return {

@@ -7,8 +7,8 @@ import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
 import { recordStreamChange } from '../streams/streamChanges.ts';
 
 /**
- * Assumed maximum difference between the clocks of two processes, because each process checks the
- * expiry of sessions by its own clock.
+ * Time for which ended sessions are kept after they expire. Each process checks expiry by its own
+ * clock; clocks are assumed to differ by less than this.
  */
 const CLOCKS_APART_MS = 24 * 3_600_000;
 

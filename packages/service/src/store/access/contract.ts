@@ -10,7 +10,7 @@ export interface ApiKeyRecord extends ApiKey {
 
 export type NewApiKey = Omit<ApiKeyRecord, 'createdAt' | 'lastUsedAt' | 'revokedAt'>;
 
-/** A secret, encrypted by `vault.ts`. Times are Unix milliseconds of the ledger's clock. */
+/** A secret, encrypted by `vault.ts`. Times are Unix milliseconds on the ledger's clock. */
 export interface SealedSecret {
   sealed: string;
   createdAt: number;
@@ -26,7 +26,9 @@ export interface AccessReads {
    * the meantime.
    */
   listEndedSessions(): Promise<string[]>;
-  /** Lists audit entries, newest first: all, or those with a lower number than `before`. */
+  /**
+   * Returns a page of audit entries, newest first; with `before`, only entries with lower numbers.
+   */
   listAudit(page: {
     limit: number;
     before?: number | undefined;
@@ -58,7 +60,10 @@ export interface AccessWrites {
   appendAudit(
     entry: Pick<AuditRecord, 'action' | 'keyId' | 'sessionName' | 'address' | 'target'>,
   ): Promise<void>;
-  /** Replaces the secrets of a stream if they still equal `before`; otherwise returns false. */
+  /**
+   * Replaces the secrets of a stream if they still equal `before`, and records `note`; otherwise
+   * returns false.
+   */
   replaceStreamSecrets(
     streamId: string,
     before: readonly SealedSecret[],

@@ -151,7 +151,7 @@ async function* partsOf(
 }
 
 /**
- * Yields parts that remove the surplus addresses, and then parts that add all wanted ones. The
+ * Yields parts that remove the surplus addresses, and then parts that add all wanted addresses. The
  * stored and the wanted addresses are sorted.
  */
 async function* replacementOf(

@@ -48,8 +48,8 @@ const AFTER_DIGITS = 'g';
 const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
 
 /**
- * Builds the condition of a search. A prefix of addresses becomes a range of the key; a search for
- * other text checks each address.
+ * Builds the condition of an address search. A prefix becomes a range of the primary key; other
+ * text is compared with each label and address.
  */
 function isSought(find: string) {
   const wanted = find.toLowerCase();

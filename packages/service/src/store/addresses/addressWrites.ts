@@ -20,9 +20,9 @@ import type { AddressOutcome, AddressWrites } from './contract.ts';
 
 /**
  * Changes the addresses of streams. Each row of `stream_address` names the change that added it and
- * the change that removed it, and only `active` changes have an effect. Each change is stored as
- * packed parts as well: the matcher reads them to update its index, and abandoned changes are
- * undone from them.
+ * the change that removed it, and only `active` changes have an effect. Each change is also stored
+ * as packed parts, which the matcher reads to update its index, and which are used to undo
+ * abandoned changes.
  */
 export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
   return {

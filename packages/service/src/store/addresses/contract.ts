@@ -12,7 +12,7 @@ export interface RuleChanges<Name extends ChainFamily> {
   revision: number;
   /**
    * If true, some changes after the requested revision are no longer stored. Then `changed`
-   * contains every stream that is matched, and their addresses must be read again.
+   * contains all streams that are matched, and their addresses must be read again.
    */
   whole: boolean;
   /**
@@ -48,7 +48,7 @@ export interface AddressRecord {
    * change it.
    */
   addedAt: number;
-  /** Name of the API key that added it, or the key's id if the name is unknown. */
+  /** Name of the API key that added the address, or the key's id if the name is unknown. */
   addedBy: string;
 }
 
@@ -89,12 +89,11 @@ export type AddressOutcome =
   | { outcome: 'unknown-stream' }
   /** The stream does not have this address, so no address was removed. */
   | { outcome: 'missing'; address: string }
-  /** Another change of the stream is in progress. */
+  /** Another change to the stream's addresses is in progress. */
   | { outcome: 'busy' };
 
 /**
- * The first block of each chain to which a change of rules applies; on Aptos, the first ledger
- * version.
+ * The first block of each chain to which a rule change applies; on Aptos, the first ledger version.
  */
 export type EffectiveFrom = Record<string, number>;
 
@@ -104,7 +103,7 @@ export interface AddressReads {
     streamId: string,
     page: { limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
-  /** Returns the addresses that match {@link ListAddresses.find}, in address order. */
+  /** Returns a page of the addresses that match {@link ListAddresses.find}, in address order. */
   findAddresses(
     streamId: string,
     search: { find: string; limit: number; after?: string | undefined },
@@ -135,8 +134,8 @@ export interface AddressReads {
 /** Steps from which `addressChanges.ts` builds complete changes. */
 export interface AddressWrites {
   /**
-   * Applies small changes to different streams in one transaction, and returns the outcomes.
-   * Rejected changes have no effect.
+   * Applies small changes to different streams in one transaction, and returns their outcomes in
+   * the same order. Rejected changes have no effect.
    */
   changeAddresses(changes: readonly AddressChange[]): Promise<AddressOutcome[]>;
   /**

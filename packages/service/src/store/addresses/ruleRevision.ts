@@ -5,8 +5,8 @@ import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
 import type { EffectiveFrom } from './contract.ts';
 
 /**
- * Raises the revision of the rules, locks it for the rest of the transaction, and returns it.
- * Commits of blocks wait for the lock.
+ * Raises the revision of the rules, locks it for the rest of the transaction, and returns it. Block
+ * commits wait for the lock.
  */
 export async function raiseRevision(trx: Db): Promise<number> {
   const row = await trx
@@ -26,7 +26,10 @@ export async function lockRevision(trx: Db, engine: Engine): Promise<number> {
   return rows[0]!.revision;
 }
 
-/** Values for a checkpoint that moves: no rule revision is settled for its next block yet. */
+/**
+ * Column values for a checkpoint that has moved: no rule revision is settled for the next block
+ * yet.
+ */
 export const UNSETTLED = {
   settled_number: null,
   settled_version: null,

@@ -25,7 +25,7 @@ export interface AddedAddresses {
  * Maximum number of addresses per transaction, so that no request waits long for other requests.
  */
 const SHARED_ADDRESSES = 1_000;
-/** Maximum number of additions per millisecond. More would delay the commits of blocks. */
+/** Maximum number of additions per millisecond. More would delay block commits. */
 const MAX_PER_MS = 4;
 
 /** Additions to one stream that take effect together. */

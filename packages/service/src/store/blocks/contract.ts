@@ -37,8 +37,8 @@ export interface NewMatch {
   bodyHead: string;
   bodyTail: string;
   /**
-   * JSON plan of the data that is missing from the body; the deliveries wait for it. Null if the
-   * body is complete.
+   * JSON plan of the data that is missing from the body; deliveries wait until the data is added.
+   * Null if the body is complete.
    */
   enrichment: string | null;
   /**
@@ -59,14 +59,14 @@ export interface BlockCommit {
    */
   after?: BlockRef | undefined;
   /**
-   * Set if the blocks after the checkpoint were searched by their logs. `isProven`: their headers
-   * prove that no stream matches a skipped block. By default, skipped blocks are recorded as a gap,
+   * Set if the blocks after the checkpoint were searched by range. `isProven`: their headers prove
+   * that no stream matches a skipped block. By default, skipped blocks are recorded as a gap,
    * because no stream watched the chain.
    */
   searched?: { isProven: boolean } | undefined;
   /** Revision of the rules that the block was matched with. */
   ruleRevision: number;
-  /** Height up to which this block confirms matches. */
+  /** Height of the newest block whose matches this commit confirms. */
   confirmUpTo: number;
   windowBlocks: number;
   matches: NewMatch[];
@@ -119,7 +119,8 @@ export interface ExplainReads {
   /** Finds the block in which this transaction was matched. */
   findTransaction(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
   /**
-   * Returns the hashes of the transactions with records in a delivery, even if it is quarantined.
+   * Returns the hashes of the transactions with records in a delivery, even if the delivery is
+   * quarantined.
    */
   listTransactionsOf(deliveryId: string): Promise<string[]>;
   /** Finds a block by its hash among recent blocks and blocks with matches. */

@@ -244,8 +244,8 @@ export function toCoverage({
   /** Blocks of the chain that were accepted unverified. */
   unverified: readonly UnverifiedRange[];
   /**
-   * Blocks that were searched by their logs: live if `streamId` is null, otherwise by a backfill of
-   * the stream.
+   * Blocks that were searched by range: live if `streamId` is null, otherwise by a backfill of the
+   * stream.
    */
   searched: readonly (BlockRange & { streamId: string | null })[];
 }): Omit<ChainCoverage, 'chainId'> {
@@ -255,7 +255,7 @@ export function toCoverage({
   const searchedBy = (own: boolean): BlockRange[] =>
     merge(searched.filter(({ streamId }) => (streamId !== null) === own));
   // Blocks that were read one by one, live or by a backfill. They are not listed in `byRange`, even
-  // if they were also searched by their logs.
+  // if they were also searched by range.
   const read = merge([
     ...passed.flatMap((part) => subtract(part, searchedBy(false))),
     ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
@@ -279,8 +279,8 @@ export function toCoverage({
 }
 
 /**
- * Splits a gap by the holes that explain it. Blocks outside of all holes are from before the
- * coverage of the stream.
+ * Splits a gap by the holes that explain it. Blocks outside all holes get the reason `before`,
+ * because they precede the coverage of the stream.
  */
 function explain(gap: BlockRange, holes: readonly Hole[]): Hole[] {
   const parts: Hole[] = [];

@@ -41,8 +41,8 @@ const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' |
   set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
 /**
- * Origin of matches that were found while following the chain. The number increases each time a
- * removed block returns and its match is sent again.
+ * Returns the origin of matches that were found while following the chain. `incarnation` increases
+ * each time a removed block returns and its match is sent again.
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
@@ -215,7 +215,8 @@ async function insertTransactions(
 }
 
 /**
- * Confirms the frozen matches of blocks up to this height, and creates their confirmed deliveries.
+ * Confirms the frozen matches of blocks up to this height, and creates their confirmed deliveries,
+ * except for deleted streams.
  */
 export async function confirmMatches(
   trx: Db,

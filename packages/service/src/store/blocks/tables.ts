@@ -84,7 +84,7 @@ interface MatchTable {
 interface ReorgTable {
   id: string;
   chain: string;
-  /** Common ancestor: the newest block of both branches. */
+  /** Number of the common ancestor, which is the newest block that both branches share. */
   block_number: number;
   /** Number of removed blocks. */
   depth: number;
@@ -101,17 +101,17 @@ export interface GapTable {
   to_block: number | null;
   reason: string;
   created_at: number;
-  /** When the gap ended, or when blocks were last passed over; null during a halt. */
+  /** Time at which the gap ended or blocks were last passed over; null during a halt. */
   ended_at: number | null;
 }
 
-/** An inclusive range of blocks that were accepted unverified or searched by their logs. */
+/** An inclusive range of blocks that were accepted unverified or searched by range. */
 interface UnverifiedTable {
   id: string;
   chain: string;
   /**
-   * The stream whose backfill searched the blocks by their logs; null if the row applies to all
-   * streams of the chain.
+   * The stream whose backfill searched the blocks by range; null if the row applies to all streams
+   * of the chain.
    */
   stream_id: string | null;
   from_block: number;

@@ -1,4 +1,4 @@
-/** Records blocks that were accepted unverified or searched by their logs. */
+/** Records blocks that were accepted unverified or searched by range. */
 import type { Kysely } from 'kysely';
 import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -10,8 +10,8 @@ import { newId } from '../ids.ts';
  */
 const RANGES = 1_000;
 /**
- * Reason of the ranges that were searched by their logs. `listByRange` returns these ranges, and
- * `listUnverified` omits them.
+ * Stored as the reason of ranges that were searched by range. `listByRange` returns these ranges,
+ * and `listUnverified` omits them.
  */
 const BY_RANGE = 'by range';
 
@@ -22,8 +22,8 @@ export const recordUnverified = (
 ): Promise<void> => note(trx, { chain, streamId: null, from: block, to: block, reason, now });
 
 /**
- * Records blocks that were searched by their logs, for one stream or, if `streamId` is null, for
- * all streams.
+ * Records blocks that were searched by range, for one stream or, if `streamId` is null, for all
+ * streams.
  */
 export const noteByRange = (
   trx: Db,
@@ -31,8 +31,8 @@ export const noteByRange = (
 ): Promise<void> => note(trx, { ...searched, reason: BY_RANGE });
 
 /**
- * Records blocks. If they overlap or follow a range with the same stream and reason, extends that
- * range.
+ * Records blocks. If they overlap or directly follow a range with the same stream and reason,
+ * extends that range.
  */
 async function note(
   trx: Db,
@@ -124,7 +124,10 @@ export async function forgetByRange(
   }
 }
 
-/** Removes the blocks above `block`, because they left the chain or will be read again. */
+/**
+ * Removes the records of all blocks above `block`, because these blocks left the chain or will be
+ * read again.
+ */
 export async function rewindUnverified(trx: Db, chain: string, block: number): Promise<void> {
   await trx
     .deleteFrom('unverified')
@@ -161,15 +164,17 @@ export async function listUnverified(
 }
 
 /**
- * Blocks that were searched by their logs, for one stream or, if `streamId` is null, for all
- * streams.
+ * Blocks that were searched by range, for one stream or, if `streamId` is null, for all streams.
  */
 export interface SearchedRange extends BlockRange {
   chain: string;
   streamId: string | null;
 }
 
-/** Returns the ranges of these chains that were searched for this stream or for all streams. */
+/**
+ * Returns the ranges of these chains that were searched by range, for this stream or for all
+ * streams.
+ */
 export async function listByRange(
   db: Kysely<Tables>,
   chains: readonly string[],

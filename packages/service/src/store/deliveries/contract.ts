@@ -33,7 +33,7 @@ import type { SealedSecret } from '../access/contract.ts';
 export interface ClaimedDelivery {
   id: string;
   leaseToken: string;
-  /** Unix milliseconds by the ledger's clock. */
+  /** Time of the claim in Unix milliseconds, on the ledger's clock. */
   claimedAt: number;
   streamId: string;
   phase: DeliverySummary['phase'];
@@ -83,7 +83,7 @@ export interface AttemptOutcome {
   durationMs: number;
   /** HTTP status; null if there was no response. */
   status: number | null;
-  /** Error; null on success. */
+  /** Error message; null on success. */
   error: string | null;
   responseBody: string;
   /** Null if unknown, for a built-in inbox, and for an immediate response on an open connection. */
@@ -157,7 +157,10 @@ export interface DeliveryReads {
   listDeliveries(filter: DeliveryListing): Promise<{
     rows: DeliverySummary[];
     next: string | undefined;
-    /** Id of the delivery up to which the search has advanced; undefined once it is complete. */
+    /**
+     * Id of the delivery up to which the search has advanced; undefined once the search is
+     * complete.
+     */
     searchedTo?: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
@@ -227,9 +230,9 @@ export interface DeliveryWrites {
   /** Records attempts if their leases are still held; returns the deliveries that changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
-   * Returns leased deliveries to the queue: those with an expired lease, or all. Quarantines
-   * deliveries that have now lost ten leases in a row. Returns the numbers of requeued deliveries
-   * and of new suspects among them, and the quarantined deliveries.
+   * Requeues leased deliveries: those with an expired lease, or all. Quarantines deliveries that
+   * have now lost ten leases in a row. Returns the numbers of requeued deliveries and of new
+   * suspects among them, and the quarantined deliveries.
    */
   releaseLeases(
     scope: 'expired' | 'all',

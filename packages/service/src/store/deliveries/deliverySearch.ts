@@ -80,7 +80,12 @@ function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBui
   ];
 }
 
-/** @param find the text, in lowercase */
+/**
+ * Returns the condition that a delivery's summary contains the text, or its body contains an
+ * address with this text or label.
+ *
+ * @param find the text, in lowercase
+ */
 async function isAbout(
   db: Kysely<Tables>,
   find: string,

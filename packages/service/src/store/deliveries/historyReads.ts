@@ -102,7 +102,9 @@ function toRange(
   return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Returns the first of these deliveries whose bodies fit into one page, but at least one. */
+/**
+ * Returns as many of the first deliveries as fit into one page with their bodies, but at least one.
+ */
 async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const sizes = await db

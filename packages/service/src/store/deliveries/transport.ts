@@ -1,6 +1,6 @@
 /**
- * Stores how attempts reached their receivers. Nearly all attempts use an open connection, and
- * store nothing.
+ * Stores how attempts reached their receivers. Nearly all attempts use an open connection, so
+ * nothing is stored for them.
  */
 import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
 import type { AttemptTransport } from './contract.ts';

@@ -10,13 +10,16 @@ type ColumnType = 'text' | 'bigint';
 export interface Engine {
   readonly name: 'sqlite' | 'postgres';
   /**
-   * The current time of the database in Unix milliseconds. Leases and schedules use only this
-   * clock.
+   * Returns an expression for the database's current time in Unix milliseconds. Leases and
+   * schedules use only this clock.
    */
   now(): RawBuilder<number>;
-  /** A list of plain objects as a table with these columns, passed as one parameter. */
+  /**
+   * Returns a list of plain objects as a table with these columns. The list is passed as one
+   * parameter.
+   */
   rows(objects: readonly object[], columns: Record<string, ColumnType>): RawBuilder<object>;
-  /** A list of strings as a table with one column. Several times faster than `rows`. */
+  /** Returns a list of strings as a table with one column. Several times faster than `rows`. */
   texts(values: readonly string[], column: string): RawBuilder<object>;
   /**
    * Ends a condition like `column in (select …)`, so that each value is looked up. With a plain
@@ -49,8 +52,8 @@ export interface Engine {
    */
   readonly skipLocked: RawBuilder<unknown>;
   /**
-   * Clause after a table name that forces this index on SQLite, which has no statistics to choose
-   * it.
+   * Returns a clause to put after a table name, which forces this index on SQLite, because SQLite
+   * has no statistics to choose it.
    */
   indexedBy(index: string): RawBuilder<unknown>;
   /** Takes locks with these names until the transaction ends. Does nothing on SQLite. */
@@ -98,7 +101,7 @@ export const sqliteEngine: Engine = {
   opaque: (column) => sql.ref(column),
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
-  // There is one writer, with one transaction at a time.
+  // SQLite runs one write transaction at a time, so no locks are needed.
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
   openDays: sql`null`,
@@ -139,8 +142,8 @@ export async function readNow(engine: Engine, db: Db): Promise<number> {
 }
 
 /**
- * The current time, and the days that may have unfinished rows: a frozen match, or a delivery that
- * has not ended.
+ * The current time, and a filter for the days that may have unfinished rows: frozen matches, or
+ * deliveries that have not ended.
  */
 export interface Moment {
   now: number;

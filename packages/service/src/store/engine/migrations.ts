@@ -17,8 +17,8 @@ const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
 /**
- * Clause at the end of a table definition that partitions the table on PostgreSQL (see
- * `partitions.ts`).
+ * Returns the clause that partitions a table on PostgreSQL (see `partitions.ts`), for the end of
+ * its definition; empty on SQLite.
  */
 const byDay = (db: Kysely<unknown>) =>
   isPostgres(db) ? sql`partition by range (block_day)` : sql``;
@@ -704,8 +704,10 @@ const HASH_TABLE = 'migration_hash';
 /**
  * Migrates the database to the newest schema. If several processes start at once, one of them
  * migrates and the others wait.
+ *
  * @param name name of the ledger in errors
- * @throws Error that names the failed migration; CallerError if another program created the ledger
+ * @throws Error that names the failed migration; CallerError if another version or build of the
+ * program created the ledger
  */
 export async function migrate(
   db: Kysely<unknown>,

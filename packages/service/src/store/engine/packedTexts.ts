@@ -9,7 +9,7 @@
  */
 const SLAB_BYTES = 64 * 1024;
 
-/** Returns the UTF-8 of each string. Small strings share memory. */
+/** Encodes each string as UTF-8. Small strings share a buffer. */
 export function packTexts(texts: readonly string[]): Uint8Array[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   let slab = new ArrayBuffer(0);

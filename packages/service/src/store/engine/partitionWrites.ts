@@ -81,7 +81,7 @@ async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): 
 
 const partOf = (table: (typeof PARTITIONED)[number], name: string) => sql.id(`${table}_${name}`);
 
-/** Condition that a partition has rows that keep it open. */
+/** Returns the condition that a partition has rows that keep it open. */
 const waits = (name: string) => sql<SqlBool>`
   exists (select 1 from ${partOf('delivery', name)} where state = 'pending')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'leased')
@@ -144,8 +144,8 @@ async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
 }
 
 /**
- * If there are few rows to keep, truncates the partition and inserts these rows again. Returns
- * whether it was truncated.
+ * Truncates the partition and inserts the rows to keep again, unless there are many of them or no
+ * others to delete. Returns whether it was truncated.
  */
 async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: counted } = await sql<{ n: number }>`

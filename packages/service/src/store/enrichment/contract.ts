@@ -1,4 +1,7 @@
-/** Enrichment, which completes the bodies of matches after their commit, and stored tokens. */
+/**
+ * Stored tokens, and enrichment, which completes the bodies of matches after the matches are
+ * committed.
+ */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { BlockRef } from '../blocks/contract.ts';
 
@@ -6,7 +9,7 @@ import type { BlockRef } from '../blocks/contract.ts';
 export interface Token {
   /** Lowercase address of the contract; on Aptos, the coin type. */
   address: string;
-  /** Empty if the token does not provide it. */
+  /** Name of the token. Like `symbol`, empty if the token does not provide it. */
   name: string;
   symbol: string;
   /** From 0 to 255; null if the token does not provide them. */
@@ -42,14 +45,14 @@ export interface EnrichingMatch {
   bodyTail: string;
   /** Maximum size of the body before `bodyTail`, in bytes. */
   bodyHeadBytes: number;
-  /** JSON of the data that is missing from the body. */
+  /** JSON plan of the data that is missing from the body. */
   enrichment: string;
 }
 
 export interface EnrichReads {
   /**
    * For each chain with deliveries that wait for enrichment, returns the time since which the
-   * oldest one has been waiting. Ignores streams that are not active.
+   * oldest one has been waiting, in Unix milliseconds. Ignores streams that are not active.
    */
   listEnrichingSince(): Promise<{ chain: string; since: number }[]>;
   /**

@@ -6,7 +6,7 @@ export interface EnrichmentTables {
 interface TokenTable {
   chain: string;
   address: string;
-  /** Empty if the token does not provide it. */
+  /** Name of the token. Like `symbol`, empty if the token does not provide it. */
   name: string;
   symbol: string;
   decimals: number | null;

@@ -26,8 +26,8 @@ export interface EventFeed {
 }
 
 /**
- * Milliseconds from an event until listeners are called. In memory, several changes of an object in
- * this time become one event.
+ * Milliseconds from an event until listeners are called. In memory, several changes to an object
+ * within this time become one event.
  */
 export const GATHER_MS = 50;
 const HELD_EVENTS = 5_000;

@@ -7,8 +7,8 @@ import type { Tables } from '../engine/tables.ts';
 const HELD_BYTES = 32 * 1024 * 1024;
 
 /**
- * Only PostgreSQL stores events. `announce` runs an empty transaction, to which `postgresFeed.ts`
- * adds the event, as it does for each write.
+ * Creates the writes of live events, which only PostgreSQL stores. `announce` runs an empty
+ * transaction, to which `postgresFeed.ts` adds the event, as it does for each write.
  */
 export const createFeedWrites = (db: Kysely<Tables>, engine: Engine): FeedWrites => ({
   announce: () => db.transaction().execute(() => Promise.resolve()),

@@ -31,8 +31,8 @@ export interface ReplayReads {
   /** Lists running replays, oldest first. */
   listRunningReplays(): Promise<RunningReplay[]>;
   /**
-   * Returns the ids of replayable deliveries that match the filter, after the id `after` and up to
-   * `lastId`, oldest first.
+   * Returns the ids of up to `limit` replayable deliveries that match the filter, after the id
+   * `after` and up to `lastId`, oldest first.
    */
   listReplayable(page: {
     filter: DeliveryFilter;

@@ -33,7 +33,10 @@ export interface StreamStats {
    */
   p95Ms: number | null;
   lastDeliveryAt: number | null;
-  /** First minute with a failed attempt after the last minute with a 2xx; null if there is none. */
+  /**
+   * Start of the first minute with a failed attempt after the last minute with a 2xx, in Unix
+   * milliseconds; null if there is none.
+   */
   failingSince: number | null;
 }
 

@@ -2,7 +2,7 @@ import type { LatencyMetric } from './latency.ts';
 
 export interface StatTables {
   /**
-   * Changes of counts. They are rolled up later, because concurrent updates of the same counters
+   * Changes to counts. They are rolled up later, because concurrent updates of the same counters
    * could deadlock.
    */
   stat_delta: StatTable;

@@ -242,7 +242,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(told('unconfirmed')).toEqual(bodies(false));
       expect(told('confirmed')).toEqual(bodies(true));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
-      // Each delivery is paired with the one of the same part in the other phase.
+      // Each delivery is paired with the delivery of the same part in the other phase.
       for (const { id: one } of claimed) {
         const pair = (await tools.store.readDelivery(one))!.pair!;
         expect((await tools.store.readDelivery(pair.id))!.pair!.id).toBe(one);

@@ -36,7 +36,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(committed).toMatchObject({ deliveries: [{ state: 'enriching', streamId: id }] });
       expect(await claimOf(id)).toEqual([]);
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
-      // The confirmed delivery also waits, and the queue counts both.
+      // The confirmed delivery also waits, and the queue counts both deliveries.
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual([
         'enriching',
         'enriching',

@@ -203,7 +203,7 @@ export interface InvariantReads {
 
 /**
  * Retention periods: `deliveredMs` for deliveries that succeeded or were canceled, `undeliveredMs`
- * for all others.
+ * for all others except those that are being sent.
  */
 export interface RetentionAges {
   deliveredMs: number;
@@ -262,8 +262,8 @@ export interface SettingWrites {
   /** Stores the value unless the setting already has one. Returns the stored value. */
   keepSetting(key: string, value: string): Promise<string>;
   /**
-   * Replaces a setting if its value still equals `before`, undefined for no value. Returns whether
-   * it did.
+   * Replaces a setting if its value still equals `before`, which is undefined if the setting must
+   * not exist yet. Returns whether it was replaced.
    */
   replaceSetting(key: string, before: string | undefined, value: string): Promise<boolean>;
   /** Writes an unused setting, as a check. Rejects if the ledger cannot be written to. */

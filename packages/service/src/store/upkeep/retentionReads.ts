@@ -19,7 +19,9 @@ export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: num
   return { delivered, undelivered, youngest: delivered > undelivered ? delivered : undelivered };
 }
 
-/** Condition that a delivery has expired. Deliveries that are being sent never expire. */
+/**
+ * Returns the condition that a delivery has expired. Deliveries that are being sent never expire.
+ */
 export const isExpired =
   ({ delivered, undelivered }: Pick<ReturnType<typeof agedIds>, 'delivered' | 'undelivered'>) =>
   (eb: ExpressionBuilder<Tables, 'delivery'>) =>

@@ -3,8 +3,8 @@ import type { AptosState, ResourceWrites } from './aptosState.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
 /**
- * The state during the execution of a block, before the block is committed. Addresses are long and
- * types are in the form of `toCanonicalType`.
+ * The state during the execution of a block, before the block is committed. Addresses are long, and
+ * types have the form that `toCanonicalType` returns.
  */
 export interface AptosWorkspace {
   read(address: Hex, type: string): MoveValue | undefined;

@@ -26,7 +26,9 @@ beforeEach(() => {
   ledger = createScriptedAptosLedger();
 });
 
-/** Mines the transactions in one block and returns them in the form of the REST API. */
+/**
+ * Mines the transactions in one block and returns the user transactions in the REST API's format.
+ */
 function mine(...transactions: ScriptedAptosTransaction[]): RestUserTransaction[] {
   return ledger
     .mine({ transactions })
@@ -42,7 +44,10 @@ function eventsOf(transaction: RestUserTransaction): RestEvent[] {
   return transaction.events.filter(({ type }) => !type.endsWith('::FeeStatement'));
 }
 
-/** Returns each change as its address, if any, and the type of its resource or of the change. */
+/**
+ * Formats each change as its address, if it has one, and the type of its resource; a change without
+ * a resource has its own type.
+ */
 function changesOf(transaction: RestUserTransaction): string[] {
   return transaction.changes.map((change) => {
     if (!('address' in change)) return change.type;

@@ -44,7 +44,7 @@ export interface ScriptedAptosLedger {
   blockAt(height: bigint): ScriptedAptosBlock | undefined;
   /** Returns the kept block that contains the version. */
   blockOfVersion(version: bigint): ScriptedAptosBlock | undefined;
-  /** Returns the transaction in the form of the REST API. */
+  /** Returns the transaction in the REST API's format. */
   transactionAt(version: bigint): RestTransaction | undefined;
   transactionOf(hash: string): RestTransaction | undefined;
   /** Returns a resource as of `version`, by default the newest version. */
@@ -91,7 +91,7 @@ export interface ScriptedAptosLedgerOptions {
    * a node that has pruned earlier blocks. Default: 0 and 0.
    */
   start?: { height: bigint; version: bigint };
-  /** Number of newest blocks to keep; older ones are pruned, as on nodes. Default: all. */
+  /** Number of newest blocks to keep; older blocks are pruned, as on a real node. Default: all. */
   keptBlocks?: number;
 }
 

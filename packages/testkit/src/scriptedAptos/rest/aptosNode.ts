@@ -9,7 +9,7 @@ import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 /** A scripted fullnode, which responds to requests and applies the current troubles. */
 export interface AptosNode {
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
-  /** Resolves with `hang` if the request must not get a response. */
+  /** Resolves with the response, or with `hang` if the request must not get one. */
   answer(request: AptosRequest): Promise<AptosAnswer | 'hang'>;
 }
 
@@ -50,7 +50,7 @@ export function createAptosNode(options: {
     }
   };
 
-  /** Applies the troubles that remove transactions from a page. */
+  /** Returns the page without the transactions that the current troubles remove. */
   const distort = (page: RestTransaction[]): RestTransaction[] => {
     const limitOf = ({ limit }: AptosTroubleOf<'truncatedPage'>) =>
       limit ?? Math.floor(page.length / 2);

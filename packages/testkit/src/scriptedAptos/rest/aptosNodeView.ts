@@ -11,7 +11,7 @@ export interface AptosNodeView {
   readonly head: ScriptedAptosBlock;
   /** The oldest version that the node has not pruned. */
   readonly oldestVersion: bigint;
-  /** Height of the oldest block that the node has kept completely. */
+  /** Height of the oldest complete block on the node. */
   readonly oldestHeight: bigint;
 }
 

@@ -18,7 +18,9 @@ export type AptosRoute =
   | 'unknown';
 
 export interface AptosTroubleScope {
-  /** The routes that the trouble affects. Default: all to which its kind applies. */
+  /**
+   * The routes that the trouble affects. Default: all routes to which the trouble's kind applies.
+   */
   routes?: readonly AptosRoute[];
   /**
    * Number of requests that the trouble affects. Pages that are too short to change do not count.
@@ -26,8 +28,8 @@ export interface AptosTroubleScope {
    */
   times?: number;
   /**
-   * Affects only every nth request. 2 simulates a load balancer that alternates between a good node
-   * and a bad one. Default: 1.
+   * The trouble affects only every nth request. 2 simulates a load balancer that alternates between
+   * a good node and a bad one. Default: 1.
    */
   every?: number;
 }
@@ -50,8 +52,8 @@ export type AptosTroubleKind =
   /** The node lags by `blocks` blocks, both in its headers and in its data. */
   | { kind: 'lag'; blocks: number }
   /**
-   * The node has pruned all versions below this one, as its headers show. Requests for a pruned
-   * version or its block by height are rejected with status 410.
+   * The node has pruned all versions below `belowVersion`, as its headers show. Requests for a
+   * pruned version or its block by height are rejected with status 410.
    */
   | { kind: 'pruned'; belowVersion: bigint }
   /**

@@ -44,7 +44,7 @@ export interface RestResource {
 }
 
 export interface RestEvent {
-  /** Contains the account 0x0 for module events, which have no handle. */
+  /** The account is 0x0 for module events, which have no handle. */
   guid: { creation_number: string; account_address: Hex };
   sequence_number: string;
   type: string;

@@ -15,10 +15,10 @@ export async function startScriptedAptosStream(
 }
 
 /**
- * Encodes transactions in the form of the REST API as one message of the stream.
+ * Encodes transactions of the REST API as one message of the stream.
  *
  * @param block chain id of the message, and height and epoch for every transaction. Default: 4, 0
- *   and 0.
+ * and 0.
  */
 export async function encodeAptosMessage(
   transactions: readonly object[],

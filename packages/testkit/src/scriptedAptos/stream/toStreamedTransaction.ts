@@ -9,8 +9,9 @@ const object = (value: unknown): Json =>
 const bytes = (hex: unknown): Buffer => Buffer.from(text(hex).replace(/^0x/, ''), 'hex');
 
 /**
- * @param transaction in the form of the REST API, current or older
- * @param block data of the block, which most transactions of the REST API do not contain
+ * @param transaction as the current REST API or an older version returns it
+ * @param block height and epoch of the block, which most transactions of the REST API do not
+ * contain
  */
 export function toStreamedTransaction(
   transaction: Json,
@@ -173,7 +174,8 @@ function toChange(raw: Json): object {
   const place = { address: text(raw['address']), stateKeyHash };
   const data = object(raw['data']);
   const item = { stateKeyHash, handle: text(raw['handle']), key: text(raw['key']) };
-  // Only nodes that feed the stream decode table items. Others return `key` and `value` as hex.
+  // Only nodes that feed the stream decode table items. Other nodes return `key` and `value` as
+  // hex.
   const known = (side: 'key' | 'value'): object => ({
     [side]: JSON.stringify(data[side] ?? raw[side] ?? null),
     [`${side}Type`]: text(data[`${side}_type`]),

@@ -19,7 +19,7 @@ export interface RunningScriptedChain extends ScriptedChain {
   /** JSON-RPC over WebSocket: `ws://127.0.0.1:<port>`, on the same port as HTTP. */
   readonly wsUrl: string;
   readonly port: number;
-  /** Number of calls of each method, including those in batches. */
+  /** Number of calls to each method, including those in batches. */
   readonly calls: Readonly<Record<string, number>>;
   /** Adds a trouble. Earlier troubles stay active. */
   trouble(trouble: Trouble): void;

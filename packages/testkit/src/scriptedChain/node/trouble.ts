@@ -3,7 +3,7 @@ import type { RpcBlock, RpcLog, RpcReceipt } from './rpcShapes.ts';
 
 /**
  * A failure or a wrong response of a node, until `heal` or for `times` calls. An announced head
- * counts as a call of the method `newHeads`.
+ * counts as a call to the method `newHeads`.
  */
 export type Trouble = TroubleScope & TroubleKind;
 
@@ -19,8 +19,8 @@ export interface TroubleScope {
    */
   times?: number;
   /**
-   * Affects only every nth call. 2 simulates a load balancer that alternates between a good node
-   * and a bad one. Default: 1.
+   * The trouble affects only every nth call. 2 simulates a load balancer that alternates between a
+   * good node and a bad one. Default: 1.
    */
   every?: number;
 }
@@ -55,8 +55,8 @@ export type TroubleKind =
    */
   | { kind: 'rangeLimit'; blocks: number; message?: string }
   /**
-   * `eth_getLogs` rejects ranges with more than `logs` logs. The message is the same as for
-   * `rangeLimit`, but `$blocks` is half of the requested range.
+   * `eth_getLogs` rejects ranges with more than `logs` logs. The message has the same placeholders
+   * as for `rangeLimit`, but `$blocks` is half of the requested range.
    */
   | { kind: 'resultLimit'; logs: number; message?: string }
   /**
@@ -113,8 +113,8 @@ export interface Troubles {
   add(trouble: Trouble): void;
   heal(): void;
   /**
-   * Returns the oldest trouble of this kind that affects the call, if `strikes` accepts it, and
-   * counts the call toward the trouble's `times`.
+   * Returns the oldest trouble of this kind that affects the call, and counts the call toward the
+   * trouble's `times`. Returns undefined if there is none, or if `strikes` rejects it.
    */
   take<Kind extends Trouble['kind']>(
     kind: Kind,

@@ -69,7 +69,7 @@ export function DeliveryFilters({
   streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
   onRemove: (name: FilterName) => void;
-  /** Searches for the text; an empty text ends the search. */
+  /** Searches for the text; an empty string ends the search. */
   onSearch: (text: string) => void;
   /** Opens the filters; null if they are next to the list. */
   onFilter: (() => void) | null;

@@ -138,7 +138,7 @@ export function toFilterGroups(
 
 /**
  * Converts the text of a number or a boolean to its value, because the router would write the text
- * with quotes. Returns other texts unchanged.
+ * with quotes. Returns any other text unchanged.
  */
 export const toParam = (value: string): string | number | boolean =>
   /^\d+$/.test(value)

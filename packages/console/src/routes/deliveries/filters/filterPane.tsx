@@ -3,7 +3,8 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { useMedia } from '../../../ui/media.ts';
 
 /**
- * Places the filters next to the list if both fit, otherwise in a dialog.
+ * Places the filters next to the list if the window is wide enough, otherwise in a dialog.
+ *
  * @param isInspecting whether the inspector is open, which leaves less space.
  */
 export function useFilterPane(isInspecting: boolean) {

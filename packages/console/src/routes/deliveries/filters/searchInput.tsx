@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 const LABEL = 'Search by transaction, address or label';
 
-/** Searches on Enter, because each search reads many deliveries. */
+/** A search field that searches only on Enter, because each search reads many deliveries. */
 export function SearchInput({
   text,
   onSearch,

@@ -13,7 +13,7 @@ export type PairOf = (
 ) => DeliverySummary | undefined;
 
 /**
- * Keeps an index that is updated rather than rebuilt, because only a few of up to 100,000 rows
+ * Creates an index that is updated rather than rebuilt, because only a few of up to 100,000 rows
  * change at a time.
  */
 export function createDeliveryPairs(): DeliveryPairs {
@@ -44,7 +44,8 @@ export function createDeliveryPairs(): DeliveryPairs {
       while (old < known.length || next < rows.length) {
         const before = known[old];
         const now = rows[next];
-        // Both lists have the same order. A row that is in only one of them was removed or added.
+        // The old and the new rows have the same order. A row that is in only one of the two lists
+        // was removed or added.
         if (before === now) {
           old++;
           next++;

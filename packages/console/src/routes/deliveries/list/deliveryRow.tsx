@@ -46,8 +46,8 @@ interface Cells {
   /** The current day in the chosen time zone, such as `2026-11-05`. */
   today: string;
   /**
-   * The chosen time zone. The cells do not read it, but a change rerenders them, because they are
-   * memoized.
+   * The chosen time zone. The memoized cells do not read it; a change of this prop makes them
+   * render again.
    */
   zone: string;
 }

@@ -52,7 +52,7 @@ export function DeliveryTable({
   marks: ReadonlySet<string>;
   hrefOf: (id: string) => string;
   onSelect: (id: string) => void;
-  /** @param through also selects the rows between this one and the last selected one. */
+  /** @param through whether to also select the rows between this one and the last selected one. */
   onMark: (id: string, through: boolean) => void;
   ofOneStream: boolean;
   more: {
@@ -176,7 +176,7 @@ export function DeliveryTable({
   );
 }
 
-/** Reports whether the mouse or the focus is within an element. */
+/** Returns event handlers that report whether the mouse or the focus is within an element. */
 function useUse(onUsed: (isUsed: boolean) => void) {
   const use = useRef({ pointer: false, focus: false });
   const set = (change: Partial<typeof use.current>): void => {

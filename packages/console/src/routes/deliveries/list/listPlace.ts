@@ -32,7 +32,8 @@ export function useListPlace({
     scrollToRow(row.id);
   });
 
-  // If a link selects a delivery older than the listed rows, the list is moved to start with it.
+  // If a link selects a delivery older than the listed rows, the list is moved to start with that
+  // delivery.
   const isOpened = useRef(false);
   useEffect(() => {
     if (isOpened.current || !isRead) return;

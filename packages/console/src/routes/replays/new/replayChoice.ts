@@ -1,9 +1,11 @@
-/** Decides which of the selected deliveries are replayed. */
+/**
+ * Narrows a replay to undelivered deliveries, and checks the count that the user types to confirm.
+ */
 import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { listOf } from '../../../words/filterWords.ts';
 
-/** Narrows a filter to undelivered deliveries; null if it selects no undelivered state. */
+/** Narrows a filter to undelivered states. Returns null if the filter selects none of them. */
 export function withoutDelivered(filter: DeliveryFilter): DeliveryFilter | null {
   const states = listOf(filter.state);
   const left = UNDELIVERED.filter((state) => states.length === 0 || states.includes(state));

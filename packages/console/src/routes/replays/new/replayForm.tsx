@@ -30,7 +30,7 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
 /**
  * Shows how many deliveries the filter selects, and lets the user set the rate. Replays only
  * undelivered deliveries, unless the user includes delivered ones or the filter selects no
- * undelivered state. In both of these cases, the user must type the count.
+ * undelivered state. In either case, the user must type the count.
  */
 export function ReplayForm({
   filter,

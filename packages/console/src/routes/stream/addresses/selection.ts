@@ -5,10 +5,7 @@ type Selected = ReadonlyMap<string, Row>;
 
 const NONE: Selected = new Map();
 
-/**
- * Selects or deselects a row. With `from`, selects all rows from `from` to the row, inclusive,
- * instead.
- */
+/** Selects or deselects a row. With `from`, selects all rows from `from` to the row, inclusive. */
 export function selectRow(
   selected: Selected,
   rows: readonly Row[],

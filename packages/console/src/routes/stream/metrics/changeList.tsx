@@ -6,9 +6,7 @@ import { describeChange } from './streamChanges.ts';
 /** Number of changes that are initially shown. */
 const SHOWN = 8;
 
-/**
- * Lists the changes of the stream, newest first. The list ends with the creation of the stream.
- */
+/** Lists the changes to the stream, newest first. The list ends with the creation of the stream. */
 export function ChangeList({
   changes,
   stream,

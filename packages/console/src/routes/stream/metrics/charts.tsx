@@ -52,7 +52,7 @@ export function Charts({
   /** Text shown in the charts if the period has no attempts. */
   noData: string;
   /**
-   * Opens the deliveries that were attempted in a period. Both ends are included, in Unix
+   * Opens the deliveries that were attempted in a period. `from` and `until` are inclusive, in Unix
    * milliseconds.
    */
   onOpen: (from: number, until: number) => void;
@@ -292,7 +292,7 @@ function Figure({
   );
 }
 
-/** Labels the vertical lines that mark changes of the stream. The labels are above the charts. */
+/** Labels the vertical lines that mark changes to the stream. The labels are above the charts. */
 function ChangeLabels({ changes, count }: { changes: readonly PlacedChange[]; count: number }) {
   if (changes.length === 0) return <div className="h-3" />;
   return (

@@ -31,8 +31,9 @@ export interface MetricsRange {
 }
 
 /**
- * Returns the steps of the charts. A span has fixed steps. For a range, uses the finest steps that
- * are few enough for a chart and still stored, otherwise hours.
+ * Returns the steps of the charts. Each span has a fixed step length. A range uses the shortest
+ * steps that are still stored and not too many for a chart; if there are none, it uses steps of one
+ * hour.
  */
 export function toMetricsRange({ span = 'day', from, until }: Period, now: number): MetricsRange {
   if (from === undefined && until === undefined) {

@@ -29,7 +29,7 @@ import { toMetricsRange, type MetricsRange, type Period } from './metricsRange.t
 import { pointsToCsv, wasTried, type ComparedActivity } from './points.ts';
 import { placeChanges } from './streamChanges.ts';
 
-/** Shows charts of a stream's deliveries over time, a breakdown, and the changes of the stream. */
+/** Shows charts of a stream's deliveries over time, a breakdown, and the changes to the stream. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const period: Period = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });

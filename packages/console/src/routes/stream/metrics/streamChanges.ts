@@ -1,4 +1,4 @@
-/** Describes the changes of a stream, and computes the positions of their labels in a chart. */
+/** Describes the changes to a stream, and computes the positions of their labels in a chart. */
 import type { Activity, StreamChange, StreamChangeKind } from '@sluice/kit/sluice';
 import { formatKey } from '../../../words/names.ts';
 

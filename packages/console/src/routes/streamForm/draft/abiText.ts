@@ -55,8 +55,8 @@ function parseLines(text: string): ParsedEvents {
 const MAX_LINES = 64;
 
 /**
- * Returns the number of lines of the event that starts at `first`, until its parentheses are
- * closed; 1 if they never are.
+ * Returns the number of lines of the event that starts at `first`, up to the line that closes its
+ * parentheses; 1 if no line closes them.
  */
 function linesOfEvent(lines: readonly string[], first: number): number {
   let depth = 0;

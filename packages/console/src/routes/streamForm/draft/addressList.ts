@@ -18,7 +18,7 @@ export interface RejectedLine {
   line: number;
   /**
    * The cell that was read as the address, or the full line if no cell looks like one. Long text is
-   * cut off.
+   * truncated.
    */
   text: string;
   label: string;
@@ -173,8 +173,8 @@ function nameOf(line: string): string | undefined {
 }
 
 /**
- * Replaces an ENS name at the start of a line with its address. The name becomes the label if the
- * line has none.
+ * Replaces an ENS name at the start of a line with `address`, in all lines. The name becomes the
+ * label of each line without one.
  */
 export const withAddressOf = (text: string, name: string, address: string): string =>
   text

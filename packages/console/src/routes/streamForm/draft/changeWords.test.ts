@@ -33,7 +33,7 @@ test('a rule is a sentence, with amounts in the unit of its token', () => {
   expect(wordsOf(plain, ONE)).toBe('always');
   expect(wordsOf(where(large), ONE)).toBe('where value at least 1,000,000 USDT');
   expect(wordsOf(where(large), NONE)).toBe('where value at least 1,000,000,000,000');
-  // With several tokens, only a condition on the contract decides the unit.
+  // With several tokens, the unit is known only if a condition selects the contract.
   expect(wordsOf(where(large), TWO)).toBe('where value at least 1,000,000,000,000');
   expect(wordsOf(where(large, ofToken), TWO)).toBe(
     'where value at least 1,000,000 USDT and contract is USDT',

@@ -98,7 +98,7 @@ function describeEvents(
 const nameOfEvent = (signature: string): string =>
   signature.startsWith('0x') ? formatHash(signature, 6) : (signature.split('(')[0] ?? signature);
 
-/** Number of characters to which the JSON of a filter is cut. */
+/** Maximum length of a filter's JSON, in characters; longer JSON is truncated. */
 const MAX_FILTER_LENGTH = 200;
 
 /**

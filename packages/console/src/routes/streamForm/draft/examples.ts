@@ -35,7 +35,7 @@ const APTOS_TRANSFER = '0x1::aptos_account::transfer';
 /**
  * Returns the example for a chain; null if there is none.
  *
- * @param chain the chain's id; ignored on Aptos, where the example is a function of every network.
+ * @param chain the chain's id; ignored on Aptos, where all networks have the same example.
  */
 export function exampleOf(family: StreamDraft['family'], chain: string): Example | null {
   if (family === 'aptos') {

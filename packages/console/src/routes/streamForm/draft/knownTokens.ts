@@ -10,7 +10,10 @@ export interface KnownTokens {
   only: Token | null;
 }
 
-/** Maximum number of watched addresses that are checked for tokens. */
+/**
+ * Maximum number of watched addresses that are checked for tokens. In total, at most twice as many
+ * contracts are checked.
+ */
 const MAX_READ = 8;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
@@ -43,7 +46,10 @@ export function tokenOf(conditions: readonly Condition[], { tokens, only }: Know
   return tokens.find(({ address }) => address === wanted) ?? null;
 }
 
-/** Limits the conditions to events of the token, unless it is the only watched contract. */
+/**
+ * Returns the conditions with one that limits the rule to the token's contract, or without such a
+ * condition if the stream watches only that contract.
+ */
 export function withToken(
   conditions: readonly Condition[],
   token: Token,

@@ -4,7 +4,7 @@ import type { StreamDraft, TriggerDraft } from './draft.ts';
 /** Validation errors of the service by field path, such as `triggers.0.inputs`. */
 export type Refusals = Readonly<Record<string, string>>;
 
-/** Form fields with a different name in the request body, by that name. */
+/** Names of form fields that differ in the request body, by the name in the request body. */
 const DRAFT_FIELDS: Readonly<Record<string, keyof TriggerDraft>> = { functionAbi: 'function' };
 
 /**

@@ -27,7 +27,7 @@ export function unitOf(contract: Contract | undefined): TokenUnit | null {
   return /^\S+$/.test(symbol) && symbol.length <= MAX_SYMBOL_LENGTH ? { symbol, decimals } : null;
 }
 
-/** Parameter names of amounts in token events. */
+/** Matches the names of parameters that contain amounts in token events. */
 const AMOUNT = /^_?(value|amount|wad)$/;
 
 /**
@@ -69,8 +69,8 @@ export function readAmount(text: string, { symbol, decimals }: TokenUnit): strin
 }
 
 /**
- * Returns whether the text contains a unit. A number with a unit must not be read in the smallest
- * unit.
+ * Returns whether the text contains a unit. A number with a unit must not be interpreted as an
+ * amount in the smallest unit.
  */
 export const hasUnit = (text: string): boolean =>
   /[\d.]\s{0,9}[^\d\s.,]/.test(text) && !/^\s*0x/i.test(text);

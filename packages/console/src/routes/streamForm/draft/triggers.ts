@@ -33,7 +33,9 @@ export const NEW_TRIGGER: TriggerDraft = {
 
 export const NEW_BALANCE: BalanceDraft = { type: 'erc20transfer', selectors: ['$from'] };
 
-/** Parses a function from Solidity syntax or JSON; undefined if the text is not a function. */
+/**
+ * Parses a function from Solidity syntax or JSON. Returns undefined if the text is not a function.
+ */
 export function parseFunction(text: string): AbiItem | undefined {
   const trimmed = text.trim().replace(/;$/, '');
   try {

@@ -19,7 +19,7 @@ import { pathsCountedApart } from './observedPaths.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
 /**
- * Delay after the last change of the draft, so that typing does not send a request per keystroke.
+ * Delay after the last change to the draft, so that typing does not send a request per keystroke.
  */
 const SETTLE_MS = 600;
 /** Maximum number of webhooks that are kept as samples. */
@@ -47,7 +47,7 @@ export interface DryRunSteps {
   /** Restarts with the newest blocks. */
   again: () => void;
   /**
-   * Number of earlier blocks that can be added; 0 during a run, after an error or a change of the
+   * Number of earlier blocks that can be added; 0 during a run, after an error or a change to the
    * draft, or if there are none.
    */
   further: number;
@@ -204,8 +204,8 @@ export function useDryRun(
     // oxlint-disable-next-line react/exhaustive-deps -- the question covers all inputs; new blocks start no run
   }, [question]);
 
-  // The results of an earlier draft are shown until the next run starts, but their run cannot be
-  // continued.
+  // The results of an earlier draft are shown until the next run starts, but that draft's run
+  // cannot be continued.
   const mayGoOn = run.state === 'done' && run.question === question;
   return {
     ...run,

@@ -3,7 +3,7 @@ import type { ChainBlock } from '@sluice/kit/sluice';
 
 /** Number of blocks in the first run; more would take too long. */
 export const FIRST_BLOCKS = 24;
-/** Maximum number of blocks: an hour of Ethereum. */
+/** Maximum number of blocks in a run: an hour on Ethereum. */
 const MAX_BLOCKS = 300;
 
 export interface DryRunBlock {

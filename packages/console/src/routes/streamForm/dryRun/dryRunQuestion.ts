@@ -1,4 +1,4 @@
-/** Builds the request of a dry run, and decides whether a draft can run. */
+/** Builds the request for a dry run, and checks whether a draft can be run. */
 import { toAptosFields, toEvmFields } from '../draft/fields.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { rightConditions } from '../draft/problems.ts';

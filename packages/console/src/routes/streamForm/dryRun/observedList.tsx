@@ -42,7 +42,7 @@ export function ObservedRow({
   name: React.ReactNode;
   /** Number of observations; null hides the count. */
   count: number | null;
-  /** Number of blocks that were run. */
+  /** Number of blocks that the dry run has processed. */
   asked: number;
   checked: boolean;
   onChange: (isChecked: boolean) => void;

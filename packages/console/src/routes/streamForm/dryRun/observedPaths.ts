@@ -7,16 +7,15 @@ import { rowsOf, type Observed } from './observed.ts';
 
 export interface PathCount {
   /**
-   * Path in the spelling of the service: addresses from `0x0` to `0xf` are short, others have 64
-   * digits.
+   * Path as the service writes it: addresses from `0x0` to `0xf` are short, others have 64 digits.
    */
   path: string;
   count: number;
 }
 
 /**
- * Returns the unique valid paths of the field in order, and the observed paths that the field
- * lacks.
+ * Returns the unique valid paths in the field, in order, and the observed paths that are not in the
+ * field, each with its count.
  */
 export function countPaths(
   observed: Observed,
@@ -38,8 +37,8 @@ export function countPaths(
 }
 
 /**
- * Returns the paths with generic arguments, which the service counts separately only if they are
- * listed.
+ * Returns the paths with type arguments, which the service counts separately only if they are
+ * selected.
  */
 export const pathsCountedApart = (text: string): string[] =>
   validPaths(text).filter((path) => path.endsWith('>'));
@@ -48,7 +47,10 @@ export const pathsCountedApart = (text: string): string[] =>
 export const withPath = (text: string, path: string): string =>
   text === '' || text.endsWith('\n') ? text + path : `${text}\n${path}`;
 
-/** Removes the lines with the path, in any spelling. Other lines stay unchanged. */
+/**
+ * Removes the lines that contain the path, with short or full addresses. Other lines stay
+ * unchanged.
+ */
 export const withoutPath = (text: string, path: string): string =>
   text
     .split('\n')
@@ -60,5 +62,5 @@ const validPaths = (text: string): string[] =>
     .filter((line) => movePathProblems(line).length === 0)
     .map(toShortPath);
 
-/** Spells a path as the service does. */
+/** Converts a path to the form in which the service writes it. */
 const toShortPath = (path: string): string => shortenMovePath(toMovePath(path));

@@ -1,4 +1,4 @@
-/** Aptos networks, and the spelling of Aptos addresses and Move paths. */
+/** Aptos networks, and the format of Aptos addresses and Move paths. */
 import type { AptosNetwork } from '../../shapes.generated.ts';
 
 export const APTOS_NETWORKS = ['mainnet', 'testnet', 'devnet', 'local'] as const;

@@ -4,9 +4,9 @@
  */
 
 /**
- * Returns the canonical spelling of a chain id: lowercase hex without leading zeros. Like the
- * official client, accepts hex (`0x89`, `0X089`), a positive number, or a decimal string. Returns
- * undefined for anything else.
+ * Returns the canonical form of a chain id: lowercase hex without leading zeros. Like the official
+ * client, accepts hex (`0x89`, `0X089`), a positive number, or a decimal string. Returns undefined
+ * for anything else.
  */
 export function toChainId(value: unknown): string | undefined {
   if (typeof value === 'number') {

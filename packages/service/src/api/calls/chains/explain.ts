@@ -1,4 +1,6 @@
-/** Explains why webhooks were sent or not, for a block, transaction, delivery, address or name. */
+/**
+ * Explains why webhooks were or were not sent, for a block, transaction, delivery, address or name.
+ */
 import {
   type Explanation,
   type ResolvedName,

@@ -15,7 +15,7 @@ export interface Place {
   transactionHash?: string | undefined;
   /** Ledger version of the query; only on Aptos. */
   version?: number | undefined;
-  /** Limits the explanation to the stream and transactions of a delivery. */
+  /** Stream and transactions of a delivery, to which the explanation is limited. */
   delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;
 }
 

@@ -129,7 +129,9 @@ function toFilter(
   };
 }
 
-/** Returns the results to list for the requested statuses; both if none is requested. */
+/**
+ * Returns the results to list for the requested statuses; all results if `statuses` is undefined.
+ */
 function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResult[] {
   const results: AttemptResult[] = [];
   if (statuses?.includes('failed') ?? true) results.push('undelivered');
@@ -138,7 +140,7 @@ function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResu
 }
 
 /**
- * Returns the chain id as lists of both families contain it: in hex even for Aptos, because the
+ * Returns the chain id in the form that history and logs use: hex even for Aptos, because the
  * official client reads only hex.
  */
 function toListed(chain: string): string {
@@ -146,7 +148,7 @@ function toListed(chain: string): string {
   return network === undefined ? chain : APTOS_CHAINS[network];
 }
 
-/** Converts a chain id from a list to the form in the ledger. */
+/** Converts a chain id from {@link toListed} to the form in the ledger. */
 function fromListed(chain: string): string {
   const network = findAptosNetwork(chain);
   return network === undefined ? chain : toAptosChain(network);
@@ -158,7 +160,10 @@ const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempt
 const sendJson = (context: Context, json: string): Response =>
   context.body(json, 200, { 'content-type': 'application/json' });
 
-/** Inserts the stored body as text, because parsing megabytes would block the process. */
+/**
+ * Returns a history record as JSON. Inserts the stored body as text, because parsing megabytes
+ * would block the process.
+ */
 function toHistoryJson(
   delivery: Omit<AttemptedDelivery, 'body'> & { body: string | undefined },
 ): string {

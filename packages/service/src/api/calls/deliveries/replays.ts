@@ -8,7 +8,7 @@ import type { Handlers } from '../../handlers.ts';
 export interface ReplayHandlerNeeds {
   store: Store;
   onReplayChange(replay: Replay): void;
-  /** Called when a delivery was stopped. It will not be retried. */
+  /** Called when a delivery was stopped and will not be retried. */
   onStopped(delivery: DeliverySummary): void;
 }
 

@@ -9,7 +9,7 @@ export interface JsonScanner {
   readonly position: number;
   skipSpaces(): void;
   skip(count: number): void;
-  /** Skips white space, then this character. Returns false if it does not come next. */
+  /** Skips white space, then this character. Returns false if another character comes next. */
   take(character: string): boolean;
   /** Skips white space and this character, which must come next. */
   need(character: string): void;

@@ -78,9 +78,9 @@ function createYield(scanner: JsonScanner): () => Promise<void> {
   };
 }
 
-/** Number of characters in a quoted address of `width` bytes. */
+/** Returns the number of characters in a quoted address of `width` bytes. */
 const quotedLength = (width: number): number => 2 + 2 * width + 2;
-/** Maximum number of bytes that the addresses of a body take when packed. */
+/** Returns the maximum number of bytes that the addresses of a body take when packed. */
 const roomFor = (bytes: Uint8Array, width: number): number =>
   Math.ceil(bytes.length / quotedLength(width)) * width;
 
@@ -112,7 +112,7 @@ function packQuoted(
   return true;
 }
 
-/** Reads an address, or a list of them. */
+/** Reads an address or a list of addresses, and packs them. */
 async function readAddresses(
   bytes: Buffer,
   scanner: JsonScanner,
@@ -149,7 +149,7 @@ async function readAddresses(
 
 interface Labelling {
   labels: ReadonlyMap<string, string>;
-  /** The keys of `labels`. */
+  /** The keys of `labels`, as packed addresses. */
   labelled: AddressList;
 }
 

@@ -29,7 +29,7 @@ export interface StreamCallNeeds extends ProblemNeeds {
   streamSecrets: StreamSecrets;
 }
 
-/** The differences between the chain families. */
+/** The parts of the stream calls that differ between the chain families. */
 export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
   readonly name: Name;
   /** Returns the stream that a create call requests. Throws a 422 for invalid options. */

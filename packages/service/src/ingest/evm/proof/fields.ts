@@ -4,7 +4,7 @@ import { type Json, hex, list, object } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import type { RlpItem } from './rlp.ts';
 
-/** Maximum characters of an unexpected value in an error message. */
+/** Maximum number of characters of an unexpected value in an error message. */
 const SHOWN = 80;
 
 /**

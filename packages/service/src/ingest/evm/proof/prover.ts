@@ -1,5 +1,5 @@
 /**
- * Decides whether the blocks of a chain must be proven, unless the operator has decided. Known
+ * Decides whether the blocks of a chain must be proven, unless the operator configures it. Known
  * chains require proofs. Other chains require them once enough sample blocks were proven and a
  * second node had the same headers; only the operator can undo this verdict.
  */
@@ -59,8 +59,8 @@ export function createProver({
 }): Prover {
   const isKnown = isProvableChain(chain);
   /**
-   * The setting that stores the verdict. Its value is the hash of block 0, so that a replaced chain
-   * has no verdict.
+   * Key of the setting that stores the verdict. The value is the hash of block 0, so that a
+   * replaced chain has no verdict.
    */
   const verdictKey = `provable:${chain}`;
   let isRequired = setting === 'on' || (setting === undefined && isKnown);

@@ -25,7 +25,7 @@ export function encodeList(encoded: readonly Uint8Array[]): Buffer {
 
 const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array;
 
-/** A byte below 0x80 is its own encoding. */
+/** Returns whether these bytes are a single byte below 0x80, which is encoded as itself. */
 const isOwnEncoding = (bytes: Uint8Array): boolean => bytes.length === 1 && bytes[0]! < 0x80;
 
 function payloadLength(item: RlpItem): number {

@@ -1,4 +1,4 @@
-/** Encodes Tempo's transactions of type 0x76, and its headers, which wrap Ethereum's. */
+/** Encodes Tempo's transactions of type 0x76, and Tempo's headers, which wrap Ethereum headers. */
 import { type Json, list, object } from '../../json.ts';
 import {
   accessListOf,

@@ -1,4 +1,6 @@
-/** Encodes transactions as in blocks. The Keccak of the encoding is the transaction hash. */
+/**
+ * Encodes transactions as in blocks. The Keccak-256 hash of the encoding is the transaction hash.
+ */
 import { type Json, list, object, optionalHex } from '../../json.ts';
 import {
   accessListOf,
@@ -99,7 +101,7 @@ const callOf = (body: Json): RlpItem[] => [
   bytesOf(body, 'input'),
 ];
 
-/** Some nodes return `yParity` instead of `v`. */
+/** Returns the signature fields. Some nodes return `yParity` instead of `v`. */
 const signatureOf = (body: Json): RlpItem[] => [
   quantityOf(body, body['v'] == null ? 'yParity' : 'v'),
   quantityOf(body, 'r'),

@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  * Maximum number of times that one range is divided as a node suggests. After that, it is halved.
  */
 const MAX_SUGGESTIONS = 3;
-/** Maximum number of queries per block. With more, reading the block is faster. */
+/** Maximum number of queries per block. If a block needs more, reading it is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
 /**
  * Minimum number of blocks per range after timeouts. If a range this small times out, its size is
@@ -169,7 +169,9 @@ export function createRangeReading(
 /** Returns whether ranges of this plan are too small to be the cause of a timeout. */
 export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS;
 
-/** Adapts the size of a plan to the number of logs in these blocks. */
+/**
+ * Adapts the range size of a plan to the number of logs that a range of this many blocks returned.
+ */
 function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (logs > MANY_LOGS) return resize(plan, Math.floor(blocks / 2));
   // A response for part of a range gives no information about larger ranges.

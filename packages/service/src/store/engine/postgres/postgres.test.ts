@@ -304,8 +304,8 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
           most = Math.max(most, n);
         }
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-        // Decrements the count before the ledger records the completion, so that it is never too
-        // high.
+        // Decrements the count before the ledger records the completion, so that the count is never
+        // too high.
         for (const { streamId } of claimed) {
           underWay.set(streamId, (underWay.get(streamId) ?? 1) - 1);
         }

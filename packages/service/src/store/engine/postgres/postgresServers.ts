@@ -43,8 +43,8 @@ export const WAITING_COMMITS = `
 const MAX_WAITING_COMMITS = 20;
 
 /**
- * Query for whether the server is writable, and for its timeline: the first eight digits of the
- * name of a WAL file. Each promotion starts a new timeline.
+ * Query that returns whether the server is writable, and its timeline: the first eight digits of
+ * the name of a WAL file. Each promotion starts a new timeline.
  */
 const STANDING = `
   select current_setting('transaction_read_only') = 'off' as writable,

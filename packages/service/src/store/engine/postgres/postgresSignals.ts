@@ -56,8 +56,8 @@ export function createPostgresSignals(url: string): Signals {
       // Signals may have been missed while the session was closed.
       else local.send(EVERYTHING);
     } catch {
-      // The ledger's other connections report the problem. Without the release, ten such clients
-      // would use up the pool.
+      // The ledger's other connections report the problem. If the client were not released, ten
+      // failures would use up the pool.
       opening?.release(true);
       opening = undefined;
       reconnect();

@@ -91,7 +91,9 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   };
 }
 
-/** Returns an object with the same methods, each of which is executed by `call`. */
+/**
+ * Returns an object with the same methods, each of which passes its name and arguments to `call`.
+ */
 const mapMethods = <Methods extends object>(
   methods: Methods,
   call: (name: string, args: unknown[]) => Promise<unknown>,

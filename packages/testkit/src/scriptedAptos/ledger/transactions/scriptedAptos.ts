@@ -164,9 +164,9 @@ export const scriptedAptos = {
     }) satisfies ScriptedAptosTransaction,
 
   /**
-   * Moves `amount`, the balance of a store, to the primary store of `to`, and deletes the store.
-   * The changes do not contain the owner of the deleted store. An event names the owner, unless
-   * `isAnnounced` is false.
+   * Moves `amount`, which must be the store's balance, to the primary store of `to`, and deletes
+   * the store. The changes do not contain the owner of the deleted store. An event names the owner,
+   * unless `isAnnounced` is false.
    */
   closeStore: ({ sender, store, to, metadata, amount, isAnnounced = true }: CloseStore) =>
     ({
@@ -267,7 +267,7 @@ export const scriptedAptos = {
     }) satisfies ScriptedAptosTransaction,
 
   /**
-   * Returns the same transaction, but failed, so that it only pays gas. Default VM status:
+   * Returns a copy of the transaction that fails, so that it only pays gas. Default VM status:
    * insufficient balance.
    */
   failed: (transaction: ScriptedAptosTransaction, vmStatus: string = tooLittle) => ({
@@ -330,7 +330,7 @@ export const scriptedAptos = {
     replayProtectionNonce: nonce,
   }),
 
-  /** Returns the same transaction, but its changes do not contain the owners of stores. */
+  /** Returns the same transaction, with changes that do not contain the owners of stores. */
   hidingStoreOwners: (transaction: ScriptedAptosTransaction) => ({
     ...transaction,
     showsStoreOwners: false,

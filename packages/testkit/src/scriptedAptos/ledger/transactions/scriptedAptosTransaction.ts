@@ -33,7 +33,9 @@ export type AptosEffect =
    * before April 2025. Default: true.
    */
   | { kind: 'deleteStore'; store: AptosStore; isAnnounced?: boolean }
-  /** Creates an object with `0x1::object::ObjectCore` and these resources, by type. */
+  /**
+   * Creates an object with `0x1::object::ObjectCore` and these additional resources, keyed by type.
+   */
   | {
       kind: 'createObject';
       object: Hex;
