@@ -1534,7 +1534,7 @@ export interface ValueCount {
 export interface DeliveryCounts {
   /** Deliveries that match the complete filter. */
   total: number;
-  /** Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay and ids are counted. */
+  /** Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay, transaction and ids are counted. */
   isCapped: boolean;
   state: ValueCount[];
   /** The status of the last attempt, or `none` without a response; deliveries without an attempt are left out. */

@@ -4,7 +4,7 @@ import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
 
 /**
- * Asks for confirmation before a navigation or a reload discards changes to a form.
+ * Requests confirmation before a navigation or a reload discards changes to a form.
  *
  * @returns the dialog, and a function that disables the confirmation, for example after a save.
  */

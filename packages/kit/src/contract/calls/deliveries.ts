@@ -170,7 +170,7 @@ const deliveryCounts = named(
   z.strictObject({
     total: count.describe('Deliveries that match the complete filter.'),
     isCapped: flag.describe(
-      'Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay and ids are counted.',
+      'Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay, transaction and ids are counted.',
     ),
     state: valueCounts,
     status: valueCounts.describe(
