@@ -76,3 +76,13 @@ test('closes a connection that the server closes', async () => {
   const [error] = (await once(request, 'error')) as [Error];
   expect(error.message).toBe('socket hang up');
 });
+
+test('a delay passes all data later, in order', async () => {
+  const delayed = await startFaultProxy({ port: proxy.port, delayMs: 100 });
+  const body = 'x'.repeat(200_000);
+  const startedAt = performance.now();
+  await fetch(`http://127.0.0.1:${delayed.port}/`, { method: 'POST', body });
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
+  expect(sink.requests.at(-1)!.body).toBe(body);
+  await delayed.stop();
+});

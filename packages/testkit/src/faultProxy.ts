@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A TCP proxy in front of a server, such as a database, that simulates network failures. */
 export interface FaultProxy {
@@ -28,11 +29,13 @@ export interface FaultProxyTarget {
   port: number;
   /** Default: 127.0.0.1. */
   host?: string;
+  /** Delay of all data, in each direction, in milliseconds. Default: 0. */
+  delayMs?: number;
 }
 
 /** Starts a proxy on a free port of 127.0.0.1. It passes all traffic until `blackHole` or `cut`. */
 export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultProxy> {
-  const { port: targetPort, host: targetHost = '127.0.0.1' } = target;
+  const { port: targetPort, host: targetHost = '127.0.0.1', delayMs = 0 } = target;
   let network: 'healthy' | 'blackHole' | 'cut' = 'healthy';
   const clients = new Map<Socket, Socket | undefined>();
 
@@ -57,10 +60,14 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
       if (!isLost(client)) client.destroy();
     });
     clients.set(client, upstream);
-    client.pipe(upstream);
-    upstream.pipe(client);
+    pass(client, upstream);
+    pass(upstream, client);
   });
 
+  const pass = (from: Socket, to: Socket) => {
+    if (delayMs === 0) from.pipe(to);
+    else from.pipe(createDelay(delayMs)).pipe(to);
+  };
   const lost = new WeakSet<Socket>();
   const isLost = (client: Socket) => lost.has(client);
 
@@ -98,3 +105,15 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
     },
   };
 }
+
+/** Passes each chunk after a delay. Does not limit how much data is under way. */
+const createDelay = (delayMs: number): Transform =>
+  new Transform({
+    transform(chunk, _encoding, done) {
+      setTimeout(() => this.push(chunk), delayMs);
+      done();
+    },
+    flush(done) {
+      setTimeout(done, delayMs);
+    },
+  });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 import { findOnPath } from '../findOnPath.ts';
 
@@ -16,10 +16,11 @@ export interface InstalledPostgres {
  * `pg_config` prints, then in the installation folders of Debian, Red Hat and Homebrew (which are
  * not on the PATH) from the newest version to the oldest.
  *
- * @returns an empty list if no folder has both programs, for example because only the client is
+ * @param alsoNeeded programs that a folder must have, in addition to `initdb` and `postgres`.
+ * @returns an empty list if no folder has all programs, for example because only the client is
  *   installed.
  */
-export function findPostgres(): InstalledPostgres[] {
+export function findPostgres(alsoNeeded: readonly string[] = []): InstalledPostgres[] {
   const onPath = findOnPath('postgres');
   const folders = [
     ...(onPath ? [path.dirname(onPath)] : []),
@@ -33,6 +34,7 @@ export function findPostgres(): InstalledPostgres[] {
       Number(/\) (\d+)/.exec(printedBy(path.join(programs, name), '--version') ?? '')?.[1]),
     );
     if (version === undefined || version !== other || found.has(version)) continue;
+    if (!alsoNeeded.every((name) => existsSync(path.join(programs, name)))) continue;
     found.set(version, { programs, version });
   }
   return [...found.values()];
