@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { startPostgres } from '@sluice/testkit';
+import { startFaultProxy, startPostgres, startPostgresCluster } from '@sluice/testkit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createPostgresSignals } from './postgresSignals.ts';
 import { createServers, parseServers } from './postgresServers.ts';
@@ -110,4 +110,44 @@ describe('a broken network path', () => {
       await path.stop();
     },
   );
+});
+
+describe('a failover', () => {
+  test('ends queries to a primary that does not respond, and makes callers wait for the next one', async () => {
+    const cluster = await startPostgresCluster();
+    const members = [cluster.primary, ...cluster.standbys];
+    const proxies = await Promise.all(
+      members.map(({ url }) => startFaultProxy({ port: Number(new URL(url).port) })),
+    );
+    const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const servers = createServers(`postgres://postgres@${hosts}/postgres`);
+    const session = await servers.connect();
+
+    proxies[0]!.blackHole();
+    const startedAt = performance.now();
+    const stalled = expect(session.query('select 1', [])).rejects.toThrow('Connection terminated');
+    await cluster.killPrimary();
+    const promoted = await cluster.promote();
+    await stalled;
+    expect(performance.now() - startedAt).toBeLessThan(GIVEN_UP_MS / 2);
+    session.release(true);
+
+    const portOf = async (): Promise<string> => {
+      const next = await servers.connect();
+      const { rows } = await next.query('select inet_server_port()::text as port', []);
+      next.release();
+      return (rows[0] as { port: string }).port;
+    };
+    expect(await portOf()).toBe(new URL(promoted.url).port);
+
+    // No server is writable until the last standby is promoted.
+    await cluster.killPrimary();
+    const waiting = portOf();
+    const last = await cluster.promote();
+    expect(await waiting).toBe(new URL(last.url).port);
+
+    await servers.end();
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+    await cluster.stop();
+  });
 });

@@ -2,6 +2,7 @@
  * Connects to the PostgreSQL server that accepts writes. If several servers accept writes after a
  * failover, uses the one that was promoted last.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { RetryableError, configError } from '../../../base/errors.ts';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
@@ -15,6 +16,15 @@ import { toLedgerValue } from '../ledgerText.ts';
 const QUERY_TIMEOUT_MS = 30_000;
 /** Timeout for opening a connection, or for a connection of the pool to become free. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * Time without a response after which the other servers are checked for a newer primary. If there
+ * is one, all connections to the previous primary are closed, because it may never respond.
+ */
+const PATIENCE_MS = 3_000;
+/** Timeout for each step of a check of a server: the connection, then the query. */
+const PROBE_MS = 2_000;
+/** Time between searches for a primary during a failover. */
+const SEARCH_MS = 250;
 const CONNECTIONS = 10;
 
 /**
@@ -90,14 +100,29 @@ export function parseServers(url: string): string[] {
   });
 }
 
+/** A connection of the pool, whose queries have a timeout. */
+export interface Session extends PostgresPoolClient {
+  on(event: 'error' | 'end', listener: () => void): void;
+  on(event: 'notification', listener: (message: pg.Notification) => void): void;
+}
+
+export interface Servers extends PostgresPool {
+  connect(): Promise<Session>;
+}
+
 /**
  * Creates a connection pool for Kysely. With `isPatient`, queries have no timeout.
  * @throws CallerError as {@link parseServers} does
  */
-export function createServers(url: string, { isPatient = false } = {}): PostgresPool {
+export function createServers(url: string, { isPatient = false } = {}): Servers {
   const urls = parseServers(url);
   const pools = urls.map(createPool);
+  const sessions = new Map<pg.PoolClient, Session>();
+  /** The pool of each connection in use. */
+  const inUse = new Map<pg.PoolClient, pg.Pool>();
   let primary: Promise<pg.Pool> | undefined;
+  let searching: Promise<void> | undefined;
+  let isEnded = false;
   /**
    * Timeline of the newest primary that was found. A writable server on an older timeline was left
    * behind by a failover.
@@ -105,30 +130,34 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
   let newestTimeline = '';
 
   const findPrimary = async (): Promise<pg.Pool> => {
-    const seen = await Promise.allSettled(
-      pools.map(async (pool) => {
-        const client = await pool.connect();
-        try {
-          const { rows } = await queryInTime(client, () => client.query<Standing>(STANDING));
-          return rows[0]!;
-        } finally {
-          client.release();
-        }
-      }),
-    );
-    let found: pg.Pool | undefined;
-    for (const [n, outcome] of seen.entries()) {
-      if (outcome.status === 'rejected' || !outcome.value.writable) continue;
-      const { timeline } = outcome.value;
-      if (timeline === null || timeline < newestTimeline) continue;
-      if (found !== undefined && timeline === newestTimeline) continue;
-      newestTimeline = timeline;
-      found = pools[n]!;
+    const probes = urls.map(probe);
+    const candidates = probes.map(async (probing, n) => {
+      const { writable, timeline } = await probing;
+      if (!writable || timeline === null) throw new Error('a standby');
+      return { timeline, pool: pools[n]! };
+    });
+    const known = newestTimeline;
+    // A server that was promoted since the last search is the primary, even if others do not respond.
+    const promoted = candidates.map(async (candidate) => {
+      const found = await candidate;
+      if (known === '' || found.timeline <= known) throw new Error('not promoted');
+      return found;
+    });
+    const found =
+      (await Promise.any(promoted).catch(() => undefined)) ??
+      (await Promise.allSettled(candidates))
+        .flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+        .reduce<{ timeline: string; pool: pg.Pool } | undefined>(
+          (best, each) => (best !== undefined && each.timeline <= best.timeline ? best : each),
+          undefined,
+        );
+    if (found !== undefined && found.timeline >= newestTimeline) {
+      newestTimeline = found.timeline;
+      return found.pool;
     }
-    if (found !== undefined) return found;
     throw new Error(
       `none of the ${urls.length} PostgreSQL servers is writable: ` +
-        seen
+        (await Promise.allSettled(probes))
           .map((outcome, n) => `${new URL(urls[n]!).host} ${describe(outcome, newestTimeline)}`)
           .join(', '),
     );
@@ -142,22 +171,82 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
     primary = undefined;
   };
 
+  /** Checks whether another server was promoted, and closes the connections to all others. */
+  const search = async (): Promise<void> => {
+    const found = await findPrimary().catch(() => undefined);
+    if (found === undefined || isEnded) return;
+    primary = Promise.resolve(found);
+    for (const [client, pool] of inUse) if (pool !== found) close(client);
+  };
+  const suspect = (): void => {
+    if (urls.length > 1) searching ??= search().finally(() => (searching = undefined));
+  };
+
+  /** Wraps a client so that its queries time out, and a failed connection causes a new search. */
+  const toSession = (client: pg.PoolClient): Session => {
+    const session = {
+      async query(text: string, values: readonly unknown[] = []) {
+        try {
+          const ask = () => client.query(text, values.map(toLedgerValue));
+          return await queryInTime(client, ask, suspect);
+        } catch (error) {
+          if (!(error instanceof pg.DatabaseError)) doubt();
+          throw error;
+        }
+      },
+      release(destroy?: boolean) {
+        inUse.delete(client);
+        client.release(destroy);
+      },
+      on: client.on.bind(client),
+    } as unknown as Session;
+    sessions.set(client, session);
+    client.once('end', () => sessions.delete(client));
+    return session;
+  };
+
   return {
     async connect() {
-      // A single server is used without a check, because it reports its own errors.
-      const chosen = (primary ??= urls.length === 1 ? Promise.resolve(pools[0]!) : findPrimary());
-      try {
-        return toClient(await (await chosen).connect(), isPatient, doubt);
-      } catch (error) {
-        doubt();
-        throw error;
+      for (const startedAt = performance.now(); ; await wait(SEARCH_MS)) {
+        try {
+          // A single server is used without a check, because it reports its own errors.
+          primary ??= urls.length === 1 ? Promise.resolve(pools[0]!) : findPrimary();
+          const pool = await primary;
+          const client = await pool.connect();
+          if (isPatient) return client;
+          inUse.set(client, pool);
+          return sessions.get(client) ?? toSession(client);
+        } catch (error) {
+          doubt();
+          const isLate = performance.now() - startedAt > CONNECT_TIMEOUT_MS;
+          // Only a failover is worth the wait, not a wrong password at startup.
+          const isFailover = urls.length > 1 && newestTimeline !== '';
+          if (!isFailover || isLate || isEnded || error instanceof RetryableError) throw error;
+        }
       }
     },
     options: {},
     async end() {
+      isEnded = true;
       await Promise.all(pools.map((pool) => pool.end()));
     },
   };
+}
+
+/** Connects to a server without a pool, and returns whether it is writable. */
+async function probe(url: string): Promise<Standing> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: PROBE_MS,
+    query_timeout: PROBE_MS,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query<Standing>(STANDING)).rows[0]!;
+  } finally {
+    close(client);
+  }
 }
 
 function createPool(url: string): pg.Pool {
@@ -204,9 +293,23 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
   }
 }
 
-/** Runs a query. If it times out, closes the connection, so that the query rejects. */
-export async function queryInTime<T>(client: pg.ClientBase, ask: () => Promise<T>): Promise<T> {
-  const timer = setTimeout(() => void (client as pg.Client).end(), QUERY_TIMEOUT_MS);
+/**
+ * Runs a query. If it times out, closes the connection, so that the query rejects. Calls `onSlow`
+ * after every 3 s without a response.
+ */
+async function queryInTime<T>(
+  client: pg.ClientBase,
+  ask: () => Promise<T>,
+  onSlow?: () => void,
+): Promise<T> {
+  let waitedMs = 0;
+  const look = (): void => {
+    waitedMs += PATIENCE_MS;
+    if (waitedMs >= QUERY_TIMEOUT_MS) return close(client);
+    onSlow?.();
+    timer = setTimeout(look, PATIENCE_MS);
+  };
+  let timer = setTimeout(look, PATIENCE_MS);
   try {
     return await ask();
   } finally {
@@ -214,34 +317,8 @@ export async function queryInTime<T>(client: pg.ClientBase, ask: () => Promise<T
   }
 }
 
-const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-
-/**
- * Wraps a client so that its queries time out, and calls `onLost` when the connection fails. With
- * `isPatient`, returns the client unchanged.
- */
-function toClient(
-  client: pg.PoolClient,
-  isPatient: boolean,
-  onLost: () => void,
-): PostgresPoolClient {
-  if (isPatient) return client;
-  const known = clients.get(client);
-  if (known !== undefined) return known;
-  const inTime = {
-    async query(text: string, values: readonly unknown[]) {
-      try {
-        return await queryInTime(client, () => client.query(text, values.map(toLedgerValue)));
-      } catch (error) {
-        if (!(error instanceof pg.DatabaseError)) onLost();
-        throw error;
-      }
-    },
-    release: (destroy?: boolean) => client.release(destroy),
-  } as unknown as PostgresPoolClient;
-  clients.set(client, inTime);
-  return inTime;
-}
+/** Closes a connection, also of a server that does not respond. A running query rejects. */
+const close = (client: pg.ClientBase): void => void (client as pg.Client).end().catch(() => {});
 
 function describe(outcome: PromiseSettledResult<Standing>, newestTimeline: string): string {
   if (outcome.status === 'rejected') return `(${String(outcome.reason)})`;

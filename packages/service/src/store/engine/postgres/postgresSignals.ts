@@ -1,8 +1,7 @@
 /** Signals over LISTEN and NOTIFY, on a separate session that is reopened when it breaks. */
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import { type Signal, type Signals, createSignals } from '../../live/signals.ts';
-import { queryInTime, createServers } from './postgresServers.ts';
+import { type Session, createServers } from './postgresServers.ts';
 
 const CHANNEL = 'sluice';
 const RECONNECT_MS = 1_000;
@@ -23,19 +22,19 @@ const EVERYTHING: readonly Signal[] = [
  */
 export function createPostgresSignals(url: string): Signals {
   const local = createSignals();
-  const servers = createServers(url, { isPatient: true });
+  const servers = createServers(url);
   const self = randomUUID();
   /** Signals that were sent in this process, but not yet to other processes. */
   const unsent = new Set<Signal>();
-  let opening: pg.PoolClient | undefined;
-  let session: pg.PoolClient | undefined;
+  let opening: Session | undefined;
+  let session: Session | undefined;
   let isSending = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const connect = async (): Promise<void> => {
     try {
-      const client = (await servers.connect()) as unknown as pg.PoolClient;
+      const client = await servers.connect();
       opening = client;
       const leave = (): void => {
         if (session !== client) return;
@@ -49,7 +48,7 @@ export function createPostgresSignals(url: string): Signals {
         const [from, what = ''] = payload.split(' ');
         if (from !== self) local.send(what.split(',') as Signal[]);
       });
-      await queryInTime(client, () => client.query(SESSION));
+      await client.query(SESSION, []);
       opening = undefined;
       session = client;
       if (isClosed) leave();
@@ -75,9 +74,7 @@ export function createPostgresSignals(url: string): Signals {
       const payload = `${self} ${[...unsent].join(',')}`;
       unsent.clear();
       try {
-        await queryInTime(client, () =>
-          client.query('select pg_notify($1, $2)', [CHANNEL, payload]),
-        );
+        await client.query('select pg_notify($1, $2)', [CHANNEL, payload]);
       } catch {
         // The session will be reopened; other processes poll in the meantime.
       }
@@ -101,7 +98,9 @@ export function createPostgresSignals(url: string): Signals {
       session?.release(true);
       session = undefined;
       // Closes a connection that is still being opened, so that its pending query rejects.
-      void (opening as pg.Client | undefined)?.end();
+      const unopened = opening;
+      opening = undefined;
+      unopened?.release(true);
       await servers.end();
     },
   };
