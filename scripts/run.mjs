@@ -1,7 +1,7 @@
 /**
- * `npm start`, `npm test`, `npm run test:faults`, `test:browser` and `test:looks` install missing
- * dependencies and run a program on the pinned Node. They forward signals to the program and return
- * its exit code. `build` only installs and builds.
+ * `npm start`, `npm test`, `npm run test:faults`, `test:failover`, `test:browser` and `test:looks`
+ * install missing dependencies and run a program on the pinned Node. They forward signals to the
+ * program and return its exit code. `build` only installs and builds.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,12 @@ import {
   environment,
   root,
 } from './setup.mjs';
-import { ensureChromium, ensureOptionalPrograms, ensurePostgres } from './testPrograms.mjs';
+import {
+  ensureChromium,
+  ensureFailover,
+  ensureOptionalPrograms,
+  ensurePostgres,
+} from './testPrograms.mjs';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 /** Projects that `npm test` excludes; each has its own command. */
@@ -43,6 +48,9 @@ try {
   } else if (task === 'faults') {
     addToPath(ensurePostgres());
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
+  } else if (task === 'failover') {
+    ensureFailover();
+    handOver(node, ['-C', '@sluice/source', 'test/failover/failover.ts', ...args]);
   } else if (task === 'browser' || task === 'looks') {
     const CHROMIUM_BIN = ensureChromium();
     const command = [...VITEST, '--project', task, '--reporter', 'verbose', ...args];

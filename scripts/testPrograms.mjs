@@ -203,6 +203,20 @@ const PACKAGES = {
 const missingPrograms = () =>
   Object.keys(PACKAGES).filter((name) => (name === 'kubectl' ? !hasKustomize() : !isOnPath(name)));
 
+/** Installs the programs of `npm run test:failover`, which are packages of Debian, under root. */
+export function ensureFailover() {
+  const missing = () => ['patroni', 'patronictl', 'etcd'].filter((name) => !isOnPath(name));
+  if (missing().length > 0 || findPostgres() === undefined) {
+    const apt = ['patroni', 'python3-etcd', 'etcd-server', 'postgresql'];
+    installFromSystem('Patroni', 'the failover test needs it', { apt, dnf: apt });
+  }
+  if (missing().length === 0) return;
+  throw new SetupError(
+    `the failover test needs ${missing().join(', ')}. Install Patroni, etcd and PostgreSQL with ` +
+      "your system's package manager, for example: apt install patroni python3-etcd etcd-server postgresql",
+  );
+}
+
 /** Returns whether kubectl contains Kustomize 5 or later, which older releases of Debian lack. */
 function hasKustomize() {
   const { stdout } = spawnSync('kubectl', ['version', '--client'], { encoding: 'utf8' });

@@ -1,0 +1,84 @@
+/**
+ * The receiver, in a thread of its own. It accepts every webhook, and records the IDs and the times
+ * without webhooks.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parentPort } from 'node:worker_threads';
+import type { Receipts } from '../faults/invariants.ts';
+
+/** The longest time between two webhooks. */
+export interface Silence {
+  /** Unix times in milliseconds. */
+  from: number;
+  to: number;
+}
+
+export interface ReceiverState {
+  port: number;
+  accepted: number;
+  /** Highest number of a block with a webhook. */
+  newestBlock: number;
+  /** Longest silence since the last `restart`, including the current one. */
+  silence: Silence;
+}
+
+export type ReceiverAnswer =
+  | { state: ReceiverState }
+  | { receipts: Map<string, Receipts>; secondIds: string[] };
+
+/** `restart` forgets the longest silence; the answer is the state. */
+export type ReceiverQuestion = 'state' | 'restart' | 'receipts';
+
+const receipts = new Map<string, Receipts>();
+/** Webhook IDs by stream, block and phase. */
+const ids = new Map<string, string>();
+const secondIds: string[] = [];
+let accepted = 0;
+let newestBlock = 0;
+let last = Date.now();
+let silence: Silence = { from: last, to: last };
+
+function note(now: number): void {
+  if (now - last > silence.to - silence.from) silence = { from: last, to: now };
+}
+
+const server = createServer((request, response) => {
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('error', () => {});
+  request.on('end', () => {
+    const id = String(request.headers['webhook-id']);
+    const { streamId, confirmed, block } = JSON.parse(Buffer.concat(parts).toString()) as {
+      streamId: string;
+      confirmed: boolean;
+      block: { number: string; hash: string };
+    };
+    const now = Date.now();
+    note(now);
+    last = now;
+    const content = `${streamId} ${block.hash} ${confirmed}`;
+    const known = ids.get(content);
+    if (known === undefined) ids.set(content, id);
+    else if (known !== id) secondIds.push(`${content}: ${known}, ${id}`);
+    const receipt = receipts.get(id) ?? { total: 0, accepted: 0 };
+    receipts.set(id, { total: receipt.total + 1, accepted: receipt.accepted + 1 });
+    if (receipt.accepted === 0) accepted++;
+    newestBlock = Math.max(newestBlock, Number(block.number));
+    response.writeHead(204).end();
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1');
+
+parentPort!.on('message', (question: ReceiverQuestion) => {
+  const answer = (value: ReceiverAnswer): void => parentPort!.postMessage(value);
+  if (question === 'receipts') {
+    answer({ receipts, secondIds });
+    return;
+  }
+  if (question === 'restart') silence = { from: Date.now(), to: Date.now() };
+  else note(Date.now());
+  const { port } = server.address() as AddressInfo;
+  answer({ state: { port, accepted, newestBlock, silence } });
+});
