@@ -43,7 +43,7 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   '408': { says: /Respond with 2xx first/, offers: ['Copy a handler that responds first'] },
   '413': { says: /This body of 1\.\d kB/, offers: ['Copy the line for Express'] },
   '429': { says: /The next attempt waits until \d\d:\d\d:\d\d/, offers: ['Edit rate limits'] },
-  '500': { says: /handler failed/, offers: ['Copy command to try it on localhost'] },
+  '500': { says: /handler failed/, offers: ['Copy command to replay to localhost'] },
   reset: { says: /closed the connection/, offers: ['Copy as curl'] },
   refused: {
     says: /Nothing is listening.* Tried 127\.0\.0\.1:\d+/,

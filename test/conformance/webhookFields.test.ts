@@ -1,6 +1,6 @@
 /**
- * Tests that every field of every record has the value that viem reads from the same block of a
- * real chain, and that the official client and the kit parse the webhooks correctly.
+ * Tests that every field of every record has the value that viem reads from the same block on
+ * anvil, and that the official client and the kit parse the webhooks correctly.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -37,7 +37,7 @@ export async function findTransaction(
 export async function readTransaction(
   connection: Pick<Connection, 'api' | 'sluice'>,
   hash: string,
-  /** An address in the transaction: its sender, its recipient or a contract that emitted a log. */
+  /** The sender, the recipient, a contract that emitted a log, or an address in a log's topics. */
   touching: string | undefined,
 ): Promise<EvmWebhook> {
   const at = await findTransaction(connection, hash);

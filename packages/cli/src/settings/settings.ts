@@ -269,7 +269,7 @@ export const SETTINGS = {
   },
   keepUndelivered: {
     flags: '--keep-undelivered <days>',
-    description: 'Days to keep all other deliveries',
+    description: 'Days to keep deliveries that neither succeeded nor were canceled',
     variable: 'SLUICE_KEEP_UNDELIVERED',
     default: '30',
     shape: { kind: 'number', least: 0.01 },

@@ -83,7 +83,10 @@ function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): nu
   return Math.max(MIN_OVERDUE_MS, MAX_GAPS * longestMs);
 }
 
-/** Multiple of the average gap after which the newest block is late. */
+/**
+ * Age of the newest block, as a multiple of the average gap between blocks, above which a chain is
+ * late.
+ */
 const LATE_GAPS = 2;
 const MIN_LATE_MS = 5_000;
 

@@ -33,8 +33,7 @@ const SHARE_OF_EVEN = 0.95;
 const SHORT_BLOCK = 1.5;
 const POLLS_PER_SHORT_BLOCK = 2.8;
 /**
- * Number of polls that may be made in advance of the average rate, in addition to the polls of one
- * block.
+ * Maximum number of unused polls that are saved for later, in addition to the polls of one block.
  */
 const SPARE_POLLS = 3;
 /** Minimum time between polls. More frequent polls would hardly find a block earlier. */

@@ -9,7 +9,7 @@ import { listAddresses } from '../explain.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
 import type { CompiledStream, StreamIndex } from './match.ts';
 
-/** Returns the summary; undefined if the block does not contain the transaction. */
+/** Returns the transaction as Explain shows it; undefined if the block does not contain it. */
 export function explainTransaction(
   index: StreamIndex,
   chain: string,

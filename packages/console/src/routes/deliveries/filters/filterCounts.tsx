@@ -66,7 +66,7 @@ export function FilterCounts({
           onChange={(from) => onRange({ from, until: search.until })}
         />
         <TimeField
-          label="Created to"
+          label="Created until"
           isEnd
           value={search.until}
           onChange={(until) => onRange({ from: search.from, until })}

@@ -253,7 +253,7 @@ function NextStep({
       return (
         <CopyButton
           text={toReplayCommand(delivery, webhookUrl)}
-          label="Copy command to try it on localhost"
+          label="Copy command to replay to localhost"
         />
       );
     default:
