@@ -35,7 +35,7 @@ const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
 /** Timeout for polled conditions, which are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
-// The tests of `unit` and `chromium` are next to the code. Most other tests start programs with
+// The tests of `unit`, `service` and `chromium` are next to the code. Most other tests start programs with
 // real chains, databases or browsers, so their timeouts are long.
 export default defineConfig({
   test: {
@@ -50,6 +50,20 @@ export default defineConfig({
           retry,
           expect,
           include: ['packages/*/src/**/*.test.ts'],
+          exclude: ['packages/service/**'],
+          // The files share their workers and modules, which halves the processor time.
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'service',
+          retry,
+          expect,
+          include: ['packages/service/src/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -2,8 +2,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Vitest projects, slowest first. Projects that are not listed run before these. */
-const PROJECTS = ['browser', 'story', 'runtimes', 'packed', 'conformance', 'docs', 'unit'];
-/** Paths of unit tests that are slow because they wait for scripted chains or fill databases. */
+const PROJECTS = [
+  ...['browser', 'story', 'runtimes', 'packed', 'conformance', 'docs', 'service', 'unit'],
+];
+/** Paths of tests that are slow because they wait for scripted chains or fill databases. */
 const LONG_UNITS = /\/service\/src\/(ingest|store|deliver)\//;
 
 export class LongestFirst extends BaseSequencer {

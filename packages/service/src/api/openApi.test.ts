@@ -59,7 +59,7 @@ test('the Aptos networks, chain ids and limits are complete', () => {
 });
 
 // To update the file:
-// `npx vitest run --project unit packages/service/src/api/openApi.test.ts --update`.
+// `npx vitest run --project service packages/service/src/api/openApi.test.ts --update`.
 test('docs/openapi.json is up to date', async () => {
   const path = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url));
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(path);
