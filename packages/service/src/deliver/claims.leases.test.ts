@@ -20,7 +20,8 @@ function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
         extended.push(asked.map(({ id, leaseToken }) => `${id} ${leaseToken}`));
         return Promise.resolve(asked.map(({ id }) => id).filter((id) => !lost.includes(id)));
       },
-      releaseLeases: () => Promise.resolve({ released: 0, suspects: 0, quarantined: [] }),
+      releaseLeases: () =>
+        Promise.resolve({ released: 0, suspects: 0, quarantined: [], cancelled: [] }),
     },
   });
   return { leases, extended, goDown: () => (isDown = true) };

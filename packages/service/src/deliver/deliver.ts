@@ -81,14 +81,15 @@ export function createDeliver(options: DeliverOptions): Deliver {
   const leases = createLeases({
     store,
     log,
-    onReleased({ released, suspects: lostTwice, quarantined }) {
+    onReleased({ released, suspects: lostTwice, quarantined, cancelled }) {
       if (lostTwice > 0) suspects.look();
-      options.onLostLeases(released + quarantined.length);
+      const ended = [...quarantined, ...cancelled];
+      options.onLostLeases(released + ended.length);
+      for (const { streamId } of ended) lanes.count(streamId, -1);
       for (const { id, streamId } of quarantined) {
-        lanes.count(streamId, -1);
         log.error('delivery quarantined', { delivery: id, stream: streamId });
       }
-      if (quarantined.length > 0) onChange(quarantined);
+      if (ended.length > 0) onChange(ended);
       if (released === 0) return;
       log.warn('leases expired', { count: released });
       claims.wake();

@@ -7,18 +7,18 @@ import type { Store } from '../store/store.ts';
 
 /**
  * Takes over the ledger, and returns the number of deliveries whose leases were released. They are
- * due again or quarantined.
+ * due again, quarantined or canceled.
  */
 export async function takeOver(
   store: Pick<Store, 'endLeases' | 'releaseLeases' | 'cleanUpAddresses'>,
   log: Log,
 ): Promise<number> {
   await store.endLeases();
-  const { released, quarantined } = await store.releaseLeases('all');
+  const { released, quarantined, cancelled } = await store.releaseLeases('all');
   if (released > 0) log.warn('released leases of the previous process', { count: released });
   for (const { id, streamId } of quarantined) {
     log.error('delivery quarantined', { delivery: id, stream: streamId });
   }
   await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
-  return released + quarantined.length;
+  return released + quarantined.length + cancelled.length;
 }

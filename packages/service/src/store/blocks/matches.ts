@@ -272,8 +272,9 @@ async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[])
 }
 
 /**
- * Orphans these matches, so that they are not confirmed, and cancels their deliveries that have
- * never been claimed. Returns the matches and the canceled deliveries.
+ * Orphans these matches, so that they are not confirmed, and cancels their waiting deliveries,
+ * including those that would be retried. Deliveries in flight are not retried. Returns the matches
+ * and the canceled deliveries.
  */
 export async function orphanMatches(
   trx: Db,
@@ -300,8 +301,6 @@ export async function orphanMatches(
         chunk.map((match) => match.id),
       )
       .where('state', 'in', ['enriching', 'pending'])
-      // A claimed delivery may have been sent, even if its response was lost.
-      .where('claims', '=', 0)
       .returning(deliveryColumns)
       .execute();
     cancelled.push(...rows.map(toDeliverySummary));
@@ -338,7 +337,8 @@ export async function insertRemovals(
         'in',
         chunk.map((match) => match.id),
       )
-      .where('state', '<>', 'cancelled')
+      // A claimed delivery may have been sent, even if its response was lost.
+      .where('claims', '>', 0)
       .execute();
     const isSent = new Set(sent.map((row) => row.match_id));
     notices.push(

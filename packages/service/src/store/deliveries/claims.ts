@@ -194,7 +194,7 @@ async function lease(
   if (rows.length === 0) return [];
   const matches = await trx
     .selectFrom('match')
-    .select(['id', 'body_head', 'body_tail', 'part', 'parts', 'origin'])
+    .select(['id', 'state', 'body_head', 'body_tail', 'part', 'parts', 'origin'])
     .where(open('block_day'))
     .where(
       sql<boolean>`id in (select id from ${listed(rows.map((row) => ({ id: row.match_id })))} as asked)`,
@@ -219,10 +219,18 @@ async function lease(
       },
     ]),
   );
+  const obsolete = new Set(
+    rows
+      .filter((row) => row.phase !== 'removed' && row.replay_id === null)
+      .filter((row) => matchOf.get(row.match_id)?.state === 'orphaned')
+      .map(({ id }) => id),
+  );
+  await cancelObsolete(trx, [...obsolete], open, now);
   const found = rows.flatMap((row) => {
     const match = matchOf.get(row.match_id);
     const endpoint = endpointOf.get(row.stream_id);
-    return match === undefined || endpoint === undefined ? [] : [{ row, match, endpoint }];
+    if (match === undefined || endpoint === undefined || obsolete.has(row.id)) return [];
+    return [{ row, match, endpoint }];
   });
   const bodies = packTexts(
     found.map(({ row, match }) =>
@@ -250,6 +258,25 @@ async function lease(
     ...endpoint,
     waitMs: waitOf.get(row.id) ?? 0,
   }));
+}
+
+/**
+ * Cancels deliveries whose blocks left the chain. On PostgreSQL, a reorg does not find a delivery
+ * that is returned to the queue by a transaction that commits at the same time.
+ */
+async function cancelObsolete(
+  trx: Db,
+  ids: readonly string[],
+  open: DayFilter,
+  now: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await trx
+    .updateTable('delivery')
+    .set({ state: 'cancelled', lease_token: null, lease_until: null, updated_at: now })
+    .where(open('block_day'))
+    .where('id', 'in', ids)
+    .execute();
 }
 
 /** Returns the origin of a match as receivers see it. */

@@ -231,12 +231,15 @@ export interface DeliveryWrites {
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
    * Requeues leased deliveries: those with an expired lease, or all. Quarantines deliveries that
-   * have now lost ten leases in a row. Returns the numbers of requeued deliveries and of new
-   * suspects among them, and the quarantined deliveries.
+   * have now lost ten leases in a row, and cancels those that are no longer needed. Returns the
+   * numbers of requeued deliveries and of new suspects among them, and the other deliveries.
    */
-  releaseLeases(
-    scope: 'expired' | 'all',
-  ): Promise<{ released: number; suspects: number; quarantined: DeliverySummary[] }>;
+  releaseLeases(scope: 'expired' | 'all'): Promise<{
+    released: number;
+    suspects: number;
+    quarantined: DeliverySummary[];
+    cancelled: DeliverySummary[];
+  }>;
 }
 
 export interface HistoryWrites {

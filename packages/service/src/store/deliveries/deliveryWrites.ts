@@ -101,7 +101,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           open,
           again.map(({ delivery }) => delivery.id),
         );
-        for (const id of pointless) changedOf.get(id)!.delivery.state = 'cancelled';
+        for (const { id } of pointless) changedOf.get(id)!.delivery.state = 'cancelled';
         const delivered = await listDelivered(trx, open, ended);
         await insertAttempts(trx, engine, ended);
         await countActivity(
@@ -128,11 +128,19 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
           trx,
         );
-        const quarantined = rows.filter((row) => row.state === 'quarantined');
+        const released = rows.filter((row) => row.state === 'pending');
+        const cancelled = await cancelPointless(
+          trx,
+          open,
+          released.map(({ id }) => id),
+        );
+        const pointless = new Set(cancelled.map(({ id }) => id));
+        const requeued = released.filter(({ id }) => !pointless.has(id));
         return {
-          released: rows.length - quarantined.length,
-          suspects: rows.filter((row) => row.lost === SUSPECT_LOST).length,
-          quarantined: quarantined.map(toDeliverySummary),
+          released: requeued.length,
+          suspects: requeued.filter((row) => row.lost === SUSPECT_LOST).length,
+          quarantined: rows.filter((row) => row.state === 'quarantined').map(toDeliverySummary),
+          cancelled,
         };
       });
     },
@@ -205,23 +213,27 @@ async function insertAttempts(
 
 /**
  * Cancels deliveries that would be retried but are no longer needed, because their stream was
- * deleted or the removed block that they report has returned. Returns their ids.
+ * deleted, their block left the chain, or the removed block that they report has returned. Returns
+ * the canceled deliveries.
  */
 async function cancelPointless(
   trx: Db,
   open: DayFilter,
   ids: readonly string[],
-): Promise<string[]> {
+): Promise<DeliverySummary[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<DeliveryRow>`
     update delivery set state = 'cancelled'
     where ${open('block_day')} and id in (${sql.join(ids)}) and (
       exists (select 1 from stream where stream.id = delivery.stream_id and deleted_at is not null)
+      or (phase <> 'removed' and exists (
+        select 1 from match
+        where ${open('match.block_day')} and match.id = delivery.match_id and match.state = 'orphaned'))
       or (phase = 'removed' and exists (
         select 1 from match as own join match as newer
           on newer.chain = own.chain and newer.block_hash = own.block_hash
           and newer.stream_id = own.stream_id and newer.part = own.part and newer.id > own.id
         where ${open('own.block_day')} and ${open('newer.block_day')} and own.id = delivery.match_id and newer.origin like 'live:%')))
-    returning id`.execute(trx);
-  return rows.map((row) => row.id);
+    returning ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}`.execute(trx);
+  return rows.map(toDeliverySummary);
 }

@@ -89,7 +89,7 @@ const EFFECTS: Effects = {
   completeDeliveries: { events: deliveriesOf },
   releaseLeases: {
     signals: ({ released }) => (released > 0 ? ['deliveries'] : []),
-    events: ({ quarantined }) => deliveriesOf(quarantined),
+    events: ({ quarantined, cancelled }) => deliveriesOf([...quarantined, ...cancelled]),
   },
   replayDelivery: {
     signals: (answer) => (answer?.after.state === 'pending' ? ['deliveries'] : []),

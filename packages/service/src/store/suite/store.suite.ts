@@ -8,6 +8,7 @@ import { testDeliveries } from './deliveries.suite.ts';
 import { testEnrichment } from './enrichment.suite.ts';
 import { testLeases } from './leases.suite.ts';
 import { testReads } from './reads.suite.ts';
+import { testRemovedBlocks } from './removedBlocks.suite.ts';
 import { testRetries } from './retries.suite.ts';
 import { testRules } from './rules.suite.ts';
 import { testStreams } from './streams.suite.ts';
@@ -21,6 +22,7 @@ export function testStore(open: () => Promise<Store>): void {
   testLeases(tools);
   testAddedUrls(tools);
   testBlocks(tools);
+  testRemovedBlocks(tools);
   testCoverage(tools);
   testReads(tools);
   testEnrichment(tools);

@@ -156,6 +156,50 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     await store.close();
   });
 
+  test('a delivery that is requeued while its block is removed is canceled by its next claim', async () => {
+    const store = await openPostgresStore(postgres.url);
+    const chain = '0xe45';
+    const { id } = await eventStream(store, chain);
+    const epoch = await takeChain(store, chain);
+    const header = (number: number) => ({
+      number,
+      hash: `removed ${number}`,
+      parentHash: `removed ${number - 1}`,
+      timestamp: number,
+    });
+    await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
+    const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    await store.commitBlock({
+      ...{ chain, epoch, block: header(1), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
+      matches: [newMatch(id)],
+    });
+    const claim = async () => {
+      const claimed = await store.claimDeliveries({
+        ...{ limit: 1000, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 },
+      });
+      return claimed.filter(({ streamId }) => streamId === id);
+    };
+    const [claimed] = await claim();
+
+    // A transaction that has requeued the delivery but has not committed yet.
+    const other = new pg.Client(postgres.url);
+    await other.connect();
+    await other.query('begin');
+    await other.query(
+      `update delivery set state = 'pending', lease_token = null, lease_until = null
+       where id = $1`,
+      [claimed!.id],
+    );
+    await store.rewindChain({ chain, epoch, ancestor: header(0) });
+    await other.query('commit');
+    await other.end();
+
+    expect(await store.readDelivery(claimed!.id)).toMatchObject({ state: 'pending' });
+    expect(await claim()).toEqual([]);
+    expect(await store.readDelivery(claimed!.id)).toMatchObject({ state: 'cancelled' });
+    await store.close();
+  });
+
   test('only one of several claimers probes a stream in error, every ten minutes', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
