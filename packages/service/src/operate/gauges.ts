@@ -48,7 +48,9 @@ export const createGauges =
         try {
           await read(gauge);
         } catch {
-          gauge.remove();
+          // `reset` sets a gauge without labels to 0, and `remove` throws for a gauge with labels.
+          if (labelNames.length === 0) gauge.remove();
+          else gauge.reset();
         }
       },
     });

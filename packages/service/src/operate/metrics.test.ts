@@ -31,3 +31,18 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
     /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
   );
 });
+
+test('a metric with labels that can no longer be read is omitted, and the others are reported', async () => {
+  let isDown = false;
+  const metrics = createMetrics({ version: '1.2.3', commit: '0123456789ab' });
+  metrics.watch({
+    ...sources,
+    unverifiedBlocks: () => (isDown ? away() : Promise.resolve({ '0x19': 2 })),
+  });
+  expect((await metrics.read()).text).toMatch(/^sluice_chain_unverified_blocks{/m);
+  isDown = true;
+  const { text } = await metrics.read();
+  metrics.stop();
+  expect(text).toMatch(/^sluice_chains_read 17$/m);
+  expect(text).not.toMatch(/^sluice_chain_unverified_blocks{/m);
+});
