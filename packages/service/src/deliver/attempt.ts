@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../base/log.ts';
+import { startStopwatch } from '../base/stopwatch.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import { type Leases, STALL_MS } from './claims.ts';
@@ -60,16 +61,16 @@ export function createAttempts({
   tracing = NO_TRACING,
 }: AttemptOptions): MakeAttempt {
   /**
-   * Waits for the turn of a delivery. Returns false if the process stalled and could not extend the
-   * lease.
+   * Waits for the turn of a delivery. Returns false if the lease may have expired meanwhile and
+   * could not be extended.
    */
   const awaitTurn = async (delivery: ClaimedDelivery): Promise<boolean> => {
     const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
     const waitMs = Math.max(delivery.waitMs, hostWaitMs);
     if (waitMs === 0) return true;
-    const began = performance.now();
+    const elapsedMs = startStopwatch();
     await wait(waitMs);
-    if (performance.now() - began <= waitMs + STALL_MS) return true;
+    if (elapsedMs() <= STALL_MS) return true;
     const held = await leases.renew([delivery]);
     return held !== undefined && held.length > 0;
   };

@@ -4,10 +4,15 @@ import { createLeases } from './claims.ts';
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 /** Creates leases on a ledger that extends all leases except `lost`. */
-function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
+function open(
+  engine: 'sqlite' | 'postgres',
+  lost: readonly string[] = [],
+  onExtended = (): void => {},
+) {
   const extended: string[][] = [];
   let isDown = false;
   const leases = createLeases({
@@ -18,6 +23,7 @@ function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
       extendLeases(asked) {
         if (isDown) return Promise.reject(new Error('connection refused'));
         extended.push(asked.map(({ id, leaseToken }) => `${id} ${leaseToken}`));
+        onExtended();
         return Promise.resolve(asked.map(({ id }) => id).filter((id) => !lost.includes(id)));
       },
       releaseLeases: () =>
@@ -59,3 +65,20 @@ test('distinguishes lost leases from a ledger that does not respond', async () =
   goDown();
   expect(await leases.renew(asked)).toBeUndefined();
 });
+
+test.each(['monotonic', 'wall'])(
+  'extends leases again if the process stalled meanwhile, by the %s clock',
+  async (which) => {
+    const clock = which === 'wall' ? Date : performance;
+    const now = clock.now.bind(clock);
+    let stalledMs = 0;
+    vi.spyOn(clock, 'now').mockImplementation(() => now() + stalledMs);
+    const stallsMs = [60_000, 11_000, 0];
+    const { leases, extended } = open('postgres', ['a'], () => {
+      stalledMs += stallsMs.shift()!;
+    });
+    const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
+    expect(await leases.renew(asked)).toEqual([asked[1]]);
+    expect(extended).toEqual([['a 1', 'b 1'], ['b 1'], ['b 1']]);
+  },
+);

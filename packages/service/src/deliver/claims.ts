@@ -1,6 +1,7 @@
 /** Claims due deliveries while there is capacity, and starts them a few at a time. */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../base/log.ts';
+import { startStopwatch } from '../base/stopwatch.ts';
 import { createWaker } from '../base/waker.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import { toRetryCapacity } from '../store/deliveries/lanes.ts';
@@ -72,8 +73,15 @@ export function createLeases({
       if (held.get(id) === leaseToken) held.delete(id);
     },
     async renew(leases) {
-      const ids = await store.extendLeases(leases, LEASE_MS).catch(() => undefined);
-      return ids && leases.filter(({ id }) => ids.includes(id));
+      let held = leases;
+      for (;;) {
+        const elapsedMs = startStopwatch();
+        const ids = await store.extendLeases(held, LEASE_MS).catch(() => undefined);
+        if (ids === undefined) return undefined;
+        held = held.filter(({ id }) => ids.includes(id));
+        // If the process stalled meanwhile, the extended leases may have expired again.
+        if (held.length === 0 || elapsedMs() <= STALL_MS) return [...held];
+      }
     },
     stop() {
       for (const timer of timers) clearInterval(timer);
@@ -235,9 +243,10 @@ export function createClaims({
   overdue: AbortSignal;
 }): Claims {
   /**
-   * Claimed deliveries that have not been started, and the time at which their claim was requested.
+   * Claimed deliveries that have not been started, the time at which their claim was requested, and
+   * the milliseconds since then.
    */
-  const waiting: { delivery: ClaimedDelivery; askedAt: number }[] = [];
+  const waiting: { delivery: ClaimedDelivery; askedAt: number; elapsedMs: () => number }[] = [];
   const waker = createWaker();
   let clockSkewMs = 0;
   let stopping = false;
@@ -249,7 +258,7 @@ export function createClaims({
       const hadMany = waiting.length > CLAIM_AHEAD;
       const few = waiting.splice(0, STARTED_AT_ONCE);
       const deliveries = few.map(({ delivery }) => delivery);
-      const isLate = performance.now() - few[0]!.askedAt > STALL_MS;
+      const isLate = few[0]!.elapsedMs() > STALL_MS;
       const ours = new Set(isLate ? await leases.renew(deliveries) : deliveries);
       for (const { delivery, askedAt } of few) {
         if (ours.has(delivery)) void attempt(delivery, askedAt);
@@ -290,6 +299,7 @@ export function createClaims({
   const claim = async (): Promise<void> => {
     while (!stopping) {
       const askedAt = performance.now();
+      const elapsedMs = startStopwatch();
       const claimed = await claimDue();
       if (claimed.length === 0) {
         await waker.sleep(POLL_MS);
@@ -298,7 +308,7 @@ export function createClaims({
       clockSkewMs = claimed[0]!.claimedAt - Date.now();
       for (const delivery of claimed) {
         enter(delivery);
-        waiting.push({ delivery, askedAt });
+        waiting.push({ delivery, askedAt, elapsedMs });
       }
       beginning ??= begin();
     }

@@ -295,8 +295,8 @@ describe('delivering', () => {
       ...store,
       async claimDeliveries(claim) {
         const claimed = await store.claimDeliveries(claim);
-        if (claimed.length > 0) setTimeout(() => (stalledMs = 11_000), 10);
-        return claimed.map((each) => ({ ...each, waitMs: 100 }));
+        if (claimed.length > 0) setTimeout(() => (stalledMs = 9_500), 10);
+        return claimed.map((each) => ({ ...each, waitMs: 1_500 }));
       },
       extendLeases(leases) {
         isAsked = true;
@@ -420,6 +420,37 @@ describe('delivering', () => {
     expect(more).toEqual([]);
     // The webhook is signed like every other webhook, although another process sends it.
     expect(request!.headers['x-signature']).toBe(signWebhook(request!.body, 'secret'));
+  });
+
+  test.each([
+    ['not sent if its lease was lost', [], 0],
+    ['sent if its lease is held', ['held'], 1],
+  ])('a suspect that is claimed while the process stalls is %s', async (_, held, sent) => {
+    await queue('/suspect');
+    await loseLeasesTwice();
+    const now = performance.now.bind(performance);
+    let stalledMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + stalledMs);
+    let isAsked = false;
+    const ledger: Store = {
+      ...store,
+      async claimSuspect(claim) {
+        const claimed = await store.claimSuspect(claim);
+        if (claimed !== undefined) stalledMs = 60_000;
+        return claimed;
+      },
+      // Leaves the suspect to the isolated process.
+      claimDeliveries: () => Promise.resolve([]),
+      extendLeases(leases) {
+        isAsked = true;
+        return Promise.resolve(held.length > 0 ? leases.map(({ id }) => id) : []);
+      },
+    };
+    await start([60_000], 5_000, undefined, { ledger });
+    await eventually(() => Promise.resolve(isAsked && deliver!.inFlight() === 0));
+    await deliver!.stop(5_000);
+    vi.restoreAllMocks();
+    expect(sink.requests).toHaveLength(sent);
   });
 
   test('delays no other delivery while the receiver of a suspect hangs', async () => {

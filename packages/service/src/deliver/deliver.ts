@@ -161,6 +161,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     store,
     isolation,
     log,
+    leases,
     leaseMs: LEASE_MS,
     attempt(delivery, send) {
       enter(delivery);

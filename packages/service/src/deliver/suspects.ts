@@ -4,9 +4,11 @@
  */
 import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
+import { startStopwatch } from '../base/stopwatch.ts';
 import type { Log } from '../base/log.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
+import { type Leases, STALL_MS } from './claims.ts';
 import type { Isolation } from './send/isolation.ts';
 import type { SendResult, Sending } from './send/send.ts';
 
@@ -27,6 +29,7 @@ export function createSuspects({
   store,
   isolation,
   log,
+  leases,
   leaseMs,
   attempt,
   failingStreams,
@@ -34,6 +37,7 @@ export function createSuspects({
   store: Store;
   isolation: Isolation;
   log: Log;
+  leases: Pick<Leases, 'renew'>;
   leaseMs: number;
   /** Makes an attempt with `send`. Default: the normal sender. */
   attempt(
@@ -63,8 +67,10 @@ export function createSuspects({
     // Claims the delivery only after the isolated process has started, to keep the lease short.
     await isolation.start();
     if (stopping) return false;
+    const elapsedMs = startStopwatch();
     const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });
     if (suspect === undefined) return false;
+    if (elapsedMs() > STALL_MS && (await leases.renew([suspect]))?.length !== 1) return false;
     // An inbox can only be reached from this process.
     const isIsolated = readInboxName(suspect.webhookUrl) === undefined;
     log.warn(`retrying a suspect delivery ${isIsolated ? 'in an isolated process' : 'alone'}`, {

@@ -61,6 +61,24 @@ test('a missing response after a stall is a local failure, not the receiver’s'
   });
 });
 
+test('a request whose connection opens only after a stall is not sent', async () => {
+  let requests = 0;
+  receiver.on('message', () => requests++);
+  const url = `http://localhost:${port}/answers`;
+  const sending = { url, id: 'x', body: Buffer.from('{}'), headers: {} };
+  const sent = sender.send({ ...sending, queueSize: 0, recordsCharged: 0 });
+  stall(2 * TIMEOUT_MS);
+  expect(await sent).toMatchObject({
+    status: null,
+    localFailure: { cause: 'STALLED', isSent: false },
+  });
+  // A later request arrives, so the earlier one would have arrived too.
+  expect(await sender.send({ ...sending, queueSize: 0, recordsCharged: 0 })).toMatchObject({
+    status: 200,
+  });
+  expect(requests).toBe(1);
+});
+
 test('without a stall, the deadline passes once unless it is canceled', async () => {
   const passed: string[] = [];
   const end = startDeadline(10, () => passed.push('ended'));

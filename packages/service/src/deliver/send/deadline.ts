@@ -5,7 +5,7 @@
  */
 
 /** Delay of a timer, in milliseconds, above which this process counts as stalled. */
-const STALL_MS = 200;
+export const STALL_MS = 200;
 /**
  * Milliseconds to read buffered data after a stall. TLS in a tunnel needs several turns of the
  * event loop.

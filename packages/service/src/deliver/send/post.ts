@@ -6,7 +6,8 @@ import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
 import type { AttemptParts } from '@sluice/kit/contract';
 import { describeError } from '../../base/log.ts';
-import { startDeadline } from './deadline.ts';
+import { startStopwatch } from '../../base/stopwatch.ts';
+import { STALL_MS, startDeadline } from './deadline.ts';
 import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import {
@@ -210,6 +211,7 @@ export function post(
   timeoutMs: number,
 ): Promise<Posted> {
   return new Promise((resolve) => {
+    const elapsedMs = startStopwatch();
     let status: number | null = null;
     let retryAfter: string | undefined;
     let controller: Dispatcher.DispatchController | undefined;
@@ -234,9 +236,10 @@ export function post(
       end(failure, localFailure);
       controller?.abort(new Error('given up'));
     };
+    const late = `no complete response within ${timeoutMs / 1000} s`;
+    const stopped = `${late}, during which this process was stopped`;
     const endDeadline = startDeadline(timeoutMs, (stalled) => {
-      const late = `no complete response within ${timeoutMs / 1000} s`;
-      if (stalled) giveUp(`${late}, during which this process was stopped`, 'STALLED');
+      if (stalled) giveUp(stopped, 'STALLED');
       else giveUp(late);
     });
 
@@ -244,11 +247,12 @@ export function post(
       { ...request, method: 'POST' },
       {
         onRequestStart(started) {
-          controller = started;
           connecting = connections.takeOpened();
-          // The deadline passed while the request waited for a connection, so it must not be sent
-          // now.
+          // The deadline passed while the request waited for a connection. It must not be sent now,
+          // because its lease may have expired if this process was stopped meanwhile.
+          if (elapsedMs() > timeoutMs + STALL_MS) end(stopped, 'STALLED');
           if (over) started.abort(new Error('given up'));
+          else controller = started;
         },
         onResponseStart(_, statusCode, headers) {
           status = statusCode;
