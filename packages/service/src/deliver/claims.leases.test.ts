@@ -14,6 +14,7 @@ function open(
   onExtended = (): void => {},
 ) {
   const extended: string[][] = [];
+  const released: string[][] = [];
   let isDown = false;
   const leases = createLeases({
     log: createLog(() => {}),
@@ -26,11 +27,14 @@ function open(
         onExtended();
         return Promise.resolve(asked.map(({ id }) => id).filter((id) => !lost.includes(id)));
       },
-      releaseLeases: () =>
-        Promise.resolve({ released: 0, suspects: 0, quarantined: [], cancelled: [] }),
+      releaseLeases(which) {
+        if (isDown) return Promise.reject(new Error('disk full'));
+        released.push(typeof which === 'string' ? [which] : which.map(({ id }) => id));
+        return Promise.resolve({ released: 0, suspects: 0, quarantined: [], cancelled: [] });
+      },
     },
   });
-  return { leases, extended, goDown: () => (isDown = true) };
+  return { leases, extended, released, setDown: (down: boolean) => (isDown = down) };
 }
 
 test('extends held leases until they are dropped or claimed again under another token', async () => {
@@ -51,18 +55,36 @@ test('extends held leases until they are dropped or claimed again under another 
 
 test('does not extend leases on SQLite, which do not expire', async () => {
   vi.useFakeTimers();
-  const { leases, extended } = open('sqlite');
+  const { leases, extended, released } = open('sqlite');
   leases.hold({ id: 'a', leaseToken: '1' });
   leases.start();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(extended).toEqual([]);
+  leases.stop();
+  expect([extended, released]).toEqual([[], []]);
+});
+
+test('lets abandoned leases expire on SQLite, once the ledger responds', async () => {
+  vi.useFakeTimers();
+  const { leases, released, setDown } = open('sqlite');
+  leases.hold({ id: 'a', leaseToken: '1' });
+  leases.hold({ id: 'b', leaseToken: '1' });
+  leases.start();
+  leases.abandon({ id: 'a', leaseToken: '1' });
+  await vi.advanceTimersByTimeAsync(39_000);
+  expect(released).toEqual([]);
+  setDown(true);
+  await vi.advanceTimersByTimeAsync(20_000);
+  setDown(false);
+  await vi.advanceTimersByTimeAsync(20_000);
+  leases.stop();
+  expect(released).toEqual([['a']]);
 });
 
 test('distinguishes lost leases from a ledger that does not respond', async () => {
-  const { leases, goDown } = open('postgres', ['a']);
+  const { leases, setDown } = open('postgres', ['a']);
   const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
   expect(await leases.renew(asked)).toEqual([asked[1]]);
-  goDown();
+  setDown(true);
   expect(await leases.renew(asked)).toBeUndefined();
 });
 

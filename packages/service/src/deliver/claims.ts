@@ -15,6 +15,8 @@ export interface Leases {
   /** Keeps extending this lease until it is dropped. */
   hold(lease: Lease): void;
   drop(lease: Lease): void;
+  /** Drops the lease of a delivery without an outcome, which then returns to the queue. */
+  abandon(lease: Lease): void;
   /**
    * Extends leases that may have expired. Returns the leases that are still held, or undefined if
    * the ledger fails.
@@ -32,7 +34,8 @@ const SWEEP_MS = 3_000;
 
 /**
  * Extends the leases of this process on deliveries while it runs. After it ends or stalls, its
- * leases expire and the deliveries return to the queue.
+ * leases expire and the deliveries return to the queue. On SQLite, only abandoned leases expire,
+ * because the ledger belongs to one process.
  */
 export function createLeases({
   store,
@@ -45,6 +48,8 @@ export function createLeases({
   onReleased(result: Awaited<ReturnType<Store['releaseLeases']>>): void;
 }): Leases {
   const held = new Map<string, string>();
+  /** Abandoned leases on SQLite, and the milliseconds since then. */
+  let abandoned: { lease: Lease; elapsedMs: () => number }[] = [];
   const timers: NodeJS.Timeout[] = [];
 
   const extendAll = (): void => {
@@ -53,24 +58,37 @@ export function createLeases({
       .extendLeases(leases, LEASE_MS)
       .catch((error: unknown) => log.error('failed to extend leases', { error: String(error) }));
   };
-  const sweep = (): void => {
-    store
-      .releaseLeases('expired')
-      .then(onReleased, (error: unknown) =>
-        log.error('failed to release expired leases', { error: String(error) }),
+  const sweep = async (): Promise<void> => {
+    const expired = abandoned.filter(({ elapsedMs }) => elapsedMs() > LEASE_MS);
+    if (store.engine === 'sqlite' && expired.length === 0) return;
+    abandoned = abandoned.filter((each) => !expired.includes(each));
+    try {
+      onReleased(
+        await store.releaseLeases(
+          store.engine === 'sqlite' ? expired.map(({ lease }) => lease) : 'expired',
+        ),
       );
+    } catch (error) {
+      abandoned.push(...expired);
+      log.error('failed to release expired leases', { error: String(error) });
+    }
+  };
+  const drop = ({ id, leaseToken }: Lease): void => {
+    // The delivery may have been claimed again in the meantime.
+    if (held.get(id) === leaseToken) held.delete(id);
   };
 
   return {
     start() {
-      // A SQLite ledger belongs to one process, so its leases end only with that process.
-      if (store.engine === 'sqlite') return;
-      timers.push(setInterval(extendAll, EXTEND_MS), setInterval(sweep, SWEEP_MS));
+      timers.push(setInterval(() => void sweep(), SWEEP_MS));
+      if (store.engine !== 'sqlite') timers.push(setInterval(extendAll, EXTEND_MS));
     },
     hold: ({ id, leaseToken }) => void held.set(id, leaseToken),
-    drop({ id, leaseToken }) {
-      // The delivery may have been claimed again in the meantime.
-      if (held.get(id) === leaseToken) held.delete(id);
+    drop,
+    abandon({ id, leaseToken }) {
+      drop({ id, leaseToken });
+      if (store.engine !== 'sqlite') return;
+      abandoned.push({ lease: { id, leaseToken }, elapsedMs: startStopwatch() });
     },
     async renew(leases) {
       let held = leases;

@@ -110,7 +110,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
 
   /** Drops a delivery that this process claimed and did not send. */
   const giveUp = (delivery: ClaimedDelivery): void => {
-    leases.drop(delivery);
+    leases.abandon(delivery);
     lanes.leave(delivery);
   };
 

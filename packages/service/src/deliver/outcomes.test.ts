@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Attempted } from './attempt.ts';
-import { toOutcome } from './outcomes.ts';
+import { createLog } from '../base/log.ts';
+import { createOutcomes, toOutcome } from './outcomes.ts';
 import { INSECURE_URL } from './send/guard.ts';
 
 const RETRIES = { schedule: [1_000, 2_000], fastRetryMs: 10 };
@@ -67,4 +68,29 @@ test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
 
 test('the ledger does not receive the password of a URL', () => {
   expect(toOutcome(claimed({}), answered(200), RETRIES).webhookUrl).not.toContain('pass');
+});
+
+test('the lease of a delivery expires if the ledger rejects even its quarantine', async () => {
+  const abandoned: string[] = [];
+  const results: string[] = [];
+  const outcomes = createOutcomes({
+    store: {
+      completeDeliveries(batch) {
+        results.push(...batch.map(({ result }) => result));
+        return Promise.reject(new Error('invalid value'));
+      },
+    },
+    log: createLog(() => {}),
+    lanes: { count: () => {} },
+    leases: { drop: () => {}, abandon: ({ id }) => void abandoned.push(id) },
+    isDue: () => true,
+    onChange: () => {},
+    onLostOutcomes: () => {},
+    onWritten: () => {},
+    overdue: new AbortController().signal,
+  });
+  outcomes.add(toOutcome(claimed({}), answered(200), RETRIES));
+  await outcomes.flush();
+  expect(results).toEqual(['succeeded', 'quarantined']);
+  expect(abandoned).toEqual(['delivery']);
 });

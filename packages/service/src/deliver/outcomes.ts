@@ -86,7 +86,7 @@ export function createOutcomes({
   store: Pick<Store, 'completeDeliveries'>;
   log: Log;
   lanes: Pick<Lanes, 'count'>;
-  leases: Pick<Leases, 'drop'>;
+  leases: Pick<Leases, 'drop' | 'abandon'>;
   /** Returns whether to write this number of outcomes now instead of waiting for more. */
   isDue(size: number): boolean;
   onChange(deliveries: DeliverySummary[]): void;
@@ -124,7 +124,7 @@ export function createOutcomes({
       if (outcome.result === 'quarantined') {
         // The ledger rejected even the quarantine, so the lease is left to expire. A delivery that
         // loses ten leases in a row is quarantined.
-        leases.drop(outcome);
+        leases.abandon(outcome);
         log.error('failed to record an attempt', { delivery: outcome.id, error: String(error) });
         return undefined;
       }

@@ -37,7 +37,7 @@ export function createSuspects({
   store: Store;
   isolation: Isolation;
   log: Log;
-  leases: Pick<Leases, 'renew'>;
+  leases: Pick<Leases, 'renew' | 'abandon'>;
   leaseMs: number;
   /** Makes an attempt with `send`. Default: the normal sender. */
   attempt(
@@ -70,7 +70,10 @@ export function createSuspects({
     const elapsedMs = startStopwatch();
     const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });
     if (suspect === undefined) return false;
-    if (elapsedMs() > STALL_MS && (await leases.renew([suspect]))?.length !== 1) return false;
+    if (elapsedMs() > STALL_MS && (await leases.renew([suspect]))?.length !== 1) {
+      leases.abandon(suspect);
+      return false;
+    }
     // An inbox can only be reached from this process.
     const isIsolated = readInboxName(suspect.webhookUrl) === undefined;
     log.warn(`retrying a suspect delivery ${isIsolated ? 'in an isolated process' : 'alone'}`, {

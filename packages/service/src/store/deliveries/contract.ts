@@ -230,11 +230,14 @@ export interface DeliveryWrites {
   /** Records attempts if their leases are still held; returns the deliveries that changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
-   * Requeues leased deliveries: those with an expired lease, or all. Quarantines deliveries that
+   * Requeues leased deliveries: those with an expired lease, those with the given leases, or all.
+   * Quarantines deliveries that
    * have now lost ten leases in a row, and cancels those that are no longer needed. Returns the
    * numbers of requeued deliveries and of new suspects among them, and the other deliveries.
    */
-  releaseLeases(scope: 'expired' | 'all'): Promise<{
+  releaseLeases(
+    scope: 'expired' | 'all' | readonly Pick<ClaimedDelivery, 'id' | 'leaseToken'>[],
+  ): Promise<{
     released: number;
     suspects: number;
     quarantined: DeliverySummary[];

@@ -119,13 +119,20 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     async releaseLeases(scope) {
       return db.transaction().execute(async (trx) => {
         const { open } = await readMoment(engine, trx);
+        const chosen =
+          scope === 'all'
+            ? sql``
+            : scope === 'expired'
+              ? sql`and lease_until < ${engine.now()}`
+              : sql`and (id, lease_token) in (values ${sql.join(
+                  scope.map(({ id, leaseToken }) => sql`(${id}, ${leaseToken})`),
+                )})`;
         const { rows } = await sql<DeliveryRow & { lost: number }>`
           update delivery set lost = lost + 1, lease_token = null, lease_until = null,
             state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
             last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
-          where ${open('block_day')} and state = 'leased' ${
-            scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
-          } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
+          where ${open('block_day')} and state = 'leased' ${chosen}
+          returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
           trx,
         );
         const released = rows.filter((row) => row.state === 'pending');

@@ -400,6 +400,17 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(1);
     });
 
+    test('is due again if its lease is released, but not if another lease is', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id), newMatch(id, { part: 1, parts: 2 })]);
+      const [first, second] = await claimOf(id);
+      const former = { id: second!.id, leaseToken: 'former' };
+      expect(await tools.store.releaseLeases([first!, former])).toMatchObject({ released: 1 });
+      const states = new Map((await deliveriesOf(id)).map((each) => [each.id, each.state]));
+      expect([states.get(first!.id), states.get(second!.id)]).toEqual(['pending', 'leased']);
+    });
+
     test('is quarantined with its attempt when its isolated process dies', async () => {
       const id = await makeSuspect();
       const suspect = await claimSuspectOf(id);
