@@ -62,22 +62,26 @@ export function createAddressChanges(store: Store): AddressChanges {
     const begun = await store.beginAddressChange(streamId, width);
     if (begun.outcome !== 'begun') return begun;
     const { change } = begun;
+    // A change is lost only if the stream was deleted or the change made no progress for a long
+    // time.
+    const lose = async () => {
+      await undo(change);
+      const stream = await store.readStream(streamId);
+      return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
+    };
     try {
       for await (const part of parts) {
         const staged = await store.stageAddresses(change, part);
         if (staged.outcome === 'staged') continue;
+        if (staged.outcome !== 'missing') return await lose();
         await undo(change);
-        return staged.outcome === 'missing' ? staged : ({ outcome: 'busy' } as const);
+        return staged;
       }
       const activated = await store.activateAddressChange(change);
       if (activated.outcome === 'changed') {
         return { outcome: 'changed', effectiveFrom: activated.effectiveFrom } as const;
       }
-      await undo(change);
-      // A change is lost only if the stream was deleted or the change made no progress for a long
-      // time.
-      const stream = await store.readStream(streamId);
-      return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
+      return await lose();
     } catch (error) {
       // If undoing fails, housekeeping undoes the change later.
       await undo(change).catch(() => undefined);

@@ -70,6 +70,11 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
           .set({ touched_at: engine.now() })
           .where('id', '=', change)
           .where('state', '=', 'staging')
+          .where(
+            'stream_id',
+            'in',
+            trx.selectFrom('stream').select('id').where('deleted_at', 'is', null),
+          )
           .returning(['stream_id', 'parts'])
           .executeTakeFirst();
         if (staging === undefined) return { outcome: 'lost' };

@@ -183,6 +183,36 @@ export function testAddresses(tools: StoreTools): void {
       );
     });
 
+    test('of a deleted stream are not staged', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const begun = await tools.store.beginAddressChange(id, 20);
+      if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+      expect(await tools.store.stageAddresses(begun.change, addition([1]))).toEqual({
+        outcome: 'staged',
+      });
+      await tools.store.deleteStream(id);
+      expect(await tools.store.stageAddresses(begun.change, addition([2]))).toEqual({
+        outcome: 'lost',
+      });
+      while (await tools.store.undoAddressChange(begun.change));
+
+      const other = await tools.store.createStream(draft(['0x1']));
+      const changes = createAddressChanges({
+        ...tools.store,
+        async stageAddresses(change, part) {
+          await tools.store.deleteStream(other.id);
+          return tools.store.stageAddresses(change, part);
+        },
+      });
+      expect(
+        await changes.replace(other.id, {
+          addresses: packed([1]),
+          labels: new Map(),
+          keyId: KEY_ID,
+        }),
+      ).toEqual({ outcome: 'unknown-stream' });
+    });
+
     test('can be added, replaced and removed by the hundred thousand in one call', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const count = async () => (await tools.store.readStream(id))?.addressCount;
