@@ -43,7 +43,10 @@ const EFFECTS: Effects = {
   backOffStream: { events: (until, id) => streamOf(until === undefined ? undefined : { id }) },
   recordCertificate: { events: (isNews, id) => streamOf(isNews ? { id } : undefined) },
   endBackOff: { events: (streams) => streams.flatMap(streamOf) },
-  terminateStreams: { events: (streams) => streams.flatMap(streamOf) },
+  terminateStreams: {
+    signals: (streams) => (streams.length > 0 ? ['rules'] : []),
+    events: (streams) => streams.flatMap(streamOf),
+  },
   changeAddresses: {
     signals: always('rules'),
     events: (outcomes, changes) =>

@@ -217,8 +217,13 @@ export function testStreams(tools: StoreTools): void {
       });
 
       await tools.store.failStream(id, 'it is down again');
+      let signals = 0;
+      const forget = tools.store.signals.on('rules', () => signals++);
       expect(await tools.store.terminateStreams(3_600_000)).toEqual([]);
+      expect(signals).toBe(0);
       expect(await tools.store.terminateStreams(0)).toMatchObject([{ id, status: 'terminated' }]);
+      expect(signals).toBe(1);
+      forget();
       expect(await rulesOf(id)).toBeUndefined();
       expect(await tools.store.setStreamStatus(id, 'active', 'Stream is active')).toMatchObject({
         errorSince: null,
