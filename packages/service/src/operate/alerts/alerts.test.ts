@@ -262,4 +262,16 @@ describe.each([
     await aWhile();
     expect(sink.requests).toHaveLength(3);
   });
+
+  test('an alert that was never accepted does not delay the next one', async () => {
+    const { id } = await createStream();
+    sink.respond(404);
+    await store.failStream(id, 'HTTP 410');
+    start({ gapMs: 60_000 });
+    await expect.poll(() => logged, PATIENCE).toMatch(/alert dropped/);
+    await store.terminateStreams(0);
+    sink.respond(200);
+    await sink.waitFor(4);
+    expect(reported().at(-1)).toMatchObject({ type: 'stream.terminated' });
+  });
 });

@@ -136,7 +136,7 @@ export function startNotifier({
     }
     await store.saveAlert(
       wait === undefined
-        ? { ...row, body: null, reported: error === null ? row.state : row.reported, sentAt: now }
+        ? { ...row, body: null, ...(error === null && { reported: row.state, sentAt: now }) }
         : { ...row, attempts: row.attempts + 1, runAt: now + wait },
     );
   };
