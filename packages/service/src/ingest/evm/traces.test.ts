@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { toWebhookInternalTransaction } from '../../match/evm/selection.ts';
 import { SourceError } from '../source.ts';
 import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
@@ -149,6 +150,18 @@ describe('internal transactions', () => {
   test('from an older node without transaction hashes are the same', () => {
     const unnamed = callTracer.map(({ result }) => ({ result }));
     expect(fromCallTracer(unnamed, transactions)).toEqual(expected);
+  });
+
+  test('have no gas if the trace omits it', () => {
+    const frame = { type: 'CALL', from: address(2), to: address(3), value: '0xa' };
+    const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
+    const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
+    const action = { callType: 'call', from: address(2), to: address(3), value: '0xa' };
+    const traces = fromTraceBlock([trace(0, [0], { action })], transactions);
+    for (const each of [calls, traces]) {
+      expect(each).toMatchObject([{ from: address(2), to: address(3), gas: null }]);
+      expect(toWebhookInternalTransaction(each[0]!)).toMatchObject({ value: '10', gas: null });
+    }
   });
 
   test.each<[string, () => unknown]>([

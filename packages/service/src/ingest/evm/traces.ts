@@ -52,7 +52,7 @@ export function fromCallTracer(
             from: hex(call, 'from').toLowerCase(),
             to: optionalHex(call, 'to')?.toLowerCase() ?? null,
             value,
-            gas: optionalHex(call, 'gas') ?? '0x0',
+            gas: optionalHex(call, 'gas'),
           });
         }
         visit(call);
@@ -121,14 +121,14 @@ function toMove(
         from: hex(action, 'from').toLowerCase(),
         to: hex(action, 'to').toLowerCase(),
         value: hex(action, 'value'),
-        gas: hex(action, 'gas'),
+        gas: optionalHex(action, 'gas'),
       };
     case 'create':
       return {
         from: hex(action, 'from').toLowerCase(),
         to: optionalHex(object(trace['result'], 'result'), 'address')?.toLowerCase() ?? null,
         value: hex(action, 'value'),
-        gas: hex(action, 'gas'),
+        gas: optionalHex(action, 'gas'),
       };
     case 'suicide':
     case 'selfdestruct':
@@ -136,6 +136,7 @@ function toMove(
         from: hex(action, 'address').toLowerCase(),
         to: hex(action, 'refundAddress').toLowerCase(),
         value: hex(action, 'balance'),
+        // As in the results of `callTracer`.
         gas: '0x0',
       };
     default:

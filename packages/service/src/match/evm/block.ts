@@ -76,7 +76,8 @@ export interface EvmInternalTransaction {
   /** Recipient in lowercase; null for a created contract whose address is not in the trace. */
   to: string | null;
   value: string;
-  gas: string;
+  /** Null if the trace omits it. */
+  gas: string | null;
 }
 
 /** Fields of a transaction's receipt; all null without a receipt. */
