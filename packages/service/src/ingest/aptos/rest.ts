@@ -70,7 +70,8 @@ export function createAptosRest(
       }
       const what = `${name}: /${path.replace(/\?.*/, '')}`;
       const value = parse(text);
-      if (status === 200 && value !== undefined) return { value, sizeBytes: text.length };
+      if (status === 200 && value !== undefined)
+        return { value, sizeBytes: Buffer.byteLength(text) };
       const { error_code: code, message } = (value ?? {}) as Record<string, unknown>;
       const said = typeof message === 'string' ? cutText(message, MESSAGE_LENGTH) : '';
       // A lagging node does not know whether a later version exists.
