@@ -38,6 +38,7 @@ const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<Stat
     },
     maxBytes: 1e6,
     isLastTry: true,
+    onOmitted: () => {},
   });
 
 test('a response that many records share is read once for each trigger', async () => {

@@ -53,6 +53,8 @@ export interface Completion {
    * fails the completion.
    */
   isLastTry: boolean;
+  /** Called with the number of balances that the body omits because it has too many. */
+  onOmitted(balances: number): void;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface Completion {
  */
 export async function completeBody(
   tail: BodyTail,
-  { plan, block, tokens, state, isLastTry, maxBytes }: Completion,
+  { plan, block, tokens, state, isLastTry, maxBytes, onOmitted }: Completion,
 ): Promise<string | undefined> {
   const contracts = contractsOf(tail);
   const known = await tokens.read(block, contracts);
@@ -82,13 +84,15 @@ export async function completeBody(
   });
   if (triggers.refused !== undefined && !isLastTry) return triggers.refused;
 
-  const addresses = addressesOf(plan.balances, tail).slice(0, MAX_CALLS);
+  const selected = addressesOf(plan.balances, tail);
+  const addresses = selected.slice(0, MAX_CALLS);
   const balances = addresses.length === 0 ? [] : await state.balances(block, addresses);
   const refused = balances.find((answer) => answer.outcome !== 'read');
   if (refused !== undefined && !isLastTry) return refused.message;
   tail.nativeBalances = balances.flatMap((answer, n) =>
     answer.outcome === 'read' ? { address: addresses[n]!, balance: answer.value } : [],
   );
+  if (selected.length > addresses.length) onOmitted(selected.length - addresses.length);
   return undefined;
 }
 

@@ -539,6 +539,33 @@ describe('a body', () => {
     expect(errors[0]!.triggers![0]!.value).toMatch(/^not called: .* exceed 10000 calls/);
   });
 
+  test('omits balances beyond 10,000, and reports it in the log', async () => {
+    const tail = transferOf(TOKEN);
+    const [transfer] = tail.erc20Transfers;
+    tail.erc20Transfers = Array.from({ length: 10_010 }, (_, n) => ({
+      ...transfer!,
+      from: `0x${n.toString(16).padStart(40, '0')}`,
+    }));
+    const lines: string[] = [];
+    const enrich = createEnrich({
+      chain: CHAIN,
+      store: noStore,
+      state: goodState,
+      log: createLog((line) => lines.push(line), 'json'),
+      onDeliveries: () => {},
+      maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
+    });
+    const getNativeBalances = [{ type: 'erc20transfer' as const, selectors: ['$from' as const] }];
+    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, getNativeBalances }, tail);
+    expect(tail.nativeBalances).toHaveLength(10_000);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'warn', event: 'native balances omitted', chain: CHAIN, block: 1, balances: 10 },
+    ]);
+    tail.erc20Transfers.length = 10_000;
+    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, getNativeBalances }, tail);
+    expect(lines).toHaveLength(1);
+  });
+
   test('omits results that would exceed the limit of a webhook', async () => {
     const tail = transferOf(TOKEN);
     const [transfer] = tail.erc20Transfers;

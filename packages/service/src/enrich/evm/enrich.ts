@@ -64,6 +64,8 @@ export function createEnrich({
   });
   const maxBytesOf = (plan: CompiledPlan): number =>
     Math.min(maxWebhookBytes, plan.maxWebhookBytes);
+  const reportOmitted = (block: BlockRef) => (balances: number) =>
+    log.warn('native balances omitted', { chain, block: block.number, balances });
   const pool = createEnrichPool({
     chain,
     store,
@@ -74,7 +76,8 @@ export function createEnrich({
       const maxBytes = maxBytesOf(plan) - bodyHeadBytes;
       const tryWith = async (isLast: boolean): Promise<BodyTail | undefined> => {
         const tail = fromBodyTail(bodyTail) as BodyTail;
-        const own = { plan, block, tokens, state, isLastTry: isLast, maxBytes };
+        const onOmitted = reportOmitted(block);
+        const own = { plan, block, tokens, state, isLastTry: isLast, maxBytes, onOmitted };
         return (await completeBody(tail, own)) === undefined ? tail : undefined;
       };
       const tail = (await tryWith(isLastTry)) ?? (state.isGone(block) && (await tryWith(true)));
@@ -104,8 +107,10 @@ export function createEnrich({
       mostBalanceBytes(getNativeBalances ?? [], tail),
     async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
-      const whole = { plan, block, tokens, state, isLastTry: true, maxBytes: maxBytesOf(plan) };
-      await completeBody(tail, whole);
+      const maxBytes = maxBytesOf(plan);
+      const onOmitted = reportOmitted(block);
+      const own = { plan, block, tokens, state, isLastTry: true, maxBytes, onOmitted };
+      await completeBody(tail, own);
     },
     readToken: async (block: BlockRef, contract: string) =>
       (await tokens.read(block, new Set([contract]))).get(contract),
