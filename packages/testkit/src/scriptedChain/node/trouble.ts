@@ -113,8 +113,8 @@ export interface Troubles {
   add(trouble: Trouble): void;
   heal(): void;
   /**
-   * Returns the oldest trouble of this kind that affects the call, and counts the call toward the
-   * trouble's `times`. Returns undefined if there is none, or if `strikes` rejects it.
+   * Returns the oldest trouble of this kind that affects the call and that `strikes` accepts, and
+   * counts the call toward the trouble's `times`. Returns undefined if there is none.
    */
   take<Kind extends Trouble['kind']>(
     kind: Kind,
@@ -128,15 +128,15 @@ export interface Troubles {
 export function createTroubles(): Troubles {
   let active: { trouble: Trouble; timesLeft: number; calls: number }[] = [];
 
-  const find = (kind: Trouble['kind'], method: string) =>
-    active.find((each) => {
+  /** Yields the troubles that affect the call, oldest first. */
+  function* affecting(kind: Trouble['kind'], method: string) {
+    for (const each of active) {
       const { trouble, timesLeft } = each;
-      if (trouble.kind !== kind || timesLeft <= 0 || !methodsOf(trouble).includes(method)) {
-        return false;
-      }
+      if (trouble.kind !== kind || timesLeft <= 0 || !methodsOf(trouble).includes(method)) continue;
       each.calls += 1;
-      return each.calls % (trouble.every ?? 1) === 0;
-    });
+      if (each.calls % (trouble.every ?? 1) === 0) yield each;
+    }
+  }
 
   return {
     add: (trouble) => {
@@ -146,16 +146,18 @@ export function createTroubles(): Troubles {
       active = [];
     },
     take: (kind, method, strikes = () => true) => {
-      const found = find(kind, method);
-      const trouble = found?.trouble as TroubleOf<typeof kind> | undefined;
-      if (!found || !trouble || !strikes(trouble)) return undefined;
-      found.timesLeft -= 1;
-      return trouble;
+      for (const each of affecting(kind, method)) {
+        const trouble = each.trouble as TroubleOf<typeof kind>;
+        if (!strikes(trouble)) continue;
+        each.timesLeft -= 1;
+        return trouble;
+      }
+      return undefined;
     },
     distort: (method, result) => {
       let distorted = result;
       for (const { kind, apply } of distortions) {
-        const found = find(kind, method);
+        const [found] = affecting(kind, method);
         const changed = found && apply(distorted, found.trouble);
         if (!found || changed === undefined) continue;
         found.timesLeft -= 1;
