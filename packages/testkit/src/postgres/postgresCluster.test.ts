@@ -39,4 +39,12 @@ describe('a cluster of three servers', () => {
     await insert();
     await expect.poll(() => Promise.all(cluster.standbys.map(count))).toEqual(['8', '8']);
   });
+
+  test('has each standby once, even if it rejoins', async () => {
+    const [standby] = cluster.standbys;
+    await cluster.rejoin(standby!);
+    expect(cluster.standbys.map(({ name }) => name).toSorted()).toEqual(
+      ['s1', 's2', 's3'].filter((name) => name !== cluster.primary.name),
+    );
+  });
 });

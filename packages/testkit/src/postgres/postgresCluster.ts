@@ -176,7 +176,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
       await rm(member.data, { recursive: true, force: true });
       await copy(primary, member.name, member.data);
       member.process = await launch(member.name, member.data, member.port);
-      standbys = [...standbys, member];
+      standbys = [...standbys.filter((each) => each !== member), member];
       await untilFollowed(standbys.length);
     },
   };
