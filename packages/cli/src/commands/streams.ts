@@ -1,3 +1,4 @@
+import type { NetworkType } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
@@ -246,16 +247,15 @@ const addFieldOptions = (command: Command): Command =>
     .option('--strict-order', 'Send one webhook at a time, in chain order (off: --no-strict-order)')
     .addOption(hidden('--no-strict-order'));
 
-/** Maps the given flags to the contract's field names. */
-function toGivenFields(options: FieldOptions): Fields {
-  const isAptos = options.network !== undefined;
+/** Maps the given flags to the contract's field names for the chain family. */
+function toGivenFields(options: FieldOptions, family: NetworkType): Fields {
   const fields: Fields = {
     webhookUrl: options.url,
     tag: options.tag,
     description: options.description,
     chainIds: options.chain,
     network: options.network,
-    [isAptos ? 'events' : 'topic0']: options.event,
+    [family === 'aptos' ? 'events' : 'topic0']: options.event,
     functions: options.function,
     abi: options.abi === undefined ? undefined : readAbi(options.abi),
     allAddresses: options.allAddresses,
@@ -308,14 +308,15 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
       `create them with sluice apply -f ${options.file}`,
     );
   }
-  const fields = { description: '', ...declared?.fields, ...toGivenFields(options) };
+  const { network } = options;
+  const family = familyOf({ ...declared?.fields, ...(network && { network }) });
+  const fields = { description: '', ...declared?.fields, ...toGivenFields(options, family) };
   const { api, sluice } = connect(options, terminal);
   const addresses = [
     ...(declared?.addresses ?? []),
     ...(await toListedAddresses(sluice, options.address ?? [])),
   ];
   const stream = await createStream(api, fields);
-  const family = familyOf(fields);
   if (addresses.length > 0) {
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
@@ -329,11 +330,12 @@ async function update(
   options: FieldOptions & ConnectionOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const changes = toGivenFields(options);
+  const { api, sluice } = connect(options, terminal);
+  const stream = await findStream({ sluice }, name);
+  const changes = toGivenFields(options, stream.family);
   if (Object.keys(changes).length === 0)
     throw new CommandError('usage', 'Nothing to change: pass at least one field');
-  const { api, sluice } = connect(options, terminal);
-  tell(await updateStream(api, await findStream({ sluice }, name), changes), options, terminal);
+  tell(await updateStream(api, stream, changes), options, terminal);
 }
 
 interface DeleteOptions extends ConnectionOptions {
