@@ -66,7 +66,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
       : await readWanted(connection, await findStream(connection, given.stream));
   const chain =
     chainId ??
-    options.chain ??
+    (options.chain && (findAptosNetwork(options.chain) ?? options.chain)) ??
     (fields['chainIds'] as string[] | undefined)?.[0] ??
     (fields['network'] as string[] | undefined)?.[0];
   if (chain === undefined)

@@ -1,5 +1,6 @@
 /** The user-defined fields of a stream, without the fields that the service adds. */
 import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
+import { toAptosNetwork, toChainId } from '@sluice/kit/contract';
 
 /** A stream of either chain family, as the API returns it. */
 export type AnyStream = Stream | AptosStream;
@@ -95,8 +96,16 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
     const fallback = DEFAULTS[field] ?? null;
     const from = present[field] ?? fallback;
     const to = wanted[field] ?? fallback;
-    return isSame(from, to) ? [] : [{ field, from, to }];
+    return isSame(from, toCanonicalChains(field, to)) ? [] : [{ field, from, to }];
   });
+}
+
+/** Spells the chains in a file as the service does. Other fields are returned unchanged. */
+function toCanonicalChains(field: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  if (field === 'chainIds') return value.map((each: unknown) => toChainId(each) ?? each);
+  if (field === 'network') return value.map((each: unknown) => toAptosNetwork(each) ?? each);
+  return value;
 }
 
 /** Compares two values as JSON, ignoring the order of keys and the case of hex strings. */

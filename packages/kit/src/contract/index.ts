@@ -20,7 +20,7 @@ export * from './requests/addresses.ts';
 export * from './requests/inboxes.ts';
 export * from './requests/activity.ts';
 export * from './requests/deliveries.ts';
-export { replayFilter } from './requests/fields.ts';
+export { anyChain, replayFilter } from './requests/fields.ts';
 export * from './requests/account.ts';
 export * from './requests/blocks.ts';
 
