@@ -4,9 +4,6 @@ import { chooseId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Shortens an id for display; commands accept the short form. */
-export const shortOf = (id: string): string => id.slice(0, 8);
-
 /**
  * Returns the entry whose complete or shortened id is given.
  *

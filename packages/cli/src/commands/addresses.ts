@@ -13,7 +13,7 @@ import { sluiceCommand } from '../package/packaged.ts';
 import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
 import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
-import { findStream } from '../streams/findStream.ts';
+import { findStream, nameOf } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, counted, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -37,7 +37,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         const { id: streamId, family } = stream;
         const labelled = await toListedAddresses(sluice, addresses, options.label);
         await sluice.importAddresses({ streamId, family, addresses: labelled });
-        tell(`Added ${counted(addresses.length, 'address', 'addresses')} to ${stream.tag}`, {
+        tell(`Added ${counted(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`, {
           added: addresses.length,
         });
       }),
@@ -51,9 +51,12 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
           stream,
           addresses.map((address) => ({ address })),
         );
-        tell(`Removed ${counted(addresses.length, 'address', 'addresses')} from ${stream.tag}`, {
-          removed: addresses.length,
-        });
+        tell(
+          `Removed ${counted(addresses.length, 'address', 'addresses')} from ${nameOf(stream)}`,
+          {
+            removed: addresses.length,
+          },
+        );
       }),
     );
   add('list <stream>', 'List addresses, one per line')
@@ -199,7 +202,7 @@ async function importFile(
   if (options.json) terminal.printJson({ ...told, rejects: rejectsPath ?? null });
   else {
     terminal.print(
-      `Imported ${counted(addresses.length, 'address', 'addresses')} from ${path} to ${stream.tag || stream.id}` +
+      `Imported ${counted(addresses.length, 'address', 'addresses')} from ${path} to ${nameOf(stream)}` +
         (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
         (repeated > 0 ? `, skipped ${counted(repeated, 'duplicate line')}` : ''),
     );
@@ -215,13 +218,13 @@ async function importFile(
 
 /** Returns the command that resumes an interrupted import. */
 const toResume = (
-  { tag, id }: StreamSummary,
+  stream: StreamSummary,
   path: string,
   from: number,
   { labelColumn, rejects, replace }: ImportOptions,
 ): string =>
   [
-    `${sluiceCommand()} addresses import ${tag || id} ${path} --from ${from}`,
+    `${sluiceCommand()} addresses import ${nameOf(stream)} ${path} --from ${from}`,
     ...(labelColumn === undefined ? [] : [`--label-column ${labelColumn}`]),
     ...(rejects === undefined ? [] : [`--rejects ${rejects}`]),
     ...(replace ? ['--replace'] : []),

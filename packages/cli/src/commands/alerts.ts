@@ -4,7 +4,8 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { findAdded, printVerdict, shortOf } from './addedUrls.ts';
+import { shortOf } from '../connection/shortIds.ts';
+import { findAdded, printVerdict } from './addedUrls.ts';
 
 export function declareAlerts(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))

@@ -7,7 +7,8 @@ import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { findAdded, printVerdict, shortOf } from './addedUrls.ts';
+import { shortOf } from '../connection/shortIds.ts';
+import { findAdded, printVerdict } from './addedUrls.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))

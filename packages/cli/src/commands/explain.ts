@@ -7,7 +7,7 @@ import {
 } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
-import { chooseId, findDeliveryId } from '../connection/shortIds.ts';
+import { chooseId, findDeliveryId, shortOf } from '../connection/shortIds.ts';
 import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
@@ -85,7 +85,9 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
   }
   const { expect } = options;
   if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
-    const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'none';
+    const got =
+      streams.map((each) => `${each.tag || shortOf(each.streamId)} ${each.verdict}`).join(', ') ||
+      'none';
     throw new CommandError('check_failed', `No stream has the verdict ${expect}; verdicts: ${got}`);
   }
 }

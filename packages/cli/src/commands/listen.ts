@@ -7,7 +7,7 @@ import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live
 import { startListenView } from '../live/listenView.ts';
 import { printState } from '../live/printState.ts';
 import { sluiceCommand } from '../package/packaged.ts';
-import { findStream } from '../streams/findStream.ts';
+import { findStream, nameOf } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const OUTPUTS = ['interactive', 'compact', 'json', 'quiet'] as const;
@@ -60,7 +60,9 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
   const stream =
     options.stream === undefined ? undefined : await findStream(connection, options.stream);
   const forwarder = createForwarder({ connection, url, secret, signal: terminal.signal });
-  terminal.note(`Forwarding ${stream ? stream.tag : 'all streams'} of ${connection.url} to ${url}`);
+  terminal.note(
+    `Forwarding ${stream ? nameOf(stream) : 'all streams'} of ${connection.url} to ${url}`,
+  );
   terminal.note(`Print the secret to verify with: ${sluiceCommand()} listen --print-secret`, {
     tone: 'faint',
   });

@@ -4,7 +4,8 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { toDurationMs } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { findAdded, shortOf } from './addedUrls.ts';
+import { shortOf } from '../connection/shortIds.ts';
+import { findAdded } from './addedUrls.ts';
 
 export function declarePublicKeys(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))

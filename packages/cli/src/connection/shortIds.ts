@@ -2,6 +2,9 @@
 import { type SluiceClient, findDeliveryIds, isShortId, matchIds } from '@sluice/kit/sluice';
 import { CommandError } from '../terminal/errors.ts';
 
+/** Shortens an id for display; commands accept the short form. */
+export const shortOf = (id: string): string => id.slice(0, 8);
+
 const SHOWN = 5;
 
 /**

@@ -2,11 +2,15 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { sluiceCommand } from '../package/packaged.ts';
-import { chooseId } from '../connection/shortIds.ts';
+import { chooseId, shortOf } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 /** Hint for a service without streams. */
 export const CREATE_STREAM = `Create one: ${sluiceCommand()} streams create --help`;
+
+/** Returns the tag of a stream, or its shortened id if it has no tag. */
+export const nameOf = ({ tag, id }: Pick<StreamSummary, 'tag' | 'id'>): string =>
+  tag || shortOf(id);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
