@@ -162,9 +162,17 @@ test('sets the secret first, never prints it, and explains why a receiver reject
     await bring('--new-secret');
     const { secretKey = '' } = await other.api.settings.read();
     expect(secretKey).toMatch(/^whs_/);
+    expect((await bring('--new-secret')).stderr).toContain('Kept the secret of an earlier import.');
+    expect(await other.api.settings.read()).toMatchObject({ secretKey });
     for (const secret of ['hosted-streams-secret', HOSTED_KEY, secretKey]) {
       expect(printed).not.toContain(secret);
     }
+    // The secret of the earlier run is no longer in use.
+    await bring('--streams-secret', 'hosted-streams-secret');
+    await bring('--new-secret');
+    const { secretKey: next } = await other.api.settings.read();
+    expect(next).toMatch(/^whs_/);
+    expect(next).not.toBe(secretKey);
   } finally {
     theirs.stop();
     await other.stop();

@@ -84,8 +84,8 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   const found = await listHosted(hosted);
   if (options.dryRun) return printPlan(found, options, terminal);
   const { api, sluice } = connect(options, terminal);
-  await bringSecret(api, { ...options, hostedKey: apiKey }, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
+  await bringSecret(api, { ...options, hostedKey: apiKey, journal }, terminal);
   const ours = await listAll(api);
   let failed = 0;
   for (const { stream, family } of found) {

@@ -22,10 +22,14 @@ export interface ImportJournal {
   /** Returns whether the local stream with this id already replaces a hosted one. */
   has(id: string): boolean;
   save(hostedId: string, imported: ImportedStream): ImportedStream;
+  /** SHA-256 of the secret that an earlier run created, in hex; undefined if none did. */
+  readSecretHash(): string | undefined;
+  saveSecretHash(hash: string): void;
 }
 
 interface Journal {
   from: string;
+  secretHash?: string;
   streams: Record<string, ImportedStream>;
 }
 
@@ -41,13 +45,19 @@ export function openJournal(path: string, from: string): ImportJournal {
       'pass another file with --journal',
     );
   }
+  const write = (): void => writePrivately(path, `${JSON.stringify(journal, undefined, 2)}\n`);
   return {
     find: (hostedId) => journal.streams[hostedId],
     has: (id) => Object.values(journal.streams).some((each) => each.id === id),
     save(hostedId, imported) {
       journal.streams[hostedId] = imported;
-      writePrivately(path, `${JSON.stringify(journal, undefined, 2)}\n`);
+      write();
       return imported;
+    },
+    readSecretHash: () => journal.secretHash,
+    saveSecretHash(hash) {
+      journal.secretHash = hash;
+      write();
     },
   };
 }

@@ -1,10 +1,12 @@
 /** Sets the streams secret before an import, because each new stream sends a test webhook. */
 import { type Client, isSluiceError } from '@sluice/kit';
+import { createHash } from 'node:crypto';
 import { newKey } from '../dev/devService.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { ImportJournal } from './importJournal.ts';
 
 export interface SecretOptions {
   /** Secret of the hosted account, with which receivers currently verify webhooks. */
@@ -15,20 +17,20 @@ export interface SecretOptions {
 
 /**
  * Sets the service's streams secret to a new secret, or to the hosted one, for which it may prompt.
- * If the user provides no secret, the current one stays. Secrets are never printed.
+ * If the user provides no secret, the current one stays, and so does a secret that an earlier run
+ * created. Secrets are never printed.
  *
  * @param hostedKey API key of the hosted service, which is often the streams secret too.
  */
 export async function bringSecret(
   api: Client,
-  options: SecretOptions & { hostedKey: string },
+  options: SecretOptions & { hostedKey: string; journal: ImportJournal },
   terminal: Terminal,
 ): Promise<void> {
   if (options.newSecret) {
-    await setSecret(api, newKey('whs_'));
-    terminal.note(
-      `Created a new streams secret. Print it with: ${sluiceCommand()} listen --print-secret`,
-    );
+    const isNew = await createSecret(api, options.journal);
+    const done = isNew ? 'Created a new streams secret' : 'Kept the secret of an earlier import';
+    terminal.note(`${done}. Print it with: ${sluiceCommand()} listen --print-secret`);
     terminal.note(
       'Configure the secret in your receivers. Until then, they reject webhooks from this service.',
     );
@@ -69,6 +71,20 @@ const isRotationWanted = async (terminal: Terminal): Promise<boolean> =>
   /^y(es)?$/i.test(
     await ask(terminal, 'Create a new secret now? (y/N)', { fix: 'pass --new-secret' }),
   );
+
+/** Returns false, without creating a secret, if an earlier run created the current one. */
+async function createSecret(api: Client, journal: ImportJournal): Promise<boolean> {
+  const { secretKey: current } = await api.settings.read();
+  const created = journal.readSecretHash();
+  // Some services never return secrets. The earlier run already changed the secret of such a one.
+  if (created !== undefined && (current === undefined || hashOf(current) === created)) return false;
+  const secret = newKey('whs_');
+  await setSecret(api, secret);
+  journal.saveSecretHash(hashOf(secret));
+  return true;
+}
+
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 async function setSecret(api: Client, secretKey: string): Promise<void> {
   const { secretKey: ours } = await api.settings.read();
