@@ -21,7 +21,7 @@ export const ERROR_HINTS = {
   not_found: 'Check the ID, and that baseUrl is the service that has it.',
   conflict: 'Read the current state again, and follow the message.',
   payload_too_large: 'Send fewer addresses per call.',
-  validation_failed: 'details lists the problems by field.',
+  validation_failed: 'fields lists the problems by field.',
   rate_limited: 'Wait retryAfterMs, if given, before the next call.',
   server_error: 'The service failed. Try again, or search its log for requestId.',
   unexpected_status: 'The service returned an unexpected status.',
@@ -42,6 +42,14 @@ export type SluiceErrorCode = keyof typeof ERROR_HINTS;
 
 const DOCUMENTATION = 'https://www.npmjs.com/package/@sluice/kit';
 
+/** A problem of one field of a request. */
+export interface FieldProblem {
+  /** Continues the name of the field, e.g. `should be a URL`. */
+  message: string;
+  /** The rejected value, if the service returned it. */
+  value?: unknown;
+}
+
 /** Optional fields of a {@link SluiceError}. */
 export interface SluiceErrorContext {
   /** Hint that replaces the code's. */
@@ -52,6 +60,7 @@ export interface SluiceErrorContext {
   requestId?: string | undefined;
   /** Problems by field, as the service sent them. */
   details?: Readonly<Record<string, unknown>> | undefined;
+  fields?: Readonly<Record<string, FieldProblem>> | undefined;
   retryAfterMs?: number | undefined;
   cause?: unknown;
 }
@@ -74,6 +83,8 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
   readonly requestId: string | undefined;
   /** Problems by field, as the service sent them. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** The problems in `details` by name of the field, e.g. `chainIds.0`; empty if there are none. */
+  readonly fields: Readonly<Record<string, FieldProblem>>;
   /** Milliseconds to wait before the next call, if the service requested a wait. */
   readonly retryAfterMs: number | undefined;
 
@@ -85,6 +96,7 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
     this.status = context.status;
     this.requestId = context.requestId;
     this.details = context.details;
+    this.fields = context.fields ?? {};
     this.retryAfterMs = context.retryAfterMs;
   }
 }

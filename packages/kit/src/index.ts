@@ -16,7 +16,7 @@ export type {
 
 // Errors
 export { isSluiceError, SluiceError } from './errors.ts';
-export type { SluiceErrorCode, SluiceErrorContext } from './errors.ts';
+export type { FieldProblem, SluiceErrorCode, SluiceErrorContext } from './errors.ts';
 
 // Webhooks
 export { verifySignature } from './webhooks/verify.ts';

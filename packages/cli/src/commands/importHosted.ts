@@ -145,12 +145,8 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
  * Returns the service's field errors, which are more specific than the error's message, or the
  * message if there are none.
  */
-function whyOf({ message, details = {} }: SluiceError): string {
-  const said = Object.values(details).flatMap((detail) =>
-    typeof detail === 'object' && detail !== null && 'message' in detail
-      ? [String(detail.message)]
-      : [],
-  );
+function whyOf({ message, fields }: SluiceError): string {
+  const said = Object.values(fields).map((problem) => problem.message);
   return said.length > 0 ? said.join('; ') : message;
 }
 

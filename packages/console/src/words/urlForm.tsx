@@ -96,10 +96,8 @@ function readProblem(error: Error | null, field: string): string | undefined {
   if (!isSluiceError(error)) return undefined;
   // A conflict has no details by field, but only the URL can cause one.
   if (error.code === 'conflict') return field === 'url' ? error.message : undefined;
-  const detail = error.details?.[`requestBody.${field}`];
-  const message =
-    typeof detail === 'object' && detail !== null && 'message' in detail ? detail.message : '';
-  if (typeof message !== 'string' || message === '') return undefined;
+  const message = error.fields[field]?.message;
+  if (message === undefined) return undefined;
   return field === 'url' ? toSentence(message) : `The chain ID ${message}`;
 }
 

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { createClient } from './client.ts';
 import type { ClientOptions } from './client.ts';
-import type { SluiceError } from '../errors.ts';
+import type { FieldProblem, SluiceError } from '../errors.ts';
 import { isSluiceError } from '../errors.ts';
 import { retryWaitMs } from './request.ts';
 import type { ReceivedResponse, Retry, SentRequest } from './request.ts';
@@ -239,6 +239,26 @@ describe('errors', () => {
     expect(error.message).toBe(message);
     const details = (body as { details?: unknown } | null)?.details;
     expect(error.details).toEqual(details);
+  });
+
+  it.each([
+    [422, 'details'],
+    [400, 'fields'],
+  ])('name the invalid fields of a %i, which are in its `%s`', async (status, name) => {
+    const problem = { message: 'should be hex', value: 'eth' };
+    const body = {
+      message: 'Why',
+      [name]: { 'requestBody.chainIds.0': problem, 'query.limit': { message: 'is odd' }, other: 7 },
+    };
+    const { streams } = fakeClient([failed(status, {}, body)]);
+    const { fields } = await errorOf(streams.get('a'));
+    expect(fields).toEqual({ 'chainIds.0': problem, 'query.limit': { message: 'is odd' } });
+    expectTypeOf(fields['chainIds.0']).toEqualTypeOf<FieldProblem | undefined>();
+  });
+
+  it('have no fields if the service names none', async () => {
+    const { streams } = fakeClient([failed(400, {}, { message: 'Why' })]);
+    expect((await errorOf(streams.get('a'))).fields).toEqual({});
   });
 
   it('do not contain the HTML page of a proxy', async () => {

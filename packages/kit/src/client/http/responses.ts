@@ -2,7 +2,7 @@
 import { parseRetryAfter } from '../../contract/rules/retryAfter.ts';
 import { cutText } from '../../contract/rules/text.ts';
 import { SluiceError } from '../../errors.ts';
-import type { SluiceErrorCode } from '../../errors.ts';
+import type { FieldProblem, SluiceErrorCode } from '../../errors.ts';
 import { redact } from './redact.ts';
 
 export async function readJson(response: Response): Promise<unknown> {
@@ -53,6 +53,7 @@ export async function errorOf(
     status,
     requestId: requestIdOf(response),
     details,
+    fields: fieldsOf(details),
     retryAfterMs,
   });
 }
@@ -105,6 +106,18 @@ function parseErrorBody(text: string): {
   };
 }
 
+const fieldsOf = (details: Readonly<Record<string, unknown>> = {}): SluiceError['fields'] =>
+  Object.fromEntries(
+    Object.entries(details).flatMap(([path, detail]) =>
+      isFieldProblem(detail) ? [[toField(path), detail]] : [],
+    ),
+  );
+
+const isFieldProblem = (detail: unknown): detail is FieldProblem =>
+  isRecord(detail) && typeof detail['message'] === 'string';
+
+const toField = (path: string): string => path.replace(/^requestBody\./, '');
+
 /**
  * Formats the problems of the first ten fields, such as
  * `chainIds should name at least one chain (got [])`.
@@ -113,12 +126,12 @@ function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[
   return Object.entries(details)
     .slice(0, 10)
     .map(([path, problem]) => {
-      const field = path.replace(/^requestBody\./, '');
-      if (!isRecord(problem) || typeof problem['message'] !== 'string') {
+      const field = toField(path);
+      if (!isFieldProblem(problem)) {
         return `${field}: ${typeof problem === 'string' ? problem : show(problem)}`;
       }
       const got = 'value' in problem && !/secret|key|header/i.test(field);
-      return `${field} ${problem['message']}${got ? ` (got ${show(problem['value'])})` : ''}`;
+      return `${field} ${problem.message}${got ? ` (got ${show(problem.value)})` : ''}`;
     });
 }
 

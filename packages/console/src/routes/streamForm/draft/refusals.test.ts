@@ -11,10 +11,10 @@ const trigger = (changes: Partial<TriggerDraft>): TriggerDraft => ({
 const sent: StreamDraft = { ...NEW_DRAFT, tag: 'a', triggers: [trigger({}), trigger({})] };
 const error = new SluiceError('validation_failed', 'Unprocessable', {
   status: 422,
-  details: {
-    'requestBody.triggers.0.inputs.0': { message: 'should be a number' },
-    'requestBody.triggers.1.functionAbi': { message: 'should be a function' },
-    'requestBody.tag': { message: 'is taken' },
+  fields: {
+    'triggers.0.inputs.0': { message: 'should be a number' },
+    'triggers.1.functionAbi': { message: 'should be a function' },
+    tag: { message: 'is taken' },
   },
 });
 const standing = (now: StreamDraft): string[] => Object.keys(refusalsOf(error, sent, now));

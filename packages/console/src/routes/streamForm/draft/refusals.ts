@@ -30,14 +30,9 @@ export function refusalsOf(
   const isAsSent = (path: string): boolean =>
     JSON.stringify(fieldOf(sent, path)) === JSON.stringify(fieldOf(now, path));
   return Object.fromEntries(
-    Object.entries(error.details ?? {}).flatMap(([path, detail]) => {
-      const message =
-        typeof detail === 'object' && detail !== null && 'message' in detail ? detail.message : '';
-      const place = path.replace(/^requestBody\./, '');
-      return typeof message === 'string' && message !== '' && isAsSent(place)
-        ? [[place, message]]
-        : [];
-    }),
+    Object.entries(error.fields).flatMap(([path, { message }]) =>
+      isAsSent(path) ? [[path, message]] : [],
+    ),
   );
 }
 
