@@ -278,7 +278,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       [
         'all addresses without an event',
         { allAddresses: true },
-        ['allAddresses', /requires topic0/, true],
+        ['allAddresses', /requires topic0 or advancedOptions/, true],
       ],
       [
         'filter without an event',

@@ -32,7 +32,7 @@ export const ERROR_HINTS = {
   stale_timestamp: "Check this machine's clock. If it is right, an old request was replayed.",
   body_already_parsed:
     "Pass the raw webhook, before any JSON parser: see your framework's adapter, e.g. @sluice/kit/express.",
-  invalid_webhook: 'Pass the parsed JSON body of a webhook.',
+  invalid_webhook: 'Pass the body of a webhook: raw to unwrap, parsed to other functions.',
   invalid_proof: 'Do not use the webhook: the message names what is not proven.',
   missing_abi: 'Set abi on the stream, or pass an ABI here.',
 } as const satisfies Record<string, string>;

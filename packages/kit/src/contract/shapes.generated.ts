@@ -117,7 +117,7 @@ export interface CreateEvmStream {
   chainIds: string[];
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`. Default: false. */
+  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
@@ -335,7 +335,7 @@ export interface DryRunBlock {
   tag?: string | undefined;
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`. Default: false. */
+  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
@@ -360,7 +360,7 @@ export interface EvmDryRun {
   tag?: string | undefined;
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`. Default: false. */
+  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;

@@ -29,7 +29,10 @@ describe('unwrap', () => {
         expect.unreachable();
       } catch (error) {
         expect(isSluiceError(error, 'invalid_webhook')).toBe(true);
-        expect((error as Error).message).toContain('not a webhook of an EVM stream');
+        expect(error).toMatchObject({
+          message: expect.stringContaining('not a webhook of an EVM stream') as string,
+          hint: "Set family to 'aptos', or use this URL only for EVM streams.",
+        });
       }
     }
   });

@@ -241,7 +241,8 @@ describe('unwrap', () => {
   it.each(['', 'null', '7', '"text"', '[]', '{}', '{"streamId":1,"logs":[]}', '{"streamId":""}'])(
     'rejects a signed body that is not a webhook: %s',
     (body) => {
-      thrownBy({ ...GIVEN, body, headers: headersOf(body) }, 'invalid_webhook');
+      const { hint } = thrownBy({ ...GIVEN, body, headers: headersOf(body) }, 'invalid_webhook');
+      expect(hint).toBe('Pass the body of a webhook: raw to unwrap, parsed to other functions.');
     },
   );
 

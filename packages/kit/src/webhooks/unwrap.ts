@@ -354,7 +354,7 @@ function parseWebhook(raw: string | Uint8Array, family: WebhookFamily): EvmWebho
   try {
     webhook = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as typeof webhook;
   } catch (cause) {
-    throw notAWebhook('The body is signed but is not JSON', cause);
+    throw new SluiceError('invalid_webhook', 'The body is signed but is not JSON', { cause });
   }
   const found =
     typeof webhook?.streamId !== 'string'
@@ -364,20 +364,19 @@ function parseWebhook(raw: string | Uint8Array, family: WebhookFamily): EvmWebho
         : typeof webhook.network === 'string' && Array.isArray(webhook.transactions)
           ? 'aptos'
           : undefined;
-  if (found === undefined) throw notAWebhook('The body is signed but is not a webhook');
+  if (found === undefined)
+    throw new SluiceError('invalid_webhook', 'The body is signed but is not a webhook');
   if (family !== 'any' && found !== family) {
-    throw notAWebhook(`The body is signed but is not a webhook of an ${NAMES[family]} stream`);
+    throw new SluiceError(
+      'invalid_webhook',
+      `The body is signed but is not a webhook of an ${NAMES[family]} stream`,
+      { hint: `Set family to '${found}', or use this URL only for ${NAMES[family]} streams.` },
+    );
   }
   return webhook as EvmWebhook | AptosWebhook;
 }
 
 const NAMES = { evm: 'EVM', aptos: 'Aptos' } as const;
-
-const notAWebhook = (message: string, cause?: unknown): SluiceError =>
-  new SluiceError('invalid_webhook', message, {
-    hint: "Use this URL for streams of one family only, and set family to 'aptos' for Aptos streams.",
-    cause,
-  });
 
 /** Hashes a webhook with `retries` set to 0, because only this field differs between attempts. */
 const contentId = (webhook: EvmWebhook | AptosWebhook): string =>

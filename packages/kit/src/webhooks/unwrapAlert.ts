@@ -41,5 +41,7 @@ export function unwrapAlert(options: UnwrapOptions): ReceivedAlert {
   } catch {
     // The error below also applies to a body that is not JSON.
   }
-  throw new SluiceError('invalid_webhook', 'The body is signed but is not an alert');
+  throw new SluiceError('invalid_webhook', 'The body is signed but is not an alert', {
+    hint: 'Use this URL only as an alert URL. unwrap reads the webhooks of streams.',
+  });
 }

@@ -173,7 +173,9 @@ export const evmFields = {
   topic0: givenOrNull(topic0).describe(
     'Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash.',
   ),
-  allAddresses: given(z.boolean()).describe('Match every address; needs `topic0`. Default: false.'),
+  allAddresses: given(z.boolean()).describe(
+    'Match every address; needs `topic0` or `advancedOptions`. Default: false.',
+  ),
   includeNativeTxs: given(z.boolean()).describe(
     'Transactions from or to a watched address. Default: false.',
   ),

@@ -141,7 +141,7 @@ export function refuseContradictions(
   ) {
     problems.push({
       path: ['allAddresses'],
-      message: 'requires topic0: list the events to match at every address',
+      message: 'requires topic0 or advancedOptions: list the events to match at every address',
     });
   }
   if (options.includeAllTxLogs && !options.includeNativeTxs && !options.includeContractLogs) {
