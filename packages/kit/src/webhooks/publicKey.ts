@@ -49,13 +49,21 @@ export function unwrapWithPublicKey(
 export async function unwrapWithPublicKey(
   options: PublicKeyOptions & { family?: WebhookFamily | undefined },
 ): Promise<ReceivedWebhook | ReceivedAptosWebhook> {
+  const { raw, claim } = await verifyRawWithPublicKey(options);
+  return toReceived(raw, claim, options);
+}
+
+/** Verifies a request with public keys, as `verifyRaw` does with secrets. */
+export async function verifyRawWithPublicKey(
+  options: PublicKeyOptions,
+): Promise<{ raw: string | Uint8Array; claim: Claim }> {
   const keys = publicKeysOf(options);
   toleranceOf(options);
   const { raw, claim } = readSigned({ ...options, allowXSignature: false });
   if (!isAsymmetric(claim)) throw refusal('hmac-only', HMAC_ONLY);
   if (!(await isSignedByAny(keys, claim, raw))) throw mismatch('diagnoseWithPublicKey');
   refuseWrongTime(claim, options);
-  return toReceived(raw, claim, options);
+  return { raw, claim };
 }
 
 /** Options of {@link diagnoseWithPublicKey}. */

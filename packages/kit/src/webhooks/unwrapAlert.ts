@@ -1,6 +1,7 @@
 import type { Alert } from '../contract/alerts.ts';
 import { SluiceError } from '../errors.ts';
-import { type UnwrapOptions, verifyRaw } from './unwrap.ts';
+import { type PublicKeyOptions, verifyRawWithPublicKey } from './publicKey.ts';
+import { type Claim, type UnwrapOptions, verifyRaw } from './unwrap.ts';
 
 /** A verified alert. */
 export interface ReceivedAlert {
@@ -33,7 +34,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * alert.
  */
 export function unwrapAlert(options: UnwrapOptions): ReceivedAlert {
-  const { raw, claim } = verifyRaw({ ...options, allowXSignature: false });
+  return toReceived(verifyRaw({ ...options, allowXSignature: false }));
+}
+
+/** Verifies an alert with public keys of the service, and parses it, as {@link unwrapAlert} does. */
+export const unwrapAlertWithPublicKey = async (options: PublicKeyOptions): Promise<ReceivedAlert> =>
+  toReceived(await verifyRawWithPublicKey(options));
+
+function toReceived({ raw, claim }: { raw: string | Uint8Array; claim: Claim }): ReceivedAlert {
   const id = claim.scheme === 'webhook-signature' ? claim.id : '';
   try {
     const alert = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as Alert;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSluiceError, unwrapAlert } from '@sluice/kit';
+import { isSluiceError, unwrapAlert, unwrapAlertWithPublicKey } from '@sluice/kit';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type RunningScriptedChain,
@@ -364,6 +364,16 @@ describe('alert URLs', () => {
       ['addAlertUrl', `${added.id} ${host}`],
       ['testAlertUrl', host],
     ]);
+  });
+
+  test('public keys verify alerts', async () => {
+    const url = `${sink.url}/signed`;
+    const { id: keyId, publicKey } = await admin.createPublicKey({});
+    await admin.testAlertUrl({ url });
+    const signed = await sink.waitFor(({ path }) => path === '/signed');
+    const received = await unwrapAlertWithPublicKey({ ...signed, publicKeys: [publicKey] });
+    expect(received).toEqual(unwrapAlert({ ...signed, secret: SECRET }));
+    await admin.removePublicKey(keyId);
   });
 
   test('the URL of --notify-url cannot be added again or removed', async () => {
