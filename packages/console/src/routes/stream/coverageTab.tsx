@@ -13,13 +13,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
-
-/**
- * Number of ranges that are initially listed. A stream can have many, because each pause leaves a
- * hole.
- */
-const FIRST_HOLES = 20;
-const MORE_HOLES = 100;
+import { ByRange, FIRST_RANGES, MORE_RANGES, Unverified } from './coveredRanges.tsx';
 
 const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
   paused: 'stream paused',
@@ -113,7 +107,7 @@ function Covered({
   chain: WatchedChain | undefined;
   onFill: (from: number, to: number) => void;
 }) {
-  const [most, setMost] = useState(FIRST_HOLES);
+  const [most, setMost] = useState(FIRST_RANGES);
   const span = from === null || to === null ? 0 : to - from + 1;
   const missing = holes.reduce((sum, hole) => sum + hole.to - hole.from + 1, 0);
   return (
@@ -152,7 +146,7 @@ function Covered({
         </svg>
       )}
       {holes.length > most && (
-        <Button variant="quiet" onClick={() => setMost(most + MORE_HOLES)}>
+        <Button variant="quiet" onClick={() => setMost(most + MORE_RANGES)}>
           Show more ({formatQuantity(holes.length - most, 'earlier hole')})
         </Button>
       )}
@@ -172,53 +166,6 @@ function Covered({
       <Unverified ranges={unverified} />
       <ByRange ranges={byRange} />
     </li>
-  );
-}
-
-/** Lists blocks that were matched although their data could not be completely verified. */
-function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
-  const [most, setMost] = useState(FIRST_HOLES);
-  if (ranges.length === 0) return null;
-  const blocks = ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-  return (
-    <>
-      <p className="pt-2 text-12 text-warn">{formatQuantity(blocks, 'unverified block')}</p>
-      <ul aria-label="Unverified blocks">
-        {ranges.slice(-most).map(({ from, to, reason }) => (
-          <li key={`${from} ${reason}`} className="flex flex-wrap items-center gap-x-4 pt-1">
-            <span className="data">
-              {from === to ? formatCount(from) : `${formatCount(from)} – ${formatCount(to)}`}
-            </span>
-            <span className="text-muted">{reason}</span>
-          </li>
-        ))}
-      </ul>
-      {ranges.length > most && (
-        <Button variant="quiet" onClick={() => setMost(most + MORE_HOLES)}>
-          Show more ({formatQuantity(ranges.length - most, 'earlier range')})
-        </Button>
-      )}
-    </>
-  );
-}
-
-/** Lists the newest ranges of blocks that were searched for logs instead of read one by one. */
-function ByRange({ ranges }: { ranges: ChainCoverage['byRange'] }) {
-  if (ranges.length === 0) return null;
-  const blocks = ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-  return (
-    <>
-      <p className="pt-2 text-12 text-muted">
-        {formatQuantity(blocks, 'block')} by range: a node searched their logs
-      </p>
-      <ul aria-label="Blocks by range">
-        {ranges.slice(-FIRST_HOLES).map(({ from, to }) => (
-          <li key={from} className="data pt-1">
-            {formatCount(from)} – {formatCount(to)}
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }
 
