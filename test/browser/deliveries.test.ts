@@ -125,3 +125,28 @@ test('views and export fit a phone', async () => {
   expect(await smallTargets(page)).toEqual([]);
   await expectAccessible(page);
 });
+
+test.each([PHONE.viewport.width, 768, 1280])(
+  'the close button of a delivery stays next to its ID at %i px',
+  async (width) => {
+    const page = await visitor.signedIn('/deliveries', { viewport: { width, height: 740 } });
+    for (const state of ['succeeded', 'failed', 'pending'] as const) {
+      const { result } = await day.sluice.listDeliveries({ state, limit: 1 });
+      await page.goto(`${day.url}/console/deliveries?sel=${result[0]!.id}`);
+      const panel = page.getByRole('region', { name: /^Delivery / });
+      const [id, close, send] = await Promise.all(
+        [
+          panel.getByRole('heading', { level: 2 }),
+          panel.getByRole('button', { name: 'Close' }),
+          panel.getByRole('button', { name: /Replay|Retry/ }),
+        ].map(async (locator) => (await locator.first().boundingBox())!),
+      );
+      const middle = id!.y + id!.height / 2;
+      expect(middle, state).toBeGreaterThan(close!.y);
+      expect(middle, state).toBeLessThan(close!.y + close!.height);
+      expect(close!.x, state).toBeGreaterThan(id!.x + id!.width - 1);
+      expect(close!.x + close!.width, state).toBeLessThanOrEqual(width);
+      expect(send!.x + send!.width, state).toBeLessThanOrEqual(width);
+    }
+  },
+);

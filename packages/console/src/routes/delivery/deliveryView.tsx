@@ -1,4 +1,5 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
+import { clsx } from 'clsx';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
@@ -40,6 +41,7 @@ export function DeliveryView({
   view,
   onView,
   trail,
+  closeButton,
   children,
 }: {
   id: string;
@@ -52,6 +54,8 @@ export function DeliveryView({
   onView: (view: InspectorTab) => void;
   /** Content before the delivery's id. */
   trail?: React.ReactNode;
+  /** Button that closes the panel; undefined on the delivery's page. */
+  closeButton?: React.ReactNode;
   /** Additional buttons. */
   children: React.ReactNode;
 }) {
@@ -75,7 +79,14 @@ export function DeliveryView({
   return (
     <>
       {dialogs}
-      <Header id={id} delivery={delivery} trail={trail} again={again} onSend={onSend}>
+      <Header
+        id={id}
+        delivery={delivery}
+        trail={trail}
+        again={again}
+        onSend={onSend}
+        closeButton={closeButton}
+      >
         {children}
       </Header>
       {detail.isError && (
@@ -123,6 +134,7 @@ function Header({
   trail,
   again,
   onSend,
+  closeButton,
   children,
 }: {
   id: string;
@@ -132,32 +144,43 @@ function Header({
   again: string;
   /** Sends the delivery; null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
+  closeButton: React.ReactNode;
   children: React.ReactNode;
 }) {
   return (
     <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
-      {trail}
-      {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
-      <h2 className="data min-w-16 truncate font-medium" title={id}>
-        {formatId(id)}
-      </h2>
-      <CopyButton text={id} label="Copy ID" iconOnly className="max-sm:hidden" />
-      <span className="ml-auto" />
-      <Button disabled={onSend === null} onClick={onSend ?? undefined}>
-        <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-        {again}
-        <Keycap>r</Keycap>
-      </Button>
-      <Link
-        to="/explain"
-        search={{ q: id }}
-        aria-label="Explain this delivery"
-        title="Explain this delivery"
-        className={buttonClass('quiet', true)}
+      <div className="flex min-w-0 flex-1 items-center gap-2">
+        {trail}
+        {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
+        <h2 className="data min-w-16 truncate font-medium" title={id}>
+          {formatId(id)}
+        </h2>
+        <CopyButton text={id} label="Copy ID" iconOnly className="max-sm:hidden" />
+      </div>
+      {/* Where the buttons do not fit next to the id, they are below it, and Close stays there. */}
+      <div
+        className={clsx(
+          'flex items-center gap-2',
+          closeButton === undefined ? 'max-sm:w-full' : 'max-lg:order-1 max-lg:w-full',
+        )}
       >
-        <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />
-      </Link>
-      {children}
+        <Button disabled={onSend === null} onClick={onSend ?? undefined}>
+          <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+          {again}
+          <Keycap>r</Keycap>
+        </Button>
+        <Link
+          to="/explain"
+          search={{ q: id }}
+          aria-label="Explain this delivery"
+          title="Explain this delivery"
+          className={buttonClass('quiet', true)}
+        >
+          <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />
+        </Link>
+        {children}
+      </div>
+      {closeButton}
     </header>
   );
 }

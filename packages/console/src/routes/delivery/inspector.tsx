@@ -65,7 +65,14 @@ export function Inspector({
           <GoneDelivery id={id} />
         </>
       ) : (
-        <DeliveryView id={id} summary={summary} pair={pair} view={view} onView={onView}>
+        <DeliveryView
+          id={id}
+          summary={summary}
+          pair={pair}
+          view={view}
+          onView={onView}
+          closeButton={closeButton}
+        >
           <Link
             {...page}
             aria-label="Open as a page"
@@ -74,7 +81,6 @@ export function Inspector({
           >
             <Maximize2 size={14} strokeWidth={1.5} aria-hidden="true" />
           </Link>
-          {closeButton}
         </DeliveryView>
       )}
     </section>
