@@ -1,3 +1,4 @@
+import { wordOfFilterName } from '@sluice/kit/contract';
 import { Plus, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import {
@@ -75,7 +76,7 @@ export function Conditions({
           >
             {[...new Set([...names, EMITTER, condition.name])].map((name) => (
               <option key={name} value={name}>
-                {name === EMITTER ? 'contract' : name}
+                {wordOfFilterName(name)}
               </option>
             ))}
           </Select>

@@ -19,6 +19,7 @@ import {
   keccak256,
   toAddress,
   toChainId,
+  wordOfFilterName,
 } from '@sluice/kit/contract';
 import { previewText } from '../../base/preview.ts';
 import { NAMED, firstOf } from '../reasons.ts';
@@ -302,11 +303,12 @@ function describeComparison(
   wanted: string,
   { operator, holds }: { operator: string; holds: boolean },
 ): string {
-  if (actual === undefined) return `${name} couldn't be read`;
+  const word = wordOfFilterName(name);
+  if (actual === undefined) return `${word} couldn't be read`;
   const shown = previewText(String(actual), SHOWN);
   return holds
-    ? `${name} ${shown} is ${wanted}`
-    : `${name} ${shown} is not ${wanted} (${operator})`;
+    ? `${word} ${shown} is ${wanted}`
+    : `${word} ${shown} is not ${wanted} (${operator})`;
 }
 
 function explainAll(parts: readonly Filter[], subject: FilterSubject): string {

@@ -69,6 +69,27 @@ test('errors and explanations name only a few of many inputs', () => {
   expect(filter.explain(subject).length).toBeLessThan(300);
 });
 
+test('explanations have words for special names, and conditions the names', () => {
+  const token = `0x${'1'.repeat(40)}`;
+  const filter = compileFilter(
+    {
+      and: [
+        { eq: ['moralis_streams_contract_address', token] },
+        { ne: ['moralis_streams_possibleSpam', true] },
+      ],
+    },
+    abi[0]!,
+  );
+  const subject = { args: {}, contract: token, chain: '0x1', possibleSpam: false };
+  expect(filter.explain(subject)).toBe(
+    `contract ${token} is = ${token}; possible spam false is != true`,
+  );
+  expect([...filter.conditions(subject)].map(({ name }) => name)).toEqual([
+    'moralis_streams_contract_address',
+    'moralis_streams_possibleSpam',
+  ]);
+});
+
 test('the conditions of a filter are in its order, cut to 20, and do not read the rest', () => {
   let reads = 0;
   const subjectOf = (value: bigint) => ({

@@ -38,6 +38,8 @@ test('a rule is a sentence, with amounts in the unit of its token', () => {
   expect(wordsOf(where(large, ofToken), TWO)).toBe(
     'where value at least 1,000,000 USDT and contract is USDT',
   );
+  const onPolygon = { name: 'moralis_streams_chain_id', operator: 'eq', value: '0x89' } as const;
+  expect(wordsOf(where(onPolygon), ONE)).toBe('where chain is 0x89');
   const zero = { name: 'from', operator: 'ne', value: `0x${'0'.repeat(40)}` } as const;
   expect(wordsOf(where(zero), ONE)).toBe('where from is not 0x0000…0000');
 });

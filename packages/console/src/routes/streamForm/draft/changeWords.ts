@@ -1,4 +1,5 @@
 /** Describes the changes to a stream in words. */
+import { wordOfFilterName } from '@sluice/kit/contract';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
   EMITTER,
@@ -132,7 +133,7 @@ function describeCondition(
     name === EMITTER ? tokens.find(({ address }) => address === text.toLowerCase()) : undefined;
   const amount = unit && toAmount(text, unit);
   const words = token?.symbol ?? amount ?? (text === '' ? '…' : shorten(text));
-  return `${name === EMITTER ? 'contract' : name} ${OPERATOR_WORDS[operator]} ${words}`;
+  return `${wordOfFilterName(name)} ${OPERATOR_WORDS[operator]} ${words}`;
 }
 
 /** Shortens addresses and hashes, and groups the digits of long numbers. */
