@@ -227,14 +227,14 @@ test('by keyboard: a signature is verified', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('g');
   await page.keyboard.press('v');
-  const secret = page.getByLabel('Secret', { exact: true });
+  const secret = page.getByLabel('Secret or public key');
   await secret.waitFor();
   const body = '{"confirmed":true,"logs":[]}';
   const headers = Object.entries(signedHeaders(body, { secret: world.secret }))
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
   for (const [label, text] of [
-    ['Secret', world.secret],
+    ['Secret or public key', world.secret],
     ['Headers', headers],
     ['Body', body],
   ] as const) {

@@ -711,14 +711,14 @@ test('verify names the cause without sending anything', async () => {
   const page = await visitor.signedIn('/verify');
   await page.getByRole('button', { name: 'Load last delivery' }).click();
   await page.getByText(/The body is from delivery/).waitFor();
-  await page.getByLabel('Secret', { exact: true }).fill('x');
+  await page.getByLabel('Secret or public key').fill('x');
   await page.keyboard.press('Control+Enter');
   await page.getByText('Paste webhook-timestamp and webhook-signature').waitFor();
   const body = '{"confirmed":true,"logs":[],"block":{"number":"1"}}';
   const headers = Object.entries(signedHeaders(body, { secret: world.secret }))
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
-  await page.getByLabel('Secret', { exact: true }).fill(world.secret);
+  await page.getByLabel('Secret or public key').fill(world.secret);
   await page.getByLabel('Headers').fill(headers);
   await page.getByLabel('Body').fill(body);
   const told: string[] = [];
@@ -731,7 +731,7 @@ test('verify names the cause without sending anything', async () => {
   await page.keyboard.press('Control+Enter');
   await page.getByText('body-reserialized').waitFor();
   await page.getByLabel('Body').fill(body);
-  await page.getByLabel('Secret', { exact: true }).fill('another');
+  await page.getByLabel('Secret or public key').fill('another');
   await page.getByLabel('Other secrets').fill(world.secret);
   await page.keyboard.press('Control+Enter');
   await page.getByText('other-secret').waitFor();

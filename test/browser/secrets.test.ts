@@ -1,5 +1,6 @@
 /** Tests API keys, the secrets of streams, and key pairs in the console. */
 import { createSluiceClient } from '@sluice/kit/sluice';
+import { createKeyPair, signedRequest, signWithPrivateKey } from '@sluice/kit/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   expectAccessible,
@@ -49,6 +50,10 @@ test("a key is shown once, then revoked; a stream's secret is rotated", async ()
   await dialog.getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByText(/^The secret created at .* also signs until/).waitFor();
   await expect.poll(() => page.getByText(/^whsec_/).innerText()).not.toBe(before);
+
+  await page.getByRole('link', { name: 'Public keys' }).click();
+  await page.waitForURL(/\/settings#public-keys$/);
+  await page.getByRole('region', { name: 'Public keys' }).waitFor();
 });
 
 test('a key pair is created, replaced with an overlap, and removed, on a phone', async () => {
@@ -79,4 +84,26 @@ test('a key pair is created, replaced with an overlap, and removed, on a phone',
   await dialog.getByRole('button', { name: 'Remove key pair' }).click();
   await region.getByText(second!.publicKey).waitFor({ state: 'detached' });
   expect((await sluice.listPublicKeys()).map(({ id }) => id)).toEqual([first!.id]);
+});
+
+test('a webhook is verified with a public key', async () => {
+  const pair = await createKeyPair();
+  const body = '{"confirmed":true}';
+  const { headers } = await signWithPrivateKey(
+    signedRequest({ body, secret: world.secret }),
+    pair.privateKey,
+  );
+  const page = await visitor.signedIn('/verify');
+  await page.getByLabel('Secret or public key').fill(pair.publicKey);
+  expect(await page.getByLabel('Other secrets').count()).toBe(0);
+  await page
+    .getByLabel('Headers')
+    .fill([...headers].map(([name, value]) => `${name}: ${value}`).join('\n'));
+  await page.getByLabel('Body').fill(body);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('The signature is valid').waitFor();
+  await page.getByLabel('Secret or public key').fill((await createKeyPair()).publicKey);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('wrong-public-key').waitFor();
+  await expectAccessible(page);
 });

@@ -152,7 +152,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
         const headers = page.getByLabel('Headers');
         const lines = (await headers.inputValue()).split('\n');
         await headers.fill(`${lines[0]}\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA`);
-        await page.getByLabel('Secret', { exact: true }).fill('whs_of_another_service');
+        await page.getByLabel('Secret or public key').fill('whs_of_another_service');
         await page.keyboard.press('Control+Enter');
       },
     },

@@ -32,9 +32,14 @@ import { PublicKeys } from './publicKeys.tsx';
 import { Transfer } from './transfer.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 
+/** Renders a section; links find it by its title, such as `#public-keys`. */
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (
-    <section aria-label={title} className="border-b border-line px-4 py-4">
+    <section
+      id={title.toLowerCase().replaceAll(' ', '-')}
+      aria-label={title}
+      className="border-b border-line px-4 py-4"
+    >
       <h2 className="caps mb-2">{title}</h2>
       {children}
     </section>

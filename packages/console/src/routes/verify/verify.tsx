@@ -1,9 +1,8 @@
-import { diagnose, type Diagnosis } from '@sluice/kit';
+import { type Diagnosis } from '@sluice/kit';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../data/queries/service.ts';
-import { linesOf } from '../streamForm/draft/draft.ts';
 import { formatId } from '../../ui/text/format.ts';
 import { useCommandKey } from '../../ui/keys/keyboard.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,23 +10,8 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Check, TextArea, TextField } from '../../ui/form/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
-
-const withoutQuotes = (text: string): string => text.replace(/^["']/, '').replace(/["']$/, '');
-
-const toHeaders = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    linesOf(text).flatMap((line) => {
-      const at = line.search(/[:=]/);
-      const name = withoutQuotes(line.slice(0, at).trimEnd());
-      const value = withoutQuotes(
-        line
-          .slice(at + 1)
-          .trimStart()
-          .replace(/,$/, ''),
-      );
-      return value === '' || !/^[\w-]+$/.test(name) ? [] : [[name.toLowerCase(), value]];
-    }),
-  );
+import { linesOf } from '../streamForm/draft/draft.ts';
+import { diagnoseRequest, isPublicKey, toHeaders } from './diagnoseRequest.ts';
 
 /**
  * Returns the headers of a delivery for the user to complete. Only the id is known, because the
@@ -66,7 +50,7 @@ export function VerifyPage() {
 }
 
 function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: string }) {
-  const [secret, setSecret] = useState('');
+  const [key, setKey] = useState('');
   const [other, setOther] = useState('');
   const [headers, setHeaders] = useState(toGivenHeaders(deliveryId));
   const [body, setBody] = useState(sentBody);
@@ -89,19 +73,18 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
       });
       return;
     }
-    try {
-      const diagnosis = diagnose({
-        secret,
-        headers: given,
-        body,
-        allowXSignature: !('webhook-signature' in given),
-        ...(anyTime ? { toleranceMs: Infinity } : {}),
-        otherSecrets: Object.fromEntries(linesOf(other).map((line) => [line, line])),
+    if (isPublicKey(key) && !window.isSecureContext) {
+      setVerdict({
+        error:
+          'Browsers verify with public keys only over HTTPS or on localhost. Run sluice verify --public-key instead.',
       });
-      setVerdict({ diagnosis });
-    } catch (error) {
-      setVerdict({ error: error instanceof Error ? error.message : String(error) });
+      return;
     }
+    void diagnoseRequest({ key, headers: given, body, anyTime, otherSecrets: linesOf(other) }).then(
+      (diagnosis) => setVerdict({ diagnosis }),
+      (error: unknown) =>
+        setVerdict({ error: error instanceof Error ? error.message : String(error) }),
+    );
   };
   useCommandKey('Enter', verify);
 
@@ -121,12 +104,12 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
       </p>
       {deliveryId === '' && <LoadNewest />}
       <TextField
-        label="Secret"
-        type="password"
+        label="Secret or public key"
+        type={isPublicKey(key) ? 'text' : 'password'}
         mono
-        help="The secret that your receiver verifies with: the stream’s own secret, or the streams secret of the service."
-        value={secret}
-        onChange={(event) => setSecret(event.target.value)}
+        help="The key that your receiver verifies with: the stream’s own secret, the streams secret of the service, or a public key (whpk_…)."
+        value={key}
+        onChange={(event) => setKey(event.target.value)}
       />
       <TextArea
         label="Headers"
@@ -143,13 +126,15 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         value={body}
         onChange={(event) => setBody(event.target.value)}
       />
-      <TextArea
-        label="Other secrets to try"
-        rows={2}
-        help="One per line. The result shows which one matches."
-        value={other}
-        onChange={(event) => setOther(event.target.value)}
-      />
+      {!isPublicKey(key) && (
+        <TextArea
+          label="Other secrets to try"
+          rows={2}
+          help="One per line. The result shows which one matches."
+          value={other}
+          onChange={(event) => setOther(event.target.value)}
+        />
+      )}
       <Check
         label="Ignore the timestamp"
         help="Receivers reject webhooks that are too old."
@@ -157,7 +142,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         onChange={(event) => setAnyTime(event.target.checked)}
       />
       <div>
-        <Button type="submit" variant="primary" disabled={secret === ''}>
+        <Button type="submit" variant="primary" disabled={key === ''}>
           Verify
           <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
             Ctrl ↵

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { streamSecretQuery, streamSecretTimesQuery } from '../../../data/queries/streams.ts';
@@ -36,7 +37,15 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
       <p className="text-muted">
         This secret signs the webhook-signature header of this stream’s webhooks, as in Standard
         Webhooks. The streams secret in Settings also signs this header for every stream, and signs
-        x-signature. To verify webhook-signature, a receiver needs only this secret.
+        x-signature. To verify webhook-signature, a receiver needs only this secret, or a public key
+        of the service.{' '}
+        <Link
+          to="/settings"
+          hash="public-keys"
+          className="inline-block py-1 text-accent underline underline-offset-2"
+        >
+          Public keys
+        </Link>
       </p>
       {secret.isError && (
         <ErrorPanel
