@@ -68,7 +68,7 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
   });
   const output = options.json
     ? 'json'
-    : (options.output ?? (terminal.canAsk ? 'interactive' : 'compact'));
+    : (options.output ?? (terminal.canAsk && terminal.stdout.isTTY ? 'interactive' : 'compact'));
   const view =
     output === 'interactive'
       ? startListenView(terminal, { url, forwarder })
