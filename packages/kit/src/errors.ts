@@ -83,7 +83,7 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
   readonly requestId: string | undefined;
   /** Problems by field, as the service sent them. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** The problems in `details` by name of the field, e.g. `chainIds.0`; empty if there are none. */
+  /** Problems by field, e.g. `chainIds.0`; empty if there are none. */
   readonly fields: Readonly<Record<string, FieldProblem>>;
   /** Milliseconds to wait before the next call, if the service requested a wait. */
   readonly retryAfterMs: number | undefined;

@@ -42,5 +42,4 @@ export * from './rules/chains/chainId.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';
 export * from './rules/selectors.ts';
-export * from './rules/filterNames.ts';
 export { type CompiledParameters, compileParameters, type DecodedValue } from './rules/abi.ts';

@@ -53,7 +53,6 @@ export async function unwrapWithPublicKey(
   return toReceived(raw, claim, options);
 }
 
-/** Verifies a request with public keys, as `verifyRaw` does with secrets. */
 export async function verifyRawWithPublicKey(
   options: PublicKeyOptions,
 ): Promise<{ raw: string | Uint8Array; claim: Claim }> {

@@ -37,7 +37,7 @@ export function unwrapAlert(options: UnwrapOptions): ReceivedAlert {
   return toReceived(verifyRaw({ ...options, allowXSignature: false }));
 }
 
-/** Verifies an alert with public keys of the service, and parses it, as {@link unwrapAlert} does. */
+/** Like {@link unwrapAlert}, but verifies with public keys. */
 export const unwrapAlertWithPublicKey = async (options: PublicKeyOptions): Promise<ReceivedAlert> =>
   toReceived(await verifyRawWithPublicKey(options));
 

@@ -1,4 +1,4 @@
-import { wordOfFilterName } from '@sluice/kit/contract';
+import { wordOfFilterName } from '../../words/filterNames.ts';
 import type { ExplainedCondition } from '@sluice/kit/sluice';
 import { StatusShape } from '../../ui/status.tsx';
 import { OUTCOME_CONDITIONS } from '../../words/condition.ts';

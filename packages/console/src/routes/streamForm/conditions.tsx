@@ -1,4 +1,4 @@
-import { wordOfFilterName } from '@sluice/kit/contract';
+import { wordOfFilterName } from '../../words/filterNames.ts';
 import { Plus, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import {

@@ -19,7 +19,6 @@ import {
   keccak256,
   toAddress,
   toChainId,
-  wordOfFilterName,
 } from '@sluice/kit/contract';
 import { previewText } from '../../base/preview.ts';
 import { NAMED, firstOf } from '../reasons.ts';
@@ -297,13 +296,20 @@ function* eachCondition(
   }
 }
 
+/** Words for the special names in explanations. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['moralis_streams_contract_address', 'contract'],
+  ['moralis_streams_chain_id', 'chain'],
+  ['moralis_streams_possibleSpam', 'possible spam'],
+]);
+
 function describeComparison(
   name: string,
   actual: bigint | string | undefined,
   wanted: string,
   { operator, holds }: { operator: string; holds: boolean },
 ): string {
-  const word = wordOfFilterName(name);
+  const word = WORDS.get(name) ?? name;
   if (actual === undefined) return `${word} couldn't be read`;
   const shown = previewText(String(actual), SHOWN);
   return holds

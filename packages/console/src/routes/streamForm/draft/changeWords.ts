@@ -1,5 +1,5 @@
 /** Describes the changes to a stream in words. */
-import { wordOfFilterName } from '@sluice/kit/contract';
+import { wordOfFilterName } from '../../../words/filterNames.ts';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
   EMITTER,
