@@ -131,6 +131,20 @@ describe('unwrap', () => {
       },
     );
 
+    it('is never a public key, because anyone can sign with it', () => {
+      const secret = 'whpk_AAAA';
+      thrownBy({ ...GIVEN, secret, headers: headersOf(BODY, secret) }, 'missing_secret');
+      thrownBy(
+        {
+          ...GIVEN,
+          secret: undefined,
+          secrets: [secret, SECRET],
+          headers: headersOf(BODY, secret),
+        },
+        'invalid_signature',
+      );
+    });
+
     it('rejects one that is not base64, without repeating it', () => {
       const error = thrownBy({ ...GIVEN, secret: 'whsec_no base64!' }, 'invalid_argument');
       expect(error.message).not.toContain('no base64!');

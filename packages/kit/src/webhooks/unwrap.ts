@@ -12,7 +12,7 @@ import { readHeader } from './adapters/headers.ts';
 import type { WebhookHeaders } from './adapters/headers.ts';
 import { toRaw } from './adapters/rawBody.ts';
 import type { RawBody } from './adapters/rawBody.ts';
-import { isEqual } from './verify.ts';
+import { isEqual, isSecret } from './verify.ts';
 
 /** The key that verifies webhooks: a secret, several secrets, or the API key. */
 export type WebhookKey =
@@ -291,14 +291,12 @@ export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: st
 }
 
 /**
- * Returns the secrets that are not empty, because anyone could sign with an empty secret. Throws if
- * there are none.
+ * Returns the secrets that only the sender knows: anyone could sign with an empty secret or a public
+ * key. Throws if there are none.
  */
 export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly string[] {
   const given: readonly unknown[] = secrets ?? [secret ?? apiKey];
-  const usable = given.filter(
-    (it): it is string => typeof it === 'string' && it.replace(/^whsec_/, '').trim() !== '',
-  );
+  const usable = given.filter(isSecret);
   if (usable.length === 0) {
     throw new SluiceError(
       'missing_secret',

@@ -73,23 +73,25 @@ describe('verifySignature', () => {
     expect(() => verifySignature(both as never)).toThrow('Signature is not valid');
   });
 
-  it.each([{}, { apiKey: '' }, { secret: '' }, { secret: undefined }])(
-    'requires a key: %j',
-    (key) => {
-      const options = { body: TEST_BODY, signature: signWebhook(TEST_BODY, ''), ...key };
-      let thrown: unknown;
-      try {
-        verifySignature(options as never);
-      } catch (error) {
-        thrown = error;
-      }
-      expect(isSluiceError(thrown, 'missing_secret')).toBe(true);
-      expect(thrown).toHaveProperty(
-        'message',
-        'Unable to verify signature without an api key or streams secret',
-      );
-    },
-  );
+  it.each([
+    ...[{}, { apiKey: '' }, { secret: '' }, { secret: undefined }],
+    // Anyone can sign with a public key.
+    { secret: 'whpk_AAAA' },
+  ])('requires a key that only the sender knows: %j', (key: { secret?: string | undefined }) => {
+    const signature = signWebhook(TEST_BODY, key.secret ?? '');
+    const options = { body: TEST_BODY, signature, ...key };
+    let thrown: unknown;
+    try {
+      verifySignature(options as never);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isSluiceError(thrown, 'missing_secret')).toBe(true);
+    expect(thrown).toHaveProperty(
+      'message',
+      'Unable to verify signature without an api key or streams secret',
+    );
+  });
 
   it('requires exactly one key in its types', () => {
     const given = { body: TEST_BODY, signature: TEST_SIGNATURE };

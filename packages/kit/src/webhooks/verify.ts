@@ -36,7 +36,7 @@ export type VerifySignatureOptions = VerificationKey & {
  */
 export function verifySignature({ body, signature, apiKey, secret }: VerifySignatureOptions): true {
   const key = secret ?? apiKey;
-  if (!key) {
+  if (!isSecret(key)) {
     throw new SluiceError(
       'missing_secret',
       'Unable to verify signature without an api key or streams secret',
@@ -58,6 +58,10 @@ function toSignedBytes(body: unknown): string | Uint8Array | undefined {
   if (raw !== undefined) return raw;
   return typeof body === 'object' && body !== null ? JSON.stringify(body) : undefined;
 }
+
+/** Returns false for a value that anyone may know: an empty secret, or a public key. */
+export const isSecret = (it: unknown): it is string =>
+  typeof it === 'string' && it.replace(/^(whsec_|whpk_.*)/s, '').trim() !== '';
 
 /** Returns whether two strings are equal, in constant time for strings of equal length. */
 export function isEqual(given: string, expected: string): boolean {

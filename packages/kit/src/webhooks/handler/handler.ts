@@ -67,9 +67,8 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   const verify = toVerify(options);
   const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
   if (!(maxBodyBytes >= 1)) {
-    throw new SluiceError('invalid_argument', 'maxBodyBytes must be 1 or more', {
-      hint: 'Leave it out for 50 MiB.',
-    });
+    const hint = 'Leave it out for 50 MiB.';
+    throw new SluiceError('invalid_argument', 'maxBodyBytes must be 1 or more', { hint });
   }
   const registered: Registered = {
     events: new Map(),

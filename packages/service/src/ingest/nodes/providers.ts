@@ -19,10 +19,7 @@ type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'
  * different chain are excluded.
  */
 export interface Identities {
-  /**
-   * Identifies the node's chain, if unknown. If it is a different chain, excludes the node and
-   * throws a SourceError.
-   */
+  /** Identifies the node's chain, if unknown. Excludes a node of another chain, and throws. */
   admit(provider: Node): Promise<void>;
   /**
    * Determines again which chain the nodes serve. Returns `expected` if a node serves that chain,
