@@ -184,6 +184,7 @@ const stream = (id: string): AptosStreamRecord => ({
   webhookUrl: '',
   chainIds: [CHAIN],
   headers: {},
+  oauth2: null,
   limits: DEFAULT_LIMITS,
   options: { ...DEFAULT_APTOS_OPTIONS, includeEvents: true },
   status: 'active',

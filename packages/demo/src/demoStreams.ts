@@ -136,6 +136,7 @@ const aptos = (
   chainIds: [APTOS],
   options: { ...DEFAULT_APTOS_OPTIONS, ...options },
   headers: {},
+  oauth2: null,
   limits: DEFAULT_DELIVERY.limits,
 });
 

@@ -102,6 +102,24 @@ export interface DeliveryFilter {
   /** The replay that last sent it again. */
   replayId?: string | undefined;
 }
+/** OAuth 2.0 client credentials. `clientSecret` is never returned, so a change needs all fields. */
+export interface OAuth2Credentials {
+  /** Token endpoint of the receiver's authorization server. */
+  tokenUrl: string;
+  clientId: string;
+  clientSecret: string;
+  /** Requested scopes, separated by spaces. */
+  scope?: string | undefined;
+  /** For authorization servers that require it. */
+  audience?: string | undefined;
+}
+/** OAuth 2.0 client credentials of a stream, without the secret. */
+export interface OAuth2Client {
+  tokenUrl: string;
+  clientId: string;
+  scope?: string;
+  audience?: string;
+}
 /** A new EVM stream. */
 export interface CreateEvmStream {
   /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
@@ -151,6 +169,8 @@ export interface CreateEvmStream {
         [k: string]: string;
       }
     | undefined;
+  /** Sends an access token with each webhook, as `authorization: Bearer`. Null, the default, sends none. Sluice only. */
+  oauth2?: OAuth2Credentials | null | undefined;
   /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
@@ -160,7 +180,7 @@ export interface CreateEvmStream {
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
-/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list. */
+/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** A new Aptos stream. */
 export interface CreateAptosStream {
@@ -191,6 +211,8 @@ export interface CreateAptosStream {
         [k: string]: string;
       }
     | undefined;
+  /** Sends an access token with each webhook, as `authorization: Bearer`. Null, the default, sends none. Sluice only. */
+  oauth2?: OAuth2Credentials | null | undefined;
   /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
@@ -1849,6 +1871,7 @@ export interface EvmStream {
   headers: {
     [k: string]: string;
   };
+  oauth2: OAuth2Client | null;
   /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
   maxInFlight: number | null;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
@@ -1884,6 +1907,7 @@ export interface AptosStream {
   headers: {
     [k: string]: string;
   };
+  oauth2: OAuth2Client | null;
   /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
   maxInFlight: number | null;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */

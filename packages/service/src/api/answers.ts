@@ -71,6 +71,10 @@ export class HttpError extends ServiceError {
   }
 }
 
+/** Field whose values are never echoed, because a secret may be at the wrong place in it. */
+const SECRET_FIELD = 'oauth2';
+const SECRET_NAME = /^client_?secret$/i;
+
 const AUDIT_TARGET = 'auditTarget';
 
 /**
@@ -122,7 +126,7 @@ export function validationFailed(
       const others = left === 1 ? '1 more problem is' : `${left} more problems are`;
       details[where] ??= {
         message: `${others} not listed: fix the listed ones first`,
-        ...(!hidesInput && { value: echo(input) }),
+        ...(!hidesInput && !hasSecret([], input) && { value: echo(input) }),
       };
       break;
     }
@@ -130,7 +134,8 @@ export function validationFailed(
     const field = previewText([where, ...names].join('.'), ECHO_LIMIT);
     details[field] ??= {
       message: previewText(message, MESSAGE_LIMIT),
-      ...(!hidesInput && { value: echo(valueAt(input, path)) }),
+      ...(!hidesInput &&
+        !hasSecret(path, valueAt(input, path)) && { value: echo(valueAt(input, path)) }),
     };
   }
   return new HttpError(422, 'Validation Failed', details);
@@ -228,6 +233,13 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
     value = (value as Record<PropertyKey, unknown>)[key];
   }
   return value;
+}
+
+/** Returns whether a value at this path is or contains a client secret. */
+function hasSecret(path: readonly PropertyKey[], value: unknown): boolean {
+  if (path[0] === SECRET_FIELD || path.some((name) => SECRET_NAME.test(String(name)))) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, each]) => hasSecret([name], each));
 }
 
 /**

@@ -37,6 +37,7 @@ const stream = {
   notifyRemoved: false,
   includeProofs: false,
   headers: {},
+  oauth2: null,
   maxInFlight: null,
   maxPerSecond: 20,
   maxWebhookBytes: null,

@@ -90,6 +90,9 @@ export function createAttempts({
     id: delivery.id,
     body: delivery.body,
     headers: delivery.headers,
+    oauth2: delivery.oauth2
+      ? { streamId: delivery.streamId, credentials: delivery.oauth2 }
+      : undefined,
     traceparent,
     secrets: openSecrets(delivery),
     clockSkewMs: clockSkewMs(),

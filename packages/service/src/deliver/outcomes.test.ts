@@ -20,6 +20,7 @@ const claimed = (more: Partial<ClaimedDelivery>): ClaimedDelivery => ({
   webhookUrl: 'https://name:pass@receiver.test/',
   records: 0,
   headers: {},
+  oauth2: null,
   secrets: [],
   part: 0,
   parts: 1,

@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 5_000;
 /** Sends the test webhook of a chain family. Returns why it failed; undefined on success. */
 export type TestWebhook = (
   family: ChainFamily,
-  endpoint: Pick<Sending, 'url' | 'headers' | 'secrets'>,
+  endpoint: Pick<Sending, 'url' | 'headers' | 'oauth2' | 'secrets'>,
 ) => Promise<string | undefined>;
 
 export function createTestWebhook({

@@ -1,9 +1,10 @@
 /**
- * Encrypts the custom headers of streams and the logins in their webhook URLs before they reach the
- * ledger, because they may contain credentials of receivers. The returned store reads and writes
+ * Encrypts the custom headers of streams, their OAuth 2.0 client secrets and the logins in their
+ * webhook URLs before they reach the ledger, because they may be credentials of receivers. The returned store reads and writes
  * streams in plain text.
  */
 import { randomUUID } from 'node:crypto';
+import type { OAuth2Credentials } from '@sluice/kit/contract';
 import { eachStream } from '../store/streams/eachStream.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamDraft, StreamRecord } from '../store/streams/contract.ts';
@@ -16,12 +17,14 @@ type Headers = Record<string, string>;
 interface SealedEndpoint {
   webhookUrl: string;
   headers: Headers;
+  oauth2: OAuth2Credentials | null;
 }
 
 /** Maximum number of decrypted values to cache, so that most deliveries need no decryption. */
 const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
+const oauth2PurposeOf = (streamId: string): string => `client secret of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
 
 const SCHEME = /^https?:[/\\]+/i;
@@ -40,6 +43,12 @@ function mapLogin(url: string, change: (login: string) => string): string {
 
 const mapValues = (headers: Headers, change: (value: string) => string): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]));
+
+/** Returns the credentials with `change` applied to their client secret. */
+const mapClientSecret = (
+  oauth2: OAuth2Credentials | null,
+  change: (secret: string) => string,
+): OAuth2Credentials | null => oauth2 && { ...oauth2, clientSecret: change(oauth2.clientSecret) };
 
 export function sealEndpoints(store: Store, vault: Vault): Store {
   const opened = new Map<string, string>();
@@ -61,6 +70,11 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
     ...(endpoint.headers !== undefined && {
       headers: mapValues(endpoint.headers, (value) => vault.seal(value, purposeOf(streamId))),
     }),
+    ...(endpoint.oauth2 !== undefined && {
+      oauth2: mapClientSecret(endpoint.oauth2, (secret) =>
+        vault.seal(secret, oauth2PurposeOf(streamId)),
+      ),
+    }),
     ...(endpoint.webhookUrl !== undefined && {
       webhookUrl: mapLogin(
         endpoint.webhookUrl,
@@ -74,6 +88,7 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
   ): Endpoint => ({
     ...endpoint,
     headers: mapValues(endpoint.headers, (sealed) => open(sealed, purposeOf(streamId))),
+    oauth2: mapClientSecret(endpoint.oauth2, (sealed) => open(sealed, oauth2PurposeOf(streamId))),
     webhookUrl: mapLogin(endpoint.webhookUrl, (login) =>
       open(login.slice(SEALED_USER.length), loginPurposeOf(streamId)),
     ),
@@ -126,7 +141,7 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
   let count = 0;
-  for await (const { id, webhookUrl, headers } of eachStream(store)) {
+  for await (const { id, webhookUrl, headers, oauth2 } of eachStream(store)) {
     let isOld = false;
     const again = (sealed: string, purpose: string): string => {
       if (!vault.isOld(sealed)) return sealed;
@@ -135,6 +150,7 @@ export async function resealEndpoints(store: Store, vault: Vault): Promise<numbe
     };
     const patch = {
       headers: mapValues(headers, (sealed) => again(sealed, purposeOf(id))),
+      oauth2: mapClientSecret(oauth2, (sealed) => again(sealed, oauth2PurposeOf(id))),
       webhookUrl: mapLogin(
         webhookUrl,
         (login) => SEALED_USER + again(login.slice(SEALED_USER.length), loginPurposeOf(id)),

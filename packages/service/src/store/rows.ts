@@ -5,6 +5,7 @@ import type {
   DeliveryState,
   DeliverySummary,
   Job,
+  OAuth2Credentials,
   Replay,
 } from '@sluice/kit/contract';
 import type { Tables } from './engine/tables.ts';
@@ -22,6 +23,7 @@ export const streamColumns = [
   'deliver',
   'notify_removed',
   'headers',
+  'oauth2',
   'max_in_flight',
   'max_per_second',
   'strict_order',
@@ -43,6 +45,7 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     webhookUrl: row.webhook_url,
     chainIds: JSON.parse(row.chain_ids) as string[],
     headers: JSON.parse(row.headers) as Record<string, string>,
+    oauth2: readOAuth2(row.oauth2),
     limits: {
       maxInFlight: row.max_in_flight,
       maxPerSecond: row.max_per_second,
@@ -70,6 +73,10 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     notifyRemoved: row.notify_removed === 1,
   };
 }
+
+/** Reads the stored credentials of a stream, or of a claimed delivery. */
+export const readOAuth2 = (json: string | null): OAuth2Credentials | null =>
+  json === null ? null : (JSON.parse(json) as OAuth2Credentials);
 
 /**
  * Reads stored options. Missing and null values get their defaults, because older versions wrote

@@ -33,6 +33,7 @@ const EVM_NULLABLE = [
   'abi',
   'advancedOptions',
   'triggers',
+  'oauth2',
   'maxInFlight',
   'maxPerSecond',
   'maxWebhookBytes',
@@ -49,6 +50,7 @@ const APTOS_FLAGS = [
 ] as const satisfies (keyof AptosStream)[];
 
 const APTOS_NULLABLE = [
+  'oauth2',
   'maxInFlight',
   'maxPerSecond',
   'maxWebhookBytes',

@@ -17,7 +17,7 @@ import {
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { aptosNetwork, chainFamily, deliverMode, streamStatus } from '../requests/enums.ts';
-import { LIMITS } from '../requests/streamFields.ts';
+import { LIMITS, oauth2Client } from '../requests/streamFields.ts';
 import {
   STREAM_CHANGE_KINDS,
   abiItemSchema,
@@ -72,6 +72,7 @@ const evmStream = named(
     notifyRemoved: flag,
     includeProofs: flag,
     headers,
+    oauth2: oauth2Client.nullable(),
     ...limits,
     maxWebhookBytes,
     status: streamStatus,
@@ -100,6 +101,7 @@ const aptosStream = named(
     demo: flag,
     allAddresses: flag,
     headers,
+    oauth2: oauth2Client.nullable(),
     ...limits,
     maxWebhookBytes,
     status: streamStatus,
@@ -293,7 +295,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl or headers are given.`,
+    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateEvmStreamSchema,
     answer: evmStream,
     errors: [400, 404, 422],
@@ -367,7 +369,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl or headers are given.`,
+    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateAptosStreamSchema,
     answer: aptosStream,
     errors: [400, 404, 422],

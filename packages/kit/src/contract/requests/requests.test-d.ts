@@ -64,6 +64,14 @@ interface StreamLimits {
   strictOrder: boolean;
 }
 
+interface OAuth2Credentials {
+  tokenUrl: string;
+  clientId: string;
+  clientSecret: string;
+  scope?: string | undefined;
+  audience?: string | undefined;
+}
+
 interface CreateEvmStream extends Optional<StreamLimits> {
   webhookUrl: string;
   description: string;
@@ -84,6 +92,7 @@ interface CreateEvmStream extends Optional<StreamLimits> {
   deliver?: DeliverMode | undefined;
   notifyRemoved?: boolean | undefined;
   headers?: Record<string, string> | undefined;
+  oauth2?: OAuth2Credentials | null | undefined;
   maxWebhookBytes?: number | null | undefined;
 }
 
@@ -124,6 +133,7 @@ interface CreateAptosStream extends Optional<StreamLimits> {
   demo?: boolean | undefined;
   allAddresses?: boolean | undefined;
   headers?: Record<string, string> | undefined;
+  oauth2?: OAuth2Credentials | null | undefined;
   maxWebhookBytes?: number | null | undefined;
 }
 

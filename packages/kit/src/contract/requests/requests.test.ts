@@ -17,6 +17,7 @@ import {
 } from '../index.ts';
 
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
+const OAUTH2 = { tokenUrl: 'https://a.example/token', clientId: 'a', clientSecret: 'b' };
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 
 /** Returns the path and message of each problem in a stream with these fields. */
@@ -106,6 +107,19 @@ describe('createEvmStreamSchema', () => {
     [{ maxWebhookBytes: 2 ** 31 }, 'maxWebhookBytes should be at most 1073741824'],
     [{ maxWebhookBytes: '9000' }, 'maxWebhookBytes should be a whole number of bytes, or null'],
     [{ maxPerSecond: 0 }, 'maxPerSecond should be at least 0.01'],
+    [
+      { oauth2: { ...OAUTH2, tokenUrl: 'sluice://inbox/a' } },
+      'oauth2.tokenUrl should be an absolute http:// or https:// URL without login and fragment',
+    ],
+    [
+      { oauth2: { ...OAUTH2, tokenUrl: 'https://user@a.example/' } },
+      'oauth2.tokenUrl should be an absolute http:// or https:// URL without login and fragment',
+    ],
+    [
+      { oauth2: { ...OAUTH2, clientSecret: '' } },
+      'oauth2.clientSecret should be printable ASCII, not empty',
+    ],
+    [{ oauth2: { ...OAUTH2, scope: 'a\nb' } }, 'oauth2.scope should be printable ASCII, not empty'],
     [{ maxPerSecond: '5' }, 'maxPerSecond should be a number from 0.01 to 10000, or null'],
   ])('rejects %j', (fields, problem) => {
     expect(problems(fields)).toEqual([problem]);

@@ -1,6 +1,6 @@
 /** Schemas of the fields that new streams, stream updates and dry runs share. */
 import * as z from 'zod';
-import { typed } from '../named.ts';
+import { sentShape, shape, typed } from '../named.ts';
 import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
 import { parseEventSignature } from '../rules/events.ts';
 import { readInboxName } from '../rules/inbox.ts';
@@ -122,6 +122,48 @@ const headers = bounded(
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
 
+const printable = (maxLength: number) =>
+  text(maxLength).regex(/^[\x20-\x7e]+$/, { error: 'should be printable ASCII, not empty' });
+
+/** A URL without login, which belongs in `clientId` and `clientSecret`, and without fragment. */
+function isTokenUrl(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '' && !text.includes('#');
+}
+
+const tokenUrl = text(2048)
+  .refine(isTokenUrl, {
+    error: 'should be an absolute http:// or https:// URL without login and fragment',
+  })
+  .describe("Token endpoint of the receiver's authorization server.");
+const clientId = printable(256);
+const scope = printable(1024);
+const audience = printable(1024);
+
+const oauth2Credentials = sentShape(
+  'OAuth2Credentials',
+  'OAuth 2.0 client credentials. `clientSecret` is never returned, so a change needs all fields.',
+  z.strictObject({
+    tokenUrl,
+    clientId,
+    clientSecret: printable(1024).meta({ format: 'password', writeOnly: true }),
+    scope: given(scope).describe('Requested scopes, separated by spaces.'),
+    audience: given(audience).describe('For authorization servers that require it.'),
+  }),
+);
+
+export const oauth2Client = shape(
+  'OAuth2Client',
+  'OAuth 2.0 client credentials of a stream, without the secret.',
+  z.strictObject({
+    tokenUrl: z.string(),
+    clientId: z.string(),
+    scope: z.string().exactOptional(),
+    audience: z.string().exactOptional(),
+  }),
+);
+
 /** Descriptions of the fields that limit a stream's deliveries, for requests and responses. */
 export const LIMITS = {
   maxInFlight: 'Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64.',
@@ -142,6 +184,11 @@ const ownFields = {
   headers: given(headers).describe(
     'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only.',
   ),
+  oauth2: oauth2Credentials
+    .nullish()
+    .describe(
+      'Sends an access token with each webhook, as `authorization: Bearer`. Null, the default, sends none. Sluice only.',
+    ),
   maxInFlight: z
     .int({ error: 'should be a whole number from 1 to 64, or null' })
     .min(1, { error: 'should be at least 1' })

@@ -505,13 +505,29 @@ describe('the secret of a stream', () => {
       expect(answer.status).toBe(200);
       return (await sink.waitFor((request) => request.path === path)).headers['x-token'];
     };
-    expect(await sentHeaders({ headers: { 'x-token': token } })).toBe(token);
+    const clientSecret = 'client-secret-of-the-receiver';
+    sink.respond({ body: '{"access_token":"a","token_type":"Bearer"}' }, { path: '/token' });
+    const login = (): string =>
+      atob(
+        String(
+          sink.requests.findLast(({ path }) => path === '/token')?.headers['authorization'],
+        ).slice('Basic '.length),
+      );
+    const oauth2 = { tokenUrl: `${sink.url}/token`, clientId: 'sluice', clientSecret };
+    expect(await sentHeaders({ headers: { 'x-token': token }, oauth2 })).toBe(token);
+    expect(login()).toBe(`sluice:${clientSecret}`);
     await sealed.stop();
     const files = readdirSync(dataFolder);
     expect(files).not.toContain('master-key');
     for (const name of files) {
       const bytes = readFileSync(join(dataFolder, name), 'latin1');
-      for (const text of [secret, secret.slice('whsec_'.length), streamsSecret, token]) {
+      for (const text of [
+        secret,
+        secret.slice('whsec_'.length),
+        streamsSecret,
+        token,
+        clientSecret,
+      ]) {
         expect(bytes).not.toContain(text);
       }
     }
@@ -527,7 +543,9 @@ describe('the secret of a stream', () => {
     expect(sealed.secret).toBe(streamsSecret);
     expect((await sluiceOf(sealed, API_KEY).getStreamSecret(id)).secret).toBe(secret);
     expect(await headersOf()).toEqual({ 'x-token': token });
+    sink.clear();
     expect(await sentHeaders({})).toBe(token);
+    expect(login()).toBe(`sluice:${clientSecret}`);
     await sealed.stop();
     expect(said.join('\n')).not.toContain(secret);
   });

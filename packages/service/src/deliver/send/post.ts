@@ -177,8 +177,10 @@ export interface Posted {
   status: number | null;
   /** The raw `Retry-After` header. */
   retryAfter: string | undefined;
-  /** The first {@link RESPONSE_LIMIT_BYTES} of the response, as text. */
+  /** The first bytes of the response, up to the limit of the request, as text. */
   responseBody: string;
+  /** Whether the response was longer than `responseBody`. */
+  isCut: boolean;
   /** Reason why no complete response arrived; null if enough of the response was read. */
   failure: string | null;
   /**
@@ -203,12 +205,14 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
  * instead of streams, because thousands of small responses may arrive per second.
  *
  * @param timeoutMs time from now to the last byte read: connection, headers and body together
+ * @param responseLimitBytes maximum size of `responseBody`. Default: 4 KiB
  */
 export function post(
   dispatcher: Dispatcher,
   connections: Connections,
   request: { origin: string; path: string; headers: Record<string, string>; body: Uint8Array },
   timeoutMs: number,
+  responseLimitBytes = RESPONSE_LIMIT_BYTES,
 ): Promise<Posted> {
   return new Promise((resolve) => {
     const elapsedMs = startStopwatch();
@@ -229,7 +233,8 @@ export function post(
       // PostgreSQL cannot store NUL in text.
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
       const isSent = controller !== undefined;
-      const exchange = { status, retryAfter, responseBody, failure, localFailure };
+      const isCut = readBytes > keptBytes;
+      const exchange = { status, retryAfter, responseBody, isCut, failure, localFailure };
       resolve({ ...exchange, connecting, isSent, answeredAt });
     };
     const giveUp = (failure: string | null, localFailure?: LocalFailure): void => {
@@ -263,9 +268,9 @@ export function post(
         onResponseData(_, chunk) {
           if (over) return;
           readBytes += chunk.length;
-          if (keptBytes < RESPONSE_LIMIT_BYTES) {
+          if (keptBytes < responseLimitBytes) {
             // Copies the chunk, because the parser owns its memory.
-            const part = Buffer.from(chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes));
+            const part = Buffer.from(chunk.subarray(0, responseLimitBytes - keptBytes));
             kept.push(part);
             keptBytes += part.length;
           }

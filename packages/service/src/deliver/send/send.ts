@@ -1,7 +1,6 @@
 /**
  * Sends one signed POST to a webhook URL, with limits on the time and on the size of the response.
  */
-import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import {
   WEBHOOK_HEADERS,
   type WebhookOrigin,
@@ -11,12 +10,19 @@ import {
 import { describeError } from '../../base/log.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
-import type { CertifiedKey } from './clientCertificate.ts';
-import { type Connections, createConnections, type Posted, post, toTransport } from './post.ts';
+import { type OriginOptions, IDLE_MS, createOrigins } from './origins.ts';
+import { type Posted, toTransport } from './post.ts';
 import type { AddressGuard } from './guard.ts';
 import { startDeadline } from './deadline.ts';
 import type { LocalFailure } from './localFailure.ts';
 import { createSigner } from './signer.ts';
+import { sendAuthorized } from './oauth2/authorized.ts';
+import {
+  type StreamOAuth2,
+  TOKEN_RESPONSE_BYTES,
+  type TokenFailure,
+  createTokens,
+} from './oauth2/tokens.ts';
 
 export interface Sending {
   url: string;
@@ -26,6 +32,11 @@ export interface Sending {
   body: Uint8Array;
   /** The stream's custom headers. */
   headers: Record<string, string>;
+  /**
+   * Client credentials for the access token that is sent with the webhook; undefined for none. An
+   * inbox gets no token.
+   */
+  oauth2?: StreamOAuth2 | undefined;
   /**
    * The stream's own secrets, which sign `webhook-signature` together with the account's secret.
    * Default: none.
@@ -74,9 +85,11 @@ export interface Sender {
 
 /** Timeout from the start of an attempt to the last byte read: connection, headers and body. */
 const TOTAL_TIMEOUT_MS = 15_000;
-const IDLE_ORIGIN_MS = 60_000;
-/** The share of the timeout in which a proxy must open its tunnel: 10 s by default. */
-const TUNNEL_SHARE = 2 / 3;
+/**
+ * The share of the timeout that an attempt may wait for an access token, in addition to the timeout
+ * of the webhook: 10 s by default.
+ */
+const TOKEN_SHARE = 2 / 3;
 
 /** The parsed destination of a webhook URL. */
 type Target = { headers: Record<string, string> } & (
@@ -85,7 +98,7 @@ type Target = { headers: Record<string, string> } & (
   | { refused: string }
 );
 
-export interface SenderOptions {
+export interface SenderOptions extends Omit<OriginOptions, 'timeoutMs'> {
   guard: AddressGuard;
   /** Returns the account's streams secret. Called for each attempt. */
   secret(): string;
@@ -94,13 +107,6 @@ export interface SenderOptions {
   /** Returns the private keys that sign at this time by the ledger's clock. Default: none. */
   privateKeys?: ((at: number) => readonly string[]) | undefined;
   timeoutMs?: number | undefined;
-  /** Certificate for receivers that request one. Default: none. */
-  clientCertificate?: { read(): CertifiedKey | undefined } | undefined;
-  /**
-   * URL of an HTTP or HTTPS proxy for all requests, including its login. Default: none. The proxy
-   * resolves names and decides which addresses are allowed, so the guard checks only URLs.
-   */
-  egressProxy?: string | undefined;
   /**
    * Receives webhooks for the service's own inboxes; undefined if this process cannot reach them.
    */
@@ -115,15 +121,6 @@ export interface SenderOptions {
     | undefined;
 }
 
-interface Origin {
-  pool: Dispatcher;
-  /** The client certificate of the pool's connections. */
-  presented: CertifiedKey | undefined;
-  usedAt: number;
-  /** The last received certificate; null before the first connection, and without TLS. */
-  certificate: ShownCertificate | null;
-}
-
 export function createSender({
   guard,
   secret,
@@ -134,34 +131,10 @@ export function createSender({
   egressProxy,
   inbox = () => Promise.reject(new Error('inboxes cannot be reached from this process')),
 }: SenderOptions): Sender {
-  const connections = createConnections();
-  const pools = new Map<string, Origin>();
+  const origins = createOrigins({ guard, clientCertificate, egressProxy, timeoutMs });
   /** Targets by webhook URL. Streams have few URLs and use them thousands of times. */
   const targets = new Map<string, Target>();
   const signer = createSigner();
-
-  const createPool = createPools({ guard, connections, timeoutMs, egressProxy });
-
-  /**
-   * Returns the entry of an origin that passed the guard, and creates its connection pool if
-   * necessary.
-   */
-  const reach = (origin: string): Origin => {
-    const presented = clientCertificate?.read();
-    let entry = pools.get(origin);
-    if (entry !== undefined && entry.presented !== presented) {
-      // Attempts in flight keep their connections; later ones use the new client certificate.
-      void entry.pool.close();
-      entry = undefined;
-    }
-    if (entry === undefined) {
-      const pool = createPool(origin, presented);
-      entry = { pool, presented, usedAt: 0, certificate: null };
-      pools.set(origin, entry);
-    }
-    entry.usedAt = performance.now();
-    return entry;
-  };
 
   const targetOf = (webhookUrl: string): Target => {
     let target = targets.get(webhookUrl);
@@ -175,12 +148,9 @@ export function createSender({
   const sweep = setInterval(() => {
     targets.clear();
     signer.forget();
-    for (const [origin, { pool, usedAt }] of pools) {
-      if (performance.now() - usedAt < IDLE_ORIGIN_MS) continue;
-      pools.delete(origin);
-      void pool.close();
-    }
-  }, IDLE_ORIGIN_MS);
+    tokens.forget();
+    origins.closeIdle();
+  }, IDLE_MS);
   sweep.unref();
 
   const headersFor = (sending: Sending, startedAt: number): Record<string, string> => {
@@ -206,92 +176,72 @@ export function createSender({
     };
   };
 
+  const tokens = createTokens({
+    async post(url, request, limitMs) {
+      const target = targetOf(url);
+      if ('refused' in target) return { ...UNSENT, failure: target.refused };
+      if ('inbox' in target) return { ...UNSENT, failure: 'an inbox issues no tokens' };
+      return (await origins.post(target, request, limitMs, TOKEN_RESPONSE_BYTES)).posted;
+    },
+    timeoutMs: timeoutMs * TOKEN_SHARE,
+  });
+
+  const sendOnce = async (sending: Sending, limitMs: number): Promise<SendResult> => {
+    const startedAt = Date.now();
+    const beganAt = performance.now();
+    const end = (posted: Posted, certificate: ShownCertificate | null = null): SendResult => {
+      const { status, failure, localFailure, retryAfter, responseBody, isSent } = posted;
+      const endedAt = performance.now();
+      return {
+        startedAt,
+        durationMs: Math.round(endedAt - beganAt),
+        status,
+        // A 2xx with a stalled body is not a success yet, because the receiver may still fail.
+        error: failure ?? statusError(status),
+        retryAfterMs: readRetryAfterMs(status, retryAfter, Date.now() + (sending.clockSkewMs ?? 0)),
+        responseBody,
+        transport: toTransport(posted, { beganAt, endedAt }, certificate),
+        localFailure: localFailure && { cause: localFailure, isSent },
+      };
+    };
+    const target = targetOf(sending.url);
+    if ('refused' in target) return end({ ...UNSENT, failure: target.refused });
+    const request = {
+      headers: { ...target.headers, ...sending.headers, ...headersFor(sending, startedAt) },
+      body: sending.body,
+    };
+    if ('inbox' in target) {
+      const posted = await hand(inbox(target.inbox, request), limitMs);
+      return { ...end(posted), transport: null };
+    }
+    const { posted, certificate } = await origins.post(target, request, limitMs);
+    return end(posted, certificate);
+  };
+
   return {
     async send(sending) {
+      const { oauth2, headers } = sending;
+      if (oauth2 === undefined || !('origin' in targetOf(sending.url))) {
+        return sendOnce(sending, timeoutMs);
+      }
       const startedAt = Date.now();
       const beganAt = performance.now();
-      const end = (posted: Posted, origin: Origin | undefined): SendResult => {
-        const { status, failure, localFailure, retryAfter, responseBody, isSent } = posted;
-        const endedAt = performance.now();
-        const known = origin?.certificate ?? null;
-        return {
-          startedAt,
-          durationMs: Math.round(endedAt - beganAt),
-          status,
-          // A 2xx with a stalled body is not a success yet, because the receiver may still fail.
-          error: failure ?? statusError(status),
-          retryAfterMs: readRetryAfterMs(
-            status,
-            retryAfter,
-            Date.now() + (sending.clockSkewMs ?? 0),
-          ),
-          responseBody,
-          transport: toTransport(posted, { beganAt, endedAt }, known),
-          localFailure: localFailure && { cause: localFailure, isSent },
-        };
-      };
-      const target = targetOf(sending.url);
-      if ('refused' in target) return end({ ...UNSENT, failure: target.refused }, undefined);
-      const request = {
-        headers: { ...target.headers, ...sending.headers, ...headersFor(sending, startedAt) },
-        body: sending.body,
-      };
-      if ('inbox' in target) {
-        const posted = await hand(inbox(target.inbox, request), timeoutMs);
-        return { ...end(posted, undefined), transport: null };
-      }
-      const origin = reach(target.origin);
-      const posted = await post(
-        origin.pool,
-        connections,
-        { ...request, origin: target.origin, path: target.path },
+      const sent = await sendAuthorized(
+        oauth2,
+        tokens,
+        (authorization, limitMs) =>
+          sendOnce({ ...sending, headers: { ...headers, authorization } }, limitMs),
         timeoutMs,
       );
-      if (posted.connecting !== undefined) origin.certificate = posted.connecting.certificate;
-      return end(posted, origin);
+      if (!('failure' in sent)) return sent;
+      const durationMs = Math.round(performance.now() - beganAt);
+      return { ...toUnsent(sent), startedAt, durationMs };
     },
     async close() {
       clearInterval(sweep);
-      await Promise.all([...pools.values()].map(({ pool }) => pool.destroy()));
-      pools.clear();
+      await origins.close();
     },
   };
-}
-
-// undici's own timeouts are off, because the deadline of `post` covers everything.
-const LIMITS = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
-
-/**
- * Returns a function that creates the pool of an origin. The pool allows as many connections as
- * attempts, because two streams may share a host, and one that hangs must not delay the other. The
- * deliverer limits the number of attempts.
- */
-function createPools({
-  guard,
-  connections,
-  timeoutMs,
-  egressProxy,
-}: Pick<SenderOptions, 'guard' | 'egressProxy'> & {
-  connections: Connections;
-  timeoutMs: number;
-}): (origin: string, certificate: CertifiedKey | undefined) => Dispatcher {
-  return (origin, certificate) =>
-    egressProxy === undefined
-      ? new Pool(origin, { ...LIMITS, connect: connections.noted(guard.connectWith(certificate)) })
-      : new ProxyAgent({
-          ...LIMITS,
-          uri: egressProxy,
-          ...(certificate !== undefined && { requestTls: certificate }),
-          // Always uses a tunnel, so that a rejection by the proxy is not mistaken for the
-          // receiver's response.
-          proxyTunnel: true,
-          clientFactory: (proxy, options) =>
-            connections.notedTunnels(new Pool(proxy, options), timeoutMs * TUNNEL_SHARE),
-          factory(target, options) {
-            const tunnel = options as Pool.Options & { connect: buildConnector.connector };
-            return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
-          },
-        });
 }
 
 function toOptionalHeaders({ part, origin, traceparent }: Sending): Record<string, string> {
@@ -306,12 +256,22 @@ const UNSENT: Posted = {
   status: null,
   retryAfter: undefined,
   responseBody: '',
+  isCut: false,
   failure: null,
   localFailure: undefined,
   connecting: undefined,
   isSent: false,
   answeredAt: undefined,
 };
+
+/** Returns the result of an attempt without an access token. */
+const toUnsent = ({
+  failure,
+  localFailure,
+}: TokenFailure): Omit<SendResult, 'startedAt' | 'durationMs'> => ({
+  ...{ status: null, error: failure, responseBody: '', transport: null },
+  localFailure: localFailure && { cause: localFailure, isSent: false },
+});
 
 /** Returns an inbox's response in the form of a network response. */
 async function hand(

@@ -469,6 +469,7 @@ const stream = (id: string, options: Partial<AptosStreamRecord['options']>): Apt
   webhookUrl: '',
   chainIds: ['aptos:local'],
   headers: {},
+  oauth2: null,
   limits: DEFAULT_LIMITS,
   options: { ...DEFAULT_APTOS_OPTIONS, ...options },
   status: 'active',

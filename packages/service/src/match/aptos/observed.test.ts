@@ -42,7 +42,8 @@ type Options = Partial<AptosStreamRecord['options']>;
 function indexOf(options: Options, addresses: readonly string[] = [ALICE]): AptosIndex {
   const index = createAptosIndex();
   index.put({
-    ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/', headers: {} },
+    ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/' },
+    ...{ headers: {}, oauth2: null },
     ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 1 },
     ...{ createdAt: 0, updatedAt: 0, family: 'aptos', chainIds: [CHAIN], limits: DEFAULT_LIMITS },
     options: { ...DEFAULT_APTOS_OPTIONS, ...options },

@@ -8,6 +8,7 @@ import { type Engine, readMoment } from '../engine/engine.ts';
 import { packTexts } from '../engine/packedTexts.ts';
 import type { DayFilter } from '../engine/partitions.ts';
 import type { Db, Tables } from '../engine/tables.ts';
+import { readOAuth2 } from '../rows.ts';
 import { PROBE_EVERY_MS } from '../streams/healthWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites } from './contract.ts';
 import {
@@ -202,7 +203,7 @@ async function lease(
     .execute();
   const streams = await trx
     .selectFrom('stream')
-    .select(['id', 'webhook_url', 'headers', 'secrets', 'status'])
+    .select(['id', 'webhook_url', 'headers', 'oauth2', 'secrets', 'status'])
     .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
     .execute();
   const matchOf = new Map(matches.map((match) => [match.id, match]));
@@ -214,6 +215,7 @@ async function lease(
         streamId: stream.id,
         webhookUrl: stream.webhook_url,
         headers: JSON.parse(stream.headers) as Record<string, string>,
+        oauth2: readOAuth2(stream.oauth2),
         secrets: JSON.parse(stream.secrets) as SealedSecret[],
         isProbe: stream.status === 'error',
       },

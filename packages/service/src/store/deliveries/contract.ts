@@ -26,6 +26,7 @@ import type {
   DeliveryOrder,
   DeliverySearch,
   DeliverySummary,
+  OAuth2Credentials,
   WebhookOrigin,
 } from '@sluice/kit/contract';
 import type { SealedSecret } from '../access/contract.ts';
@@ -48,6 +49,8 @@ export interface ClaimedDelivery {
   webhookUrl: string;
   records: number;
   headers: Record<string, string>;
+  /** Client credentials for the access tokens of the receiver; null if it needs none. */
+  oauth2: OAuth2Credentials | null;
   /** Newest first. */
   secrets: SealedSecret[];
   /** Index of this part, from 0, and number of parts, as in {@link NewMatch}. */

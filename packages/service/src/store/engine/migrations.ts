@@ -684,6 +684,12 @@ const addedUrls: Migration = {
   },
 };
 
+const oauth2: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('stream').addColumn('oauth2', 'text').execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -694,6 +700,7 @@ export const migrations: Record<string, Migration> = {
   '0007 session names': sessionNames,
   '0008 retries apart': retriesApart,
   '0009 added urls': addedUrls,
+  '0010 oauth2': oauth2,
 };
 
 /** Table with the names of the applied migrations. */

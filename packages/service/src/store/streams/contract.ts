@@ -4,6 +4,7 @@ import type {
   ChainFamily,
   DeliverMode,
   EvmStream,
+  OAuth2Credentials,
   BackOff,
   BackOffReason,
   StreamLimits,
@@ -55,11 +56,12 @@ export const DEFAULT_LIMITS: StreamLimits = {
 
 export const DEFAULT_DELIVERY: Pick<
   EvmStreamDraft,
-  'deliver' | 'notifyRemoved' | 'headers' | 'limits'
+  'deliver' | 'notifyRemoved' | 'headers' | 'oauth2' | 'limits'
 > = {
   deliver: 'both',
   notifyRemoved: false,
   headers: {},
+  oauth2: null,
   limits: DEFAULT_LIMITS,
 };
 
@@ -94,6 +96,8 @@ interface AnyStreamDraft {
   /** For example `0x1` on EVM chains, or `aptos:mainnet` on Aptos. */
   chainIds: string[];
   headers: Record<string, string>;
+  /** Client credentials for the access tokens of the receiver; null if it needs none. */
+  oauth2: OAuth2Credentials | null;
   limits: StreamLimits;
 }
 

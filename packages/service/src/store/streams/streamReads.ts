@@ -20,7 +20,7 @@ type Spell = { now: number } & Pick<
   | 'back_off_until'
 >;
 
-/** Maximum total size of the options and headers of the streams on a page, in bytes. */
+/** Maximum total size of the options, headers and OAuth 2.0 credentials of the streams on a page, in bytes. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamReads {
@@ -42,7 +42,10 @@ export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamRea
       let query = db
         .selectFrom('stream')
         .select(['id', 'created_at'])
-        .select(sql<number>`octet_length(options) + octet_length(headers)`.as('bytes'))
+        .select(
+          sql<number>`octet_length(options) + octet_length(headers)
+          + coalesce(octet_length(oauth2), 0)`.as('bytes'),
+        )
         .where(chosen);
       if (after !== undefined) {
         query = query.where(

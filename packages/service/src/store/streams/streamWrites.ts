@@ -53,6 +53,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
             deliver: draft.family === 'evm' ? draft.deliver : 'both',
             notify_removed: draft.family === 'evm' && draft.notifyRemoved ? 1 : 0,
             headers: JSON.stringify(draft.headers),
+            oauth2: toOAuth2Value(draft.oauth2),
             ...toLimitValues(draft.limits),
             next_send_at: null,
             secrets: JSON.stringify(
@@ -181,6 +182,9 @@ async function cancelSome(
   return true;
 }
 
+const toOAuth2Value = (oauth2: StreamRecord['oauth2']): string | null =>
+  oauth2 === null ? null : JSON.stringify(oauth2);
+
 const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({
   max_in_flight: maxInFlight,
   max_per_second: maxPerSecond,
@@ -208,6 +212,7 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
     ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
     ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),
+    ...(patch.oauth2 !== undefined && { oauth2: toOAuth2Value(patch.oauth2) }),
     ...(patch.limits !== undefined && toLimitValues(patch.limits)),
     ...('deliver' in patch && { deliver: patch.deliver }),
     ...('notifyRemoved' in patch && { notify_removed: Number(patch.notifyRemoved) }),

@@ -30,6 +30,11 @@ interface StreamTable {
    * encrypted.
    */
   headers: string;
+  /**
+   * JSON of `OAuth2Credentials`, with a client secret that `sealedEndpoints.ts` has encrypted; null
+   * if the receiver needs no access token.
+   */
+  oauth2: string | null;
   max_in_flight: number | null;
   max_per_second: number | null;
   /** 1 if deliveries are sent one at a time, in order of creation. */

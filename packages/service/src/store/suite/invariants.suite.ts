@@ -282,6 +282,7 @@ function withoutLife(record: StreamRecord) {
     deliver,
     notifyRemoved,
     headers,
+    oauth2,
     limits,
   } = record;
   return {
@@ -294,6 +295,7 @@ function withoutLife(record: StreamRecord) {
     deliver,
     notifyRemoved,
     headers,
+    oauth2,
     limits,
   };
 }

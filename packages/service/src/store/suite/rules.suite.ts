@@ -77,6 +77,7 @@ export function testRules(tools: StoreTools): void {
         webhookUrl: 'https://example.com',
         chainIds: [chain],
         headers: {},
+        oauth2: null,
         limits: DEFAULT_LIMITS,
         options: DEFAULT_APTOS_OPTIONS,
       });

@@ -89,6 +89,7 @@ const toRecord = (
   webhookUrl: '',
   chainIds: [toAptosChain(network)],
   headers: {},
+  oauth2: null,
   limits: DEFAULT_LIMITS,
   options,
   status: 'active',

@@ -12,6 +12,7 @@ import {
   type StreamCallNeeds,
   commonPatch,
   createStreamCalls,
+  showOAuth2,
   toLife,
   withGiven,
 } from './streamCalls.ts';
@@ -26,6 +27,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds) {
       network: record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []),
       ...record.options,
       headers: record.headers,
+      oauth2: showOAuth2(record.oauth2),
       ...record.limits,
       ...toLife(record, problemOf(record, needs)),
     };
@@ -43,6 +45,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds) {
         webhookUrl: wanted.webhookUrl,
         chainIds: wanted.network.map(toAptosChain),
         headers: wanted.headers ?? {},
+        oauth2: wanted.oauth2 ?? null,
         limits: withGiven(DEFAULT_LIMITS, wanted),
         options,
       };

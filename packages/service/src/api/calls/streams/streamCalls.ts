@@ -1,9 +1,17 @@
 /** The stream calls that both chain families share. */
 import { randomUUID } from 'node:crypto';
-import type { ChainFamily, Optional, StreamLimits, StreamStatus } from '@sluice/kit/contract';
+import type {
+  ChainFamily,
+  OAuth2Client,
+  OAuth2Credentials,
+  Optional,
+  StreamLimits,
+  StreamStatus,
+} from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/streams/contract.ts';
+import type { TestWebhook } from '../../../deliver/testWebhook.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import { HttpError, validationFailed } from '../../answers.ts';
 import { callerOf } from '../../auth/auth.ts';
@@ -12,20 +20,15 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 import { type StreamOf, findStream, ofFamily } from './findStream.ts';
 import type { ProblemNeeds } from './streamProblems.ts';
 
-/** Target of a test webhook: the URL, the headers, and the secrets that sign the webhook. */
-export interface Endpoint {
-  url: string;
-  headers: Record<string, string>;
-  /** The stream's own secrets. */
-  secrets: readonly string[];
-}
+/** Receiver of a stream: the URL, the headers and the client credentials. */
+type Endpoint = Pick<StreamRecord, 'id' | 'webhookUrl' | 'headers' | 'oauth2'>;
 
 export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
   /** Returns why this URL is not allowed for webhooks, or undefined. */
   refuseUrl(url: URL): Promise<string | undefined>;
   /** Sends the family's test webhook; returns why it failed, or undefined. */
-  testWebhook(family: ChainFamily, endpoint: Endpoint): Promise<string | undefined>;
+  testWebhook: TestWebhook;
   streamSecrets: StreamSecrets;
 }
 
@@ -65,11 +68,9 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const draft = family.toDraft(body, sent.body);
       const id = randomUUID();
       const { secret, sealedSecret } = streamSecrets.create(id);
-      await tryWebhook(needs, family.name, {
-        url: draft.webhookUrl,
-        headers: draft.headers,
-        secrets: [secret],
-      });
+      const endpoint = { ...draft, id };
+      refuseTwoAuthorizations(endpoint, sent.body);
+      await tryWebhook(needs, family.name, endpoint, [secret]);
       const record = own(await store.createStream<StreamDraft>(draft, { id, sealedSecret }));
       return family.toAnswer(record);
     },
@@ -79,12 +80,16 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
     async update({ context, params, body, sent }: Asked<Changes>) {
       const before = await find(params.id);
       const patch = family.toPatch(body, sent.body, before);
-      if (patch.webhookUrl !== undefined || patch.headers !== undefined) {
-        await tryWebhook(needs, family.name, {
-          url: patch.webhookUrl ?? before.webhookUrl,
-          headers: patch.headers ?? before.headers,
-          secrets: await streamSecrets.list(before.id),
-        });
+      const { webhookUrl, headers, oauth2 } = patch;
+      if (webhookUrl !== undefined || headers !== undefined || oauth2 !== undefined) {
+        const endpoint = {
+          id: before.id,
+          webhookUrl: webhookUrl ?? before.webhookUrl,
+          headers: headers ?? before.headers,
+          oauth2: oauth2 === undefined ? before.oauth2 : oauth2,
+        };
+        refuseTwoAuthorizations(endpoint, sent.body);
+        await tryWebhook(needs, family.name, endpoint, await streamSecrets.list(before.id));
       }
       const fields = changedFields(before, patch);
       const { keyId } = callerOf(context);
@@ -104,11 +109,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       // in requests.
       if (status === 'error') return family.toAnswer(before);
       if (status === 'active' && before.status !== 'active') {
-        await tryWebhook(needs, family.name, {
-          url: before.webhookUrl,
-          headers: before.headers,
-          secrets: await streamSecrets.list(before.id),
-        });
+        await tryWebhook(needs, family.name, before, await streamSecrets.list(before.id));
       }
       const isActive = status === 'active';
       const { keyId } = callerOf(context);
@@ -138,20 +139,39 @@ function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
     .map(([name]) => name);
 }
 
-/** Throws unless this URL is allowed for webhooks and accepts the test webhook. */
+/** Throws a 422 if the `Authorization` header of a stream's webhooks would be set twice. */
+function refuseTwoAuthorizations({ webhookUrl, headers, oauth2 }: Endpoint, body: unknown): void {
+  if (oauth2 === null) return;
+  const hasHeader = 'authorization' in headers;
+  if (!hasHeader && new URL(webhookUrl).username === '') return;
+  const other = hasHeader ? 'headers.authorization' : 'the login in webhookUrl';
+  const message = `cannot be combined with ${other}, because both set the Authorization header: remove ${other} or oauth2`;
+  throw validationFailed('requestBody', [{ path: ['oauth2'], message }], body);
+}
+
+/**
+ * Throws unless the URLs of this endpoint are allowed for webhooks and it accepts the test webhook.
+ *
+ * @param secrets the stream's own secrets, which sign the webhook
+ */
 export async function tryWebhook(
   { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
   family: ChainFamily,
-  endpoint: Endpoint,
+  { id, webhookUrl: url, headers, oauth2 }: Endpoint,
+  secrets: readonly string[],
 ): Promise<void> {
-  const { url } = endpoint;
-  const refused = await refuseUrl(new URL(url));
-  if (refused !== undefined) {
-    throw validationFailed('requestBody', [{ path: ['webhookUrl'], message: refused }], {
-      webhookUrl: url,
-    });
+  for (const [path, text] of [
+    [['webhookUrl'], url],
+    [['oauth2', 'tokenUrl'], oauth2?.tokenUrl],
+  ] as const) {
+    const refused = text === undefined ? undefined : await refuseUrl(new URL(text));
+    if (refused === undefined) continue;
+    throw validationFailed('requestBody', [{ path, message: refused }], { webhookUrl: url });
   }
-  const failure = await testWebhook(family, endpoint);
+  const failure = await testWebhook(family, {
+    ...{ url, headers, secrets },
+    oauth2: oauth2 === null ? undefined : { streamId: id, credentials: oauth2 },
+  });
   if (failure === undefined) return;
   const shown = hideSecrets(url);
   throw new HttpError(400, `Could not POST to ${shown}. Please check your webhook URL.`, {
@@ -201,6 +221,15 @@ export function withGiven<Options extends object>(
   return options;
 }
 
+/** Returns client credentials without the secret. */
+export const showOAuth2 = (oauth2: OAuth2Credentials | null): OAuth2Client | null =>
+  oauth2 && {
+    tokenUrl: oauth2.tokenUrl,
+    clientId: oauth2.clientId,
+    ...(oauth2.scope !== undefined && { scope: oauth2.scope }),
+    ...(oauth2.audience !== undefined && { audience: oauth2.audience }),
+  };
+
 /** Returns the changes to the fields that streams of both families have. */
 export const commonPatch = (
   given: {
@@ -208,13 +237,16 @@ export const commonPatch = (
     description?: string | undefined;
     tag?: string | undefined;
     headers?: Record<string, string> | undefined;
+    oauth2?: OAuth2Credentials | null | undefined;
   } & Optional<StreamLimits>,
-  before: Pick<StreamRecord, 'limits'>,
+  before: Pick<StreamRecord, 'limits' | 'oauth2'>,
 ) => ({
   ...(given.tag !== undefined && { tag: given.tag }),
   ...(given.description !== undefined && { description: given.description }),
   ...(given.webhookUrl !== undefined && { webhookUrl: given.webhookUrl }),
   ...(given.headers !== undefined && { headers: given.headers }),
+  // Some clients send null for fields that they do not set, which needs no test webhook.
+  ...(given.oauth2 !== undefined && given.oauth2 !== before.oauth2 && { oauth2: given.oauth2 }),
   ...(Object.keys(before.limits).some((name) => name in given) && {
     limits: withGiven(before.limits, given),
   }),

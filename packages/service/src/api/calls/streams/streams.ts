@@ -18,6 +18,7 @@ import {
   type StreamCallNeeds,
   commonPatch,
   createStreamCalls,
+  showOAuth2,
   toLife,
   tryWebhook,
   withGiven,
@@ -44,6 +45,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     deliver: record.deliver,
     notifyRemoved: record.notifyRemoved,
     headers: record.headers,
+    oauth2: showOAuth2(record.oauth2),
     ...record.limits,
     ...toLife(record, problemOf(record, needs)),
     createdAt: new Date(record.createdAt).toISOString(),
@@ -65,6 +67,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         deliver: wanted.deliver ?? DEFAULT_DELIVERY.deliver,
         notifyRemoved: wanted.notifyRemoved ?? DEFAULT_DELIVERY.notifyRemoved,
         headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
+        oauth2: wanted.oauth2 ?? DEFAULT_DELIVERY.oauth2,
         limits: withGiven(DEFAULT_LIMITS, wanted),
       };
     },
@@ -96,16 +99,18 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
      */
     async duplicateEvmStream({ context, params }) {
       const original = await findStream(store, params.id, 'evm');
-      const { id: from, tag, description, webhookUrl, chainIds, headers } = original;
+      const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
       const { options, deliver, notifyRemoved, limits } = original;
       const isPaused = original.status === 'paused';
       const id = randomUUID();
       const { secret, sealedSecret } = needs.streamSecrets.create(id);
-      if (!isPaused)
-        await tryWebhook(needs, 'evm', { url: webhookUrl, headers, secrets: [secret] });
+      if (!isPaused) {
+        const endpoint = { id, webhookUrl, headers, oauth2 };
+        await tryWebhook(needs, 'evm', endpoint, [secret]);
+      }
       const draft = {
         ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
-        ...{ options, deliver, notifyRemoved, limits },
+        ...{ oauth2, options, deliver, notifyRemoved, limits },
       };
       const pausedBecause = `Copying addresses from ${from}`;
       await store.createStream(draft, { id, sealedSecret, pausedBecause });
