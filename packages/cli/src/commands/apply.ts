@@ -20,7 +20,14 @@ import {
   readStreamFile,
   writeStreamFile,
 } from '../streams/streamFile.ts';
-import { type FieldChange, compareFields, familyOf, toFields } from '../streams/streamFields.ts';
+import {
+  type FieldChange,
+  compareFields,
+  familyOf,
+  hideClientSecret,
+  lacksClientSecret,
+  toFields,
+} from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { counted } from '../terminal/progress.ts';
@@ -110,6 +117,7 @@ async function plan(
       );
     }
     if (stream === undefined) {
+      refuseWithoutClientSecret(each);
       steps.push({ do: 'create', tag, declared: each });
       continue;
     }
@@ -122,6 +130,7 @@ async function plan(
       );
     }
     const changes = compareFields(await readStream(api, stream), each.fields);
+    if (changes.some(({ field }) => field === 'oauth2')) refuseWithoutClientSecret(each);
     const addresses =
       each.addresses === undefined
         ? { added: [], removed: [] }
@@ -135,6 +144,15 @@ async function plan(
     }
   }
   return steps;
+}
+
+function refuseWithoutClientSecret({ tag, fields }: DeclaredStream): void {
+  if (!lacksClientSecret(fields)) return;
+  throw new CommandError(
+    'invalid_file',
+    `${tag}: oauth2 has no client secret, which the service does not return`,
+    'add clientSecretFile, the path of a file with the secret, to oauth2',
+  );
 }
 
 async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> {
@@ -200,7 +218,8 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
   }
 }
 
-const brief = (value: unknown, width: number): string => cutText(JSON.stringify(value), width);
+const brief = (value: unknown, width: number): string =>
+  cutText(JSON.stringify(hideClientSecret(value)), width);
 
 function toJson(step: Step): object {
   if (step.do !== 'update') return { do: step.do, tag: step.tag };
@@ -208,7 +227,7 @@ function toJson(step: Step): object {
   return {
     do: step.do,
     tag,
-    changes,
+    changes: changes.map((each) => ({ ...each, to: hideClientSecret(each.to) })),
     addressesAdded: addresses.added.length,
     addressesRemoved: addresses.removed.length,
   };

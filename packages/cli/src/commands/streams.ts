@@ -8,6 +8,7 @@ import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
+import { type OAuth2Options, addOAuth2Options, toOAuth2 } from '../streams/oauth2Flags.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
 import { type AnyStream, type Fields, familyOf } from '../streams/streamFields.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
@@ -187,7 +188,7 @@ function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal
 }
 
 /** The flags of stream fields. More complex fields can be set only in files. */
-export interface FieldOptions {
+export interface FieldOptions extends OAuth2Options {
   url?: string;
   tag?: string;
   description?: string;
@@ -213,7 +214,7 @@ export interface FieldOptions {
 const hidden = (flag: string): Option => new Option(flag).hideHelp();
 
 const addFieldOptions = (command: Command): Command =>
-  command
+  addOAuth2Options(command)
     .option('--url <url>', 'Webhook URL')
     .option('--tag <tag>', 'Name of the stream; included in each webhook')
     .option('--description <text>', 'Description')
@@ -248,7 +249,7 @@ const addFieldOptions = (command: Command): Command =>
     .addOption(hidden('--no-strict-order'));
 
 /** Maps the given flags to the contract's field names for the chain family. */
-function toGivenFields(options: FieldOptions, family: NetworkType): Fields {
+function toGivenFields(options: FieldOptions, family: NetworkType, terminal: Terminal): Fields {
   const fields: Fields = {
     webhookUrl: options.url,
     tag: options.tag,
@@ -269,6 +270,7 @@ function toGivenFields(options: FieldOptions, family: NetworkType): Fields {
     maxPerSecond: toNumber('--max-per-second', options.maxPerSecond),
     maxWebhookBytes: toNumber('--max-webhook-bytes', options.maxWebhookBytes),
     strictOrder: options.strictOrder,
+    oauth2: toOAuth2(options, terminal),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
@@ -310,7 +312,11 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
   }
   const { network } = options;
   const family = familyOf({ ...declared?.fields, ...(network && { network }) });
-  const fields = { description: '', ...declared?.fields, ...toGivenFields(options, family) };
+  const fields = {
+    description: '',
+    ...declared?.fields,
+    ...toGivenFields(options, family, terminal),
+  };
   const { api, sluice } = connect(options, terminal);
   const addresses = [
     ...(declared?.addresses ?? []),
@@ -332,7 +338,7 @@ async function update(
 ): Promise<void> {
   const { api, sluice } = connect(options, terminal);
   const stream = await findStream({ sluice }, name);
-  const changes = toGivenFields(options, stream.family);
+  const changes = toGivenFields(options, stream.family, terminal);
   if (Object.keys(changes).length === 0)
     throw new CommandError('usage', 'Nothing to change: pass at least one field');
   tell(await updateStream(api, stream, changes), options, terminal);

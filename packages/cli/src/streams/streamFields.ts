@@ -41,6 +41,7 @@ const DEFAULTS: Readonly<Fields> = {
   notifyRemoved: false,
   includeProofs: false,
   headers: {},
+  oauth2: null,
   maxInFlight: null,
   maxPerSecond: null,
   maxWebhookBytes: null,
@@ -83,8 +84,26 @@ export interface FieldChange {
   readonly to: unknown;
 }
 
+/** Key of `oauth2` that services accept but never return. */
+const CLIENT_SECRET = 'clientSecret';
+
+const isCredentials = (value: unknown): value is Readonly<Fields> =>
+  typeof value === 'object' && value !== null && 'tokenUrl' in value;
+
+/** Returns whether the fields have OAuth 2.0 credentials without a client secret. */
+export const lacksClientSecret = ({ oauth2 }: Fields): boolean =>
+  isCredentials(oauth2) && oauth2[CLIENT_SECRET] === undefined;
+
+/** Returns the value of a field without its client secret, as services return it. */
+export function hideClientSecret(value: unknown): unknown {
+  if (!isCredentials(value)) return value;
+  const { [CLIENT_SECRET]: _, ...visible } = value;
+  return visible;
+}
+
 /**
  * Returns the changes that give the stream exactly these fields; omitted fields get their defaults.
+ * Client secrets are not compared, because services do not return them.
  */
 export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] {
   const present = toFields(stream);
@@ -96,7 +115,8 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
     const fallback = DEFAULTS[field] ?? null;
     const from = present[field] ?? fallback;
     const to = wanted[field] ?? fallback;
-    return isSame(from, toCanonicalChains(field, to)) ? [] : [{ field, from, to }];
+    const shown = hideClientSecret(toCanonicalChains(field, to));
+    return isSame(from, shown) ? [] : [{ field, from, to }];
   });
 }
 

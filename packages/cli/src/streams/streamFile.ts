@@ -7,7 +7,8 @@ import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/cont
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { type ListedAddress, readAddressFile } from './addressFile.ts';
-import { type Fields, familyOf } from './streamFields.ts';
+import { readSecretFile } from './oauth2Flags.ts';
+import { type Fields, familyOf, lacksClientSecret } from './streamFields.ts';
 
 export interface DeclaredStream {
   /** Tag that identifies the stream, unless `id` is set. */
@@ -25,6 +26,8 @@ export interface DeclaredStream {
 /** Keys of an entry for its addresses, which are not fields of a stream. */
 const ADDRESSES = 'addresses';
 const ADDRESS_FILE = 'addressFile';
+/** Key of `oauth2` for the path of a file with the client secret. */
+const SECRET_FILE = 'clientSecretFile';
 
 /** @throws CommandError `invalid_file` that names the file and the problem. */
 export function readStreamFile(path: string): DeclaredStream[] {
@@ -48,7 +51,7 @@ export function readStreamFile(path: string): DeclaredStream[] {
     return {
       tag,
       ...(id !== undefined && { id }),
-      fields: { tag, ...fields },
+      fields: { tag, ...withClientSecret(fields, dirname(path)) },
       addresses:
         typeof file === 'string'
           ? readAddressFile(resolve(dirname(path), file)).addresses
@@ -66,6 +69,15 @@ export function readStreamFile(path: string): DeclaredStream[] {
   return streams;
 }
 
+/** Replaces the path of the file with the client secret by its contents. */
+function withClientSecret(fields: Fields, folder: string): Fields {
+  const { oauth2 } = fields;
+  if (!isMapping(oauth2) || typeof oauth2[SECRET_FILE] !== 'string') return fields;
+  const { [SECRET_FILE]: file, ...others } = oauth2;
+  const clientSecret = readSecretFile(resolve(folder, file));
+  return { ...fields, oauth2: { ...others, clientSecret } };
+}
+
 /**
  * Validates the fields against the schema of the service, so that `apply --dry-run` rejects the
  * fields that the service would reject.
@@ -74,7 +86,11 @@ export function readStreamFile(path: string): DeclaredStream[] {
  */
 export function checkFields(path: string, { tag, fields }: DeclaredStream): void {
   const schema = familyOf(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
-  const issue = schema.safeParse({ description: '', ...fields }).error?.issues[0];
+  // An exported file has no secret, which is required only if the credentials change.
+  const oauth2 = lacksClientSecret(fields) && {
+    oauth2: { ...(fields['oauth2'] as Fields), clientSecret: 'unchanged' },
+  };
+  const issue = schema.safeParse({ description: '', ...fields, ...oauth2 }).error?.issues[0];
   if (issue === undefined) return;
   const why =
     issue.code === 'unrecognized_keys'

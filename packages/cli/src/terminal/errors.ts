@@ -234,6 +234,7 @@ const FIELD_FLAGS: Readonly<Record<string, string>> = {
   maxPerSecond: '--max-per-second',
   maxWebhookBytes: '--max-webhook-bytes',
   strictOrder: '--strict-order',
+  oauth2: '--oauth2-token-url',
 };
 
 /**
