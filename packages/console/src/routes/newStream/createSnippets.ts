@@ -4,13 +4,18 @@ import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 import { quoted } from '../../words/nodeFlag.ts';
 
+const withoutSecret = (fields: ReturnType<typeof toFields>) =>
+  fields.oauth2
+    ? { ...fields, oauth2: { ...fields.oauth2, clientSecret: 'YOUR_CLIENT_SECRET' } }
+    : fields;
+
 /**
  * Returns the fields of a draft. Omits those that are false, null, or an empty list or object, and
- * `deliver` if it has its default value.
+ * `deliver` if it has its default value. A client secret is replaced, because snippets are shown.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(toFields(draft)).filter(
+    Object.entries(withoutSecret(toFields(draft))).filter(
       ([name, value]) =>
         value !== false &&
         value !== null &&

@@ -145,6 +145,7 @@ const KEPT = [
   'onlyConfirmed',
   'notifyRemoved',
   'headers',
+  'oauth2',
 ] as const;
 
 /**

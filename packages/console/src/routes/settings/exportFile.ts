@@ -61,8 +61,16 @@ export function parseExport(text: string): ExportFile {
   return file as ExportFile;
 }
 
-/** Creates a stream of the file with its addresses, under a new id. */
+/**
+ * Creates a stream of the file with its addresses, under a new id.
+ * @throws Error with a user-facing message if the stream needs a secret that the file lacks.
+ */
 export async function importStream({ family, stream, addresses }: ExportedStream): Promise<void> {
+  if (stream.oauth2) {
+    throw new Error(
+      'This stream has OAuth 2.0 credentials, whose client secret is not in the file. Create it under New stream.',
+    );
+  }
   const draft: StreamDraft = toDraft(stream);
   const { id } =
     family === 'evm'

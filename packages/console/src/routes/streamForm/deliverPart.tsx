@@ -5,9 +5,10 @@ import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { Check, TextField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
+import { OAuth2Fields } from './oauth2/oauth2Fields.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Edits the destination, tag, description, limits, delivery options and headers of a stream. */
+/** Edits the destination, tag, description, limits, delivery options, headers and credentials. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
   return (
@@ -91,6 +92,7 @@ export function DeliverPart(props: PartProps) {
         value={draft.headers}
         onChange={(headers) => onChange({ ...draft, headers })}
       />
+      <OAuth2Fields value={draft.oauth2} onChange={(oauth2) => onChange({ ...draft, oauth2 })} />
     </div>
   );
 }

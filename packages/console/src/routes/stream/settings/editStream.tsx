@@ -70,6 +70,10 @@ function EditForm({
   const save = useMutation({
     mutationFn: (sent: StreamDraft) => updateStream(stream, toChanges(before, sent)),
     onSuccess: async () => {
+      // The form is not mounted again if the stream looks the same, as after a change of the secret.
+      setDraft((now) =>
+        now.oauth2 === null ? now : { ...now, oauth2: { ...now.oauth2, clientSecret: '' } },
+      );
       await queryClient.invalidateQueries({ queryKey: queryKeys.stream(stream.id) });
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
     },

@@ -1,4 +1,5 @@
 /** Describes the changes to a stream in words. */
+import type { OAuth2Credentials } from '@sluice/kit/contract';
 import { wordOfFilterName } from '../../../words/filterNames.ts';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from './draft.ts';
 import { changesOf } from './fields.ts';
 import { tokenOf, type KnownTokens } from './knownTokens.ts';
+import { describeOAuth2 } from '../oauth2/oauth2Draft.ts';
 import { isAmount, toAmount, type TokenUnit } from './tokenAmount.ts';
 
 /** A change to a stream, with the old and the new value in words. */
@@ -47,6 +49,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   maxWebhookBytes: 'Max bytes',
   strictOrder: 'Strict order',
   headers: 'Headers',
+  oauth2: 'OAuth 2.0',
 };
 
 /** API fields that together define the events of a stream. */
@@ -61,8 +64,11 @@ export function describeChanges(
   const changes = changesOf(before, after);
   const others = changes.filter(({ field }) => !EVENT_FIELDS.includes(field));
   const worded = others.map((change): WordedChange => {
-    const words = [change.before, change.after].map((json) => describeValue(json));
-    const [from = '', to = ''] = words[0] === words[1] ? [change.before, change.after] : words;
+    const words = [change.before, change.after].map((json) => describeValue(json, change.field));
+    // Two secrets have the same words, and their JSON must not be shown.
+    const isSecret = change.field === 'oauth2';
+    const [from = '', to = ''] =
+      words[0] === words[1] && !isSecret ? [change.before, change.after] : words;
     return { label: FIELD_LABELS[change.field] ?? change.field, before: from, after: to };
   });
   return others.length === changes.length
@@ -146,14 +152,15 @@ const shorten = (text: string): string => {
  * Describes the value of a field in words.
  * @param json an empty string if the field is absent.
  */
-function describeValue(json: string): string {
+function describeValue(json: string, field: string): string {
   const value: unknown = json === '' ? null : JSON.parse(json);
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'string') return value;
   if (typeof value !== 'object') return json;
   if (!Array.isArray(value)) {
-    const lines = Object.entries(value).map(([name, text]) => `${name}: ${text}`);
+    const shown = field === 'oauth2' ? describeOAuth2(value as OAuth2Credentials) : value;
+    const lines = Object.entries(shown).map(([name, text]) => `${name}: ${text}`);
     return lines.join(', ') || 'none';
   }
   return value.map((each: unknown) => describeItem(each)).join(', ') || 'none';

@@ -18,6 +18,9 @@ import {
   withoutRule,
   withRule,
 } from './draft.ts';
+import { createSnippets } from '../../newStream/createSnippets.ts';
+import { describeChanges } from './changeWords.ts';
+import { NEW_OAUTH2 } from '../oauth2/oauth2Draft.ts';
 import { NEW_TRIGGER } from './triggers.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
@@ -45,6 +48,11 @@ const aptos: StreamDraft = {
   webhookUrl: 'https://example.com/hook',
   tag: 'coins',
   headers: 'Authorization: Bearer a:b',
+};
+
+const OAUTH2 = {
+  ...NEW_OAUTH2,
+  ...{ tokenUrl: 'https://a.example/token', clientId: 'a', clientSecret: 'b' },
 };
 
 const asStream = (draft: StreamDraft) => ({ ...toEvmFields(draft) }) as unknown as Stream;
@@ -97,6 +105,32 @@ test('a hash is shown as its event of the ABI', () => {
   expect(draft.rules.map(({ signature }) => signature)).toEqual([TRANSFER]);
 });
 
+test('a saved client secret is kept until the credentials change', () => {
+  const oauth2 = { tokenUrl: 'https://a.example/token', clientId: 'a', scope: 'b' };
+  const saved = toDraft({ ...asStream(good), oauth2 });
+  const edit = (change: object) => ({ ...saved, oauth2: { ...saved.oauth2!, ...change } });
+  expect(draftProblems(saved, 1)).toEqual({});
+  expect(toChanges(saved, saved)).toEqual({});
+  expect(draftProblems(edit({ scope: 'c' }), 1).oauth2).toMatch(/^Enter the client secret again/);
+  const changed = edit({ scope: '', clientSecret: 'hidden-secret' });
+  expect(draftProblems(changed, 1)).toEqual({});
+  const { scope: _, ...others } = oauth2;
+  expect(toChanges(saved, changed)).toEqual({
+    oauth2: { ...others, clientSecret: 'hidden-secret' },
+  });
+  expect(toChanges(saved, { ...saved, oauth2: null })).toEqual({ oauth2: null });
+  expect(createEvmStreamSchema.safeParse(toEvmFields(changed)).error).toBeUndefined();
+  // The secret is shown neither in changes nor in snippets.
+  const known = { tokens: [], only: null };
+  const words = [saved, edit({ clientSecret: 'former-hidden-secret' })].map((before) =>
+    describeChanges(before, edit({ clientSecret: 'hidden-secret' }), known),
+  );
+  expect(words[0]).toMatchObject([{ label: 'OAuth 2.0', after: expect.stringContaining('new') }]);
+  const snippets = createSnippets(changed, 'https://sluice.example');
+  expect(JSON.stringify(snippets)).toContain('YOUR_CLIENT_SECRET');
+  expect(JSON.stringify([words, snippets])).not.toContain('hidden-secret');
+});
+
 test('only changed fields are sent', () => {
   expect(toChanges(good, { ...good, tag: 'x', description: 'whales' })).toEqual({ tag: 'x' });
   expect(toChanges(good, withoutRule(good, TRANSFER))).toEqual({ topic0: [] });
@@ -110,6 +144,9 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ tag: '--' }, 'tag'],
   [{ allAddresses: true, rules: [] }, 'rules'],
   [{ headers: 'nonsense' }, 'headers'],
+  [{ oauth2: NEW_OAUTH2 }, 'oauth2'],
+  [{ oauth2: { ...OAUTH2, clientSecret: '' } }, 'oauth2'],
+  [{ oauth2: OAUTH2, headers: 'Authorization: a' }, 'oauth2'],
   [{ maxInFlight: '0.5' }, 'maxInFlight'],
   [{ maxPerSecond: 'fast' }, 'maxPerSecond'],
   [{ maxWebhookBytes: '1000' }, 'maxWebhookBytes'],

@@ -3,6 +3,7 @@ import type { AbiItem } from '@sluice/kit';
 import { eventSignature } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
 import type { RecordKind, StreamTrigger } from '@sluice/kit';
+import type { OAuth2Draft } from '../oauth2/oauth2Draft.ts';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 
@@ -102,6 +103,7 @@ export interface StreamDraft {
   notifyRemoved: boolean;
   /** Headers as `name: value`, one per line. */
   headers: string;
+  oauth2: OAuth2Draft | null;
 }
 
 export const NEW_DRAFT: StreamDraft = {
@@ -133,6 +135,7 @@ export const NEW_DRAFT: StreamDraft = {
   onlyConfirmed: false,
   notifyRemoved: false,
   headers: '',
+  oauth2: null,
 };
 
 /**

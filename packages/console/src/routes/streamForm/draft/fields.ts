@@ -12,6 +12,7 @@ import {
   linesOf,
   type StreamDraft,
 } from './draft.ts';
+import { toOAuth2, toOAuth2Draft } from '../oauth2/oauth2Draft.ts';
 import { filterProblem } from './problems.ts';
 
 /**
@@ -72,6 +73,7 @@ export function toEvmFields(draft: StreamDraft): StreamFields {
     notifyRemoved: draft.notifyRemoved,
     ...toLimits(draft),
     headers: toHeaders(draft.headers),
+    oauth2: toOAuth2(draft.oauth2),
   };
 }
 
@@ -89,6 +91,7 @@ export function toAptosFields(draft: StreamDraft): AptosStreamFields {
     includeChanges: draft.includeChanges,
     ...toLimits(draft),
     headers: toHeaders(draft.headers),
+    oauth2: toOAuth2(draft.oauth2),
   };
 }
 
@@ -111,6 +114,7 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     headers: Object.entries(stream.headers)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
+    oauth2: toOAuth2Draft(stream.oauth2),
   };
   if ('network' in stream) {
     return {

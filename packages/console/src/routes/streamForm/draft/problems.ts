@@ -10,6 +10,7 @@ import {
   triggerProblems,
   type TriggerField,
 } from './triggers.ts';
+import { oauth2Problems } from '../oauth2/oauth2Draft.ts';
 import { EMITTER, itemOf, type Condition, type EventRule, type StreamDraft } from './draft.ts';
 
 export type DraftField =
@@ -25,7 +26,8 @@ export type DraftField =
   | 'maxInFlight'
   | 'maxPerSecond'
   | 'maxWebhookBytes'
-  | 'headers';
+  | 'headers'
+  | 'oauth2';
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
 
@@ -194,6 +196,11 @@ export function draftProblems(
   }
   const [header] = headerProblems(draft.headers);
   if (header !== undefined) problems.headers = header.message;
+  const [oauth2] = Object.values(oauth2Problems(draft.oauth2));
+  if (oauth2 !== undefined) problems.oauth2 = oauth2;
+  else if (draft.oauth2 !== null && /^[ \t]*authorization[ \t]*:/im.test(draft.headers)) {
+    problems.oauth2 = 'Remove the authorization header or OAuth 2.0. Both set the same header.';
+  }
   return problems;
 }
 

@@ -29,6 +29,7 @@ export function toDryRunFields(draft: StreamDraft) {
       deliver: _deliver,
       notifyRemoved: _removed,
       headers: _headers,
+      oauth2: _oauth2,
       maxInFlight: _inFlight,
       maxPerSecond: _perSecond,
       maxWebhookBytes: _bytes,
