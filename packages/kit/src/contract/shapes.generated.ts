@@ -102,18 +102,15 @@ export interface DeliveryFilter {
   /** The replay that last sent it again. */
   replayId?: string | undefined;
 }
-/** OAuth 2.0 client credentials. `clientSecret` is never returned, so a change needs all fields. */
+/** OAuth 2.0 client credentials. */
 export interface OAuth2Credentials {
-  /** Token endpoint of the receiver's authorization server. */
   tokenUrl: string;
   clientId: string;
   clientSecret: string;
-  /** Requested scopes, separated by spaces. */
   scope?: string | undefined;
-  /** For authorization servers that require it. */
   audience?: string | undefined;
 }
-/** OAuth 2.0 client credentials of a stream, without the secret. */
+/** OAuth2Credentials without the secret. */
 export interface OAuth2Client {
   tokenUrl: string;
   clientId: string;
@@ -169,13 +166,13 @@ export interface CreateEvmStream {
         [k: string]: string;
       }
     | undefined;
-  /** Sends an access token with each webhook, as `authorization: Bearer`. Null, the default, sends none. Sluice only. */
+  /** Adds an access token to webhooks. Null, the default: none. Sluice only. */
   oauth2?: OAuth2Credentials | null | undefined;
   /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
-  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. Sluice only. */
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes?: number | null | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
@@ -211,13 +208,13 @@ export interface CreateAptosStream {
         [k: string]: string;
       }
     | undefined;
-  /** Sends an access token with each webhook, as `authorization: Bearer`. Null, the default, sends none. Sluice only. */
+  /** Adds an access token to webhooks. Null, the default: none. Sluice only. */
   oauth2?: OAuth2Credentials | null | undefined;
   /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
-  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. Sluice only. */
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes?: number | null | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
@@ -1878,7 +1875,7 @@ export interface EvmStream {
   maxPerSecond: number | null;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
-  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. */
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. */
   maxWebhookBytes: number | null;
   status: StreamStatus;
   statusMessage: string;
@@ -1914,7 +1911,7 @@ export interface AptosStream {
   maxPerSecond: number | null;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
-  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. */
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. */
   maxWebhookBytes: number | null;
   status: StreamStatus;
   statusMessage: string;

@@ -125,42 +125,33 @@ const headers = bounded(
 const printable = (maxLength: number) =>
   text(maxLength).regex(/^[\x20-\x7e]+$/, { error: 'should be printable ASCII, not empty' });
 
-/** A URL without login, which belongs in `clientId` and `clientSecret`, and without fragment. */
-function isTokenUrl(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
-  const { username, password } = new URL(text);
-  return username === '' && password === '' && !text.includes('#');
-}
-
-const tokenUrl = text(2048)
-  .refine(isTokenUrl, {
-    error: 'should be an absolute http:// or https:// URL without login and fragment',
-  })
-  .describe("Token endpoint of the receiver's authorization server.");
-const clientId = printable(256);
-const scope = printable(1024);
-const audience = printable(1024);
+/** Matches URLs without login, which belongs in `clientId` and `clientSecret`, and fragment. */
+const TOKEN_URL = /^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/i;
 
 const oauth2Credentials = sentShape(
   'OAuth2Credentials',
-  'OAuth 2.0 client credentials. `clientSecret` is never returned, so a change needs all fields.',
+  'OAuth 2.0 client credentials.',
   z.strictObject({
-    tokenUrl,
-    clientId,
-    clientSecret: printable(1024).meta({ format: 'password', writeOnly: true }),
-    scope: given(scope).describe('Requested scopes, separated by spaces.'),
-    audience: given(audience).describe('For authorization servers that require it.'),
+    tokenUrl: text(2048).refine((url) => TOKEN_URL.test(url) && URL.canParse(url), {
+      error: 'should be an absolute http:// or https:// URL without login and fragment',
+    }),
+    clientId: printable(256),
+    clientSecret: printable(1024).meta({ format: 'password' }),
+    scope: given(printable(1024)),
+    audience: given(printable(1024)),
   }),
 );
 
+const shown = z.string();
+
 export const oauth2Client = shape(
   'OAuth2Client',
-  'OAuth 2.0 client credentials of a stream, without the secret.',
+  'OAuth2Credentials without the secret.',
   z.strictObject({
-    tokenUrl: z.string(),
-    clientId: z.string(),
-    scope: z.string().exactOptional(),
-    audience: z.string().exactOptional(),
+    tokenUrl: shown,
+    clientId: shown,
+    scope: shown.exactOptional(),
+    audience: shown.exactOptional(),
   }),
 );
 
@@ -170,7 +161,7 @@ export const LIMITS = {
   maxPerSecond:
     'Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit.',
   maxWebhookBytes:
-    "Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit.",
+    "Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`.",
   strictOrder:
     'Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false.',
 };
@@ -186,9 +177,7 @@ const ownFields = {
   ),
   oauth2: oauth2Credentials
     .nullish()
-    .describe(
-      'Sends an access token with each webhook, as `authorization: Bearer`. Null, the default, sends none. Sluice only.',
-    ),
+    .describe('Adds an access token to webhooks. Null, the default: none. Sluice only.'),
   maxInFlight: z
     .int({ error: 'should be a whole number from 1 to 64, or null' })
     .min(1, { error: 'should be at least 1' })
