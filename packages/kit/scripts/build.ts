@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { thirdPartyLicenses } from './thirdParty.ts';
@@ -60,8 +60,19 @@ function removeUnusedDeclarations(): void {
     if (path.endsWith('.d.ts') && !used.has(path)) rmSync(path);
   }
   for (const path of used) {
-    writeFileSync(path.replace(/\.ts$/, '.cts'), asCommonJs(readFileSync(path, 'utf8')));
+    const declarations = hasValues(path) ? asCommonJs(readFileSync(path, 'utf8')) : reexport(path);
+    writeFileSync(path.replace(/\.ts$/, '.cts'), declarations);
   }
+}
+
+function hasValues(declarations: string): boolean {
+  const code = readFileSync(declarations.replace(/\.d\.ts$/, '.js'), 'utf8');
+  return code.trim() !== 'export {};';
+}
+
+/** Re-exports a module that has only types, because a copy would make the package larger. */
+function reexport(path: string): string {
+  return `export type * from './${basename(path, '.d.ts')}.js' with { 'resolution-mode': 'import' };\n`;
 }
 
 function addDeclarations(path: string, used: Set<string>): void {

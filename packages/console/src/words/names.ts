@@ -44,3 +44,13 @@ export function nameOfStreamId(
  * `bootstrap`.
  */
 export const formatKey = (name: string): string => (name === 'bootstrap' ? 'first key' : name);
+
+/** Words for the special names in filters, which are not parameters of the event. */
+const FILTER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['moralis_streams_contract_address', 'contract'],
+  ['moralis_streams_chain_id', 'chain'],
+  ['moralis_streams_possibleSpam', 'possible spam'],
+]);
+
+/** Returns what to show for a name in a filter: a word for a special name, otherwise the name. */
+export const wordOfFilterName = (name: string): string => FILTER_NAMES.get(name) ?? name;

@@ -271,7 +271,7 @@ export function createFakeSender({
   };
 }
 
-/** Returns the code of an error's cause, because the message of a fetch error says no more. */
+/** Returns the code of an error's cause. The message of a fetch error is only "fetch failed". */
 function toWord(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);

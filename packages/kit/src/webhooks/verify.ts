@@ -61,7 +61,7 @@ function toSignedBytes(body: unknown): string | Uint8Array | undefined {
 
 /** Returns false for a value that anyone may know: an empty secret, or a public key. */
 export const isSecret = (it: unknown): it is string =>
-  typeof it === 'string' && it.replace(/^(whsec_|whpk_.*)/s, '').trim() !== '';
+  typeof it === 'string' && it.replace(/^(whsec_|whpk_.*)/, '').trim() !== '';
 
 /** Returns whether two strings are equal, in constant time for strings of equal length. */
 export function isEqual(given: string, expected: string): boolean {

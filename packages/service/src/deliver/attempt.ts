@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../base/log.ts';
-import { startStopwatch } from '../base/stopwatch.ts';
+import { startStopwatch } from './stopwatch.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import { type Leases, STALL_MS } from './claims.ts';

@@ -1,7 +1,7 @@
 /** Claims due deliveries while there is capacity, and starts them a few at a time. */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../base/log.ts';
-import { startStopwatch } from '../base/stopwatch.ts';
+import { startStopwatch } from './stopwatch.ts';
 import { createWaker } from '../base/waker.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import { toRetryCapacity } from '../store/deliveries/lanes.ts';

@@ -4,7 +4,7 @@
  */
 import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
-import { startStopwatch } from '../base/stopwatch.ts';
+import { startStopwatch } from './stopwatch.ts';
 import type { Log } from '../base/log.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import { wordOfFilterName } from '../../words/filterNames.ts';
+import { wordOfFilterName } from '../../words/names.ts';
 import type { ExplainedCondition } from '@sluice/kit/sluice';
 import { StatusShape } from '../../ui/status.tsx';
 import { OUTCOME_CONDITIONS } from '../../words/condition.ts';

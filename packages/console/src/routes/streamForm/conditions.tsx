@@ -1,4 +1,4 @@
-import { wordOfFilterName } from '../../words/filterNames.ts';
+import { wordOfFilterName } from '../../words/names.ts';
 import { Plus, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import {

@@ -6,7 +6,7 @@ import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
 import type { AttemptParts } from '@sluice/kit/contract';
 import { describeError } from '../../base/log.ts';
-import { startStopwatch } from '../../base/stopwatch.ts';
+import { startStopwatch } from '../stopwatch.ts';
 import { STALL_MS, startDeadline } from './deadline.ts';
 import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';

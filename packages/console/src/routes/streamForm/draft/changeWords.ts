@@ -1,6 +1,6 @@
 /** Describes the changes to a stream in words. */
 import type { OAuth2Credentials } from '@sluice/kit/contract';
-import { wordOfFilterName } from '../../../words/filterNames.ts';
+import { wordOfFilterName } from '../../../words/names.ts';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
   EMITTER,
