@@ -120,7 +120,7 @@ test('an old Node prints version and help, and hands the rest to the pinned one'
     status: 9,
     stdout: expect.stringMatching(/^✓ sluice +\d\S+ on Node 26\./) as string,
   });
-  expect(run('docs', 'no_service').stdout).toContain('**Do:** start one with `sluice dev`');
+  expect(run('docs', 'no_service').stdout).toContain('**Do:** start a service with `sluice dev`');
   const mistyped = run('streams', 'lst');
   expect(mistyped).toMatchObject({
     status: 2,
