@@ -39,7 +39,7 @@ export function describeBlock(
   ].map((line) => cutText(line, width));
 }
 
-/** Lists the close matches: logs that a single comparison of a filter excluded. */
+/** Lists the close matches: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 export function describeCloseMatches(
   closeMatches: readonly CloseMatch[],
   tx: string | undefined,

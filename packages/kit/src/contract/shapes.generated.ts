@@ -1112,7 +1112,7 @@ export interface HistoricalJobAnswer {
   /** Id of the job at `/sluice/jobs/{id}`. Sluice only. */
   jobId?: string;
 }
-/** Logs that a single comparison of a filter excluded. */
+/** Logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 export interface CloseMatch {
   /** Such as `Transfer(address,address,uint256)`. */
   event: string;

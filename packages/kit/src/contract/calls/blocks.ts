@@ -46,7 +46,7 @@ const historicalJobAnswer = named(
 
 const closeMatch = shape(
   'CloseMatch',
-  'Logs that a single comparison of a filter excluded.',
+  'Logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded.',
   z.strictObject({
     event: text.describe('Such as `Transfer(address,address,uint256)`.'),
     name: text.describe('The compared parameter of the event.'),
@@ -231,7 +231,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an EVM stream for one block, with close matches and observed events',
     description:
-      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
+      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
     body: evmDryRunSchema,
     answer: evmDryRunAnswer,
     errors: [400, 404, 409, 422, 503],

@@ -1,4 +1,4 @@
-/** Finds close matches: logs that a single comparison of a filter excluded. */
+/** Finds close matches: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 import type { CloseMatch } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';

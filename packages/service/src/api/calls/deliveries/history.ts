@@ -78,9 +78,16 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
       if (replayed === undefined) throw notFound('History');
       const { before, after } = replayed;
       if (after.state === 'cancelled') {
-        throw new HttpError(409, 'The delivery was canceled because its block left the chain', {
-          'path.id': { message: 'should be the id of a webhook that was not canceled', value: id },
-        });
+        throw new HttpError(
+          409,
+          'The delivery was canceled because its block left the chain or returned',
+          {
+            'path.id': {
+              message: 'should be the id of a webhook that was not canceled',
+              value: id,
+            },
+          },
+        );
       }
       onReplay(after, before.state !== 'pending' && after.state === 'pending');
       const [delivery, body] = await Promise.all([
