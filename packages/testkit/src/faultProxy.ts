@@ -106,7 +106,7 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
   };
 }
 
-/** Passes each chunk after a delay. Does not limit how much data is under way. */
+/** Forwards each chunk after a delay. Does not limit the amount of data in flight. */
 const createDelay = (delayMs: number): Transform =>
   new Transform({
     transform(chunk, _encoding, done) {

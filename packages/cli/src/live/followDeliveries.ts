@@ -17,8 +17,8 @@ export interface FollowOptions {
 }
 
 /**
- * Milliseconds before the last delivery from which the list is read again after missed events.
- * Commits of other processes can become visible this much later.
+ * Overlap when the list is read again after missed events: reading starts this many milliseconds
+ * before the last delivery, because commits of other processes can become visible this much later.
  */
 const OVERLAP_MS = 10_000;
 

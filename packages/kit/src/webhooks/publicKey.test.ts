@@ -181,7 +181,7 @@ describe('createHandler with public keys', () => {
     expect((await send(pair.privateKey)).delivered).toBe(true);
     expect(blocks).toEqual([WEBHOOK.block.number]);
     expect((await send(other.privateKey)).attempts[0]?.status).toBe(401);
-    // A key that verified an earlier webhook is correct, so the body must be the cause.
+    // The handler's key has verified an earlier webhook, so the diagnosis assumes an altered body.
     expect(errors).toMatchObject([
       { code: 'invalid_signature', details: { problem: 'body-altered' } },
     ]);

@@ -19,8 +19,8 @@ export function PublicKeys() {
     <>
       <p className="text-muted">
         With a public key, a receiver can verify webhooks but cannot forge them. The private key
-        signs webhook-signature of every stream, in addition to the secrets. Each key pair makes a
-        delivery slower.
+        signs the webhooks of every stream, in addition to the secrets. Each key pair adds
+        processing time to every delivery.
       </p>
       {keys.isError && (
         <ErrorPanel
