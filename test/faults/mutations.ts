@@ -89,9 +89,9 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'a response is read and kept completely',
     file: `${SERVICE}/deliver/send/post.ts`,
     edits: [
-      ['if (keptBytes < RESPONSE_LIMIT_BYTES) {', 'if (keptBytes >= 0) {'],
-      ['chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes)', 'chunk'],
-      ['Buffer.concat(kept)', 'Buffer.concat(kept).subarray(0, RESPONSE_LIMIT_BYTES)'],
+      ['if (keptBytes < responseLimitBytes) {', 'if (keptBytes >= 0) {'],
+      ['chunk.subarray(0, responseLimitBytes - keptBytes)', 'chunk'],
+      ['Buffer.concat(kept)', 'Buffer.concat(kept).subarray(0, responseLimitBytes)'],
       ['if (readBytes > DRAIN_LIMIT_BYTES) giveUp(null);', ''],
     ],
     suite: 'receivers',
