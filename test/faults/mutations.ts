@@ -148,7 +148,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 12,
     what: 'redirects are followed',
-    file: `${SERVICE}/deliver/send/send.ts`,
+    file: `${SERVICE}/deliver/send/origins.ts`,
     edits: [
       ['import { type Dispatcher, Pool,', 'import { interceptors, type Dispatcher, Pool,'],
       [
@@ -180,7 +180,7 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'a connection that breaks between queries is not handled',
     file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [
-      ["client.on('error', () => {});", ''],
+      ["client.on('error', () => {});\n      void openSession", 'void openSession'],
       ["pool.on('error', () => {});", ''],
     ],
     suite: 'storage',
@@ -190,12 +190,7 @@ export const MUTATIONS: readonly Mutation[] = [
     fault: 16,
     what: 'the first server that accepts writes is the primary',
     file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
-    edits: [
-      [
-        'if (found !== undefined && timeline === newestTimeline) continue;',
-        'if (found !== undefined) continue;',
-      ],
-    ],
+    edits: [['best !== undefined && each.timeline <= best.timeline', 'best !== undefined']],
     suite: 'failover',
     tests: 'fault 16: the primary is killed',
   },
