@@ -55,6 +55,8 @@ export interface PatroniServer {
   freeDisk(): Promise<void>;
   /** Switches to a standby with `patronictl switchover`. */
   switchover(candidate: string): Promise<void>;
+  /** Replaces the data of a standby with a copy of the primary's (`patronictl reinit`). */
+  reinitialize(): Promise<void>;
 }
 
 export interface PatroniOptions {
@@ -169,6 +171,10 @@ export async function createPatroniServer(
     await patroni?.exited;
   };
   home.onRemove(kill);
+  const patronictl = async (command: string, ...args: string[]): Promise<void> => {
+    const all = ['-c', configFile, command, '--force', ...args];
+    await run('patronictl', all, { cwd: folder, ...home.user });
+  };
 
   return {
     name,
@@ -210,10 +216,9 @@ export async function createPatroniServer(
         await rm(join(wal, file));
       }
     },
-    async switchover(candidate) {
-      const args = ['-c', configFile, 'switchover', SCOPE, '--force', '--candidate', candidate];
-      await run('patronictl', [...args, '--master', name], { cwd: folder, ...home.user });
-    },
+    switchover: (candidate) =>
+      patronictl('switchover', SCOPE, '--candidate', candidate, '--master', name),
+    reinitialize: () => patronictl('reinit', SCOPE, name),
   };
 }
 
