@@ -104,3 +104,14 @@ test.each(['monotonic', 'wall'])(
     expect(extended).toEqual([['a 1', 'b 1'], ['b 1'], ['b 1']]);
   },
 );
+
+test('gives up on leases if each extension takes too long', async () => {
+  let stalledMs = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + stalledMs);
+  const { leases, extended } = open('postgres', [], () => {
+    stalledMs += 11_000;
+  });
+  expect(await leases.renew([{ id: 'a', leaseToken: '1' }])).toBeUndefined();
+  expect(extended).toHaveLength(3);
+});

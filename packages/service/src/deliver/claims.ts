@@ -19,7 +19,7 @@ export interface Leases {
   abandon(lease: Lease): void;
   /**
    * Extends leases that may have expired. Returns the leases that are still held, or undefined if
-   * the ledger fails.
+   * the ledger fails or stays too slow.
    */
   renew<Held extends Lease>(leases: readonly Held[]): Promise<Held[] | undefined>;
   stop(): void;
@@ -30,6 +30,8 @@ export const LEASE_MS = 40_000;
 /** Delay of a step above which the process counts as stalled and may have lost its leases. */
 export const STALL_MS = LEASE_MS / 4;
 const EXTEND_MS = LEASE_MS / 6;
+/** Maximum number of times in a row that leases are extended because the ledger is too slow. */
+const MAX_RENEWALS = 3;
 const SWEEP_MS = 3_000;
 
 /**
@@ -92,7 +94,7 @@ export function createLeases({
     },
     async renew(leases) {
       let held = leases;
-      for (;;) {
+      for (let tries = 0; tries < MAX_RENEWALS; tries++) {
         const elapsedMs = startStopwatch();
         const ids = await store.extendLeases(held, LEASE_MS).catch(() => undefined);
         if (ids === undefined) return undefined;
@@ -100,6 +102,7 @@ export function createLeases({
         // If the process stalled meanwhile, the extended leases may have expired again.
         if (held.length === 0 || elapsedMs() <= STALL_MS) return [...held];
       }
+      return undefined;
     },
     stop() {
       for (const timer of timers) clearInterval(timer);
