@@ -207,8 +207,10 @@ const missingPrograms = () =>
 export function ensureFailover() {
   const missing = () => ['patroni', 'patronictl', 'etcd'].filter((name) => !isOnPath(name));
   if (missing().length > 0 || findPostgres() === undefined) {
-    const apt = ['patroni', 'python3-etcd', 'etcd-server', 'postgresql'];
-    installFromSystem('Patroni', 'the failover test needs it', { apt, dnf: apt });
+    installFromSystem('Patroni', 'the failover test needs it', {
+      apt: ['patroni', 'python3-etcd', 'etcd-server', 'postgresql'],
+      dnf: ['patroni', 'etcd', 'postgresql-server'],
+    });
   }
   if (missing().length === 0) return;
   throw new SetupError(

@@ -117,7 +117,7 @@ export interface Servers extends PostgresPool {
 export function createServers(url: string, { isPatient = false } = {}): Servers {
   const urls = parseServers(url);
   const pools = urls.map(createPool);
-  const sessions = new Map<pg.PoolClient, Session>();
+  const sessions = new WeakMap<pg.PoolClient, Session>();
   /** The pool of each connection in use. */
   const inUse = new Map<pg.PoolClient, pg.Pool>();
   let primary: Promise<pg.Pool> | undefined;
@@ -201,7 +201,6 @@ export function createServers(url: string, { isPatient = false } = {}): Servers 
       on: client.on.bind(client),
     } as unknown as Session;
     sessions.set(client, session);
-    client.once('end', () => sessions.delete(client));
     return session;
   };
 
