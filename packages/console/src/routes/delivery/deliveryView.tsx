@@ -157,7 +157,7 @@ function Header({
         </h2>
         <CopyButton text={id} label="Copy ID" iconOnly className="max-sm:hidden" />
       </div>
-      {/* Where the buttons do not fit next to the id, they are below it, and Close stays there. */}
+      {/* On narrow screens, the buttons move below the ID, and Close stays next to it. */}
       <div
         className={clsx(
           'flex items-center gap-2',
