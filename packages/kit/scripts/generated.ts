@@ -90,8 +90,10 @@ async function print(schema: Json, name: string): Promise<string> {
 function importsOf(text: string, places: ReadonlyMap<string, string>): string {
   const code = text.replaceAll(/\/\*\*[^]*?\*\//g, '');
   const used = [...places].filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
-  return Object.entries(Object.groupBy(used, ([, file]) => file))
-    .map(([file, names = []]) => {
+  // Without `Object.groupBy`, because Node 20 runs this too.
+  return [...new Set(used.map(([, file]) => file))]
+    .map((file) => {
+      const names = used.filter(([, itsFile]) => itsFile === file);
       const list = names.map(([name]) => `  ${name},\n`).join('');
       return `import type {\n${list}} from '${file}';\n`;
     })
