@@ -155,7 +155,7 @@ export async function startEngine(
     sender: createBenchSender(),
     isolation: createIsolation({ allowCidrs: EVERYWHERE, ...SIGNING }),
     log: createLog((line) => process.stderr.write(line)),
-    onChange: (deliveries) =>
+    onAttempts: (deliveries) =>
       onSucceeded(deliveries.filter((each) => each.state === 'succeeded').length),
     onLostLeases: () => {},
     onLostOutcomes: () => {},

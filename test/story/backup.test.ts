@@ -54,9 +54,9 @@ test('a restore repeats deliveries since the backup under new IDs, and waiting o
   world.mine([], 2);
   await settled(14);
   const since = received(watch).slice(before.length);
-  expect((await sluice(['restore', file, '--data', data, '--yes'])).stderr).toContain(
-    'in use by another sluice process',
-  );
+  const running = await sluice(['restore', file, '--data', data, '--yes']);
+  expect(running.stderr).toContain('error[data_in_use]');
+  expect(running.stderr).toContain('in use by another sluice process');
 
   await world.service.stop();
   const waited = new Set(received(waiting).map(({ id }) => id));

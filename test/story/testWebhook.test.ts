@@ -48,6 +48,27 @@ test('counts towards --max-per-host', async () => {
   sink.clear();
 });
 
+test('a change of the stream during the test webhook is kept', async () => {
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 });
+  const { id } = await streams.create({
+    webhookUrl: `${sink.url}/before`,
+    ...{ description: 'd', tag: 'concurrent', chainIds: ['0x1'] },
+    ...{ includeNativeTxs: true, maxInFlight: 4 },
+  });
+  const tests = () => sink.requests.filter(({ path }) => path === '/after').length;
+  sink.respond({ delayMs: 2_000 }, { path: '/after' });
+  const moving = streams.update(id, { webhookUrl: `${sink.url}/after`, maxInFlight: 2 });
+  await expect.poll(tests).toBe(1);
+  await streams.update(id, { includeContractLogs: true, maxPerSecond: 7 });
+  await moving;
+  expect(tests()).toBe(1);
+  expect(await streams.get(id)).toMatchObject({
+    ...{ webhookUrl: `${sink.url}/after`, maxInFlight: 2, maxPerSecond: 7 },
+    ...{ includeNativeTxs: true, includeContractLogs: true },
+  });
+  sink.clear();
+});
+
 test('is not sent to http: URLs with --https-only, which also rejects them for alerts', async () => {
   const strict = await serve([
     '--data',

@@ -321,7 +321,7 @@ function createDelivery({
     log,
     ...retries,
     hostPace,
-    onChange: metrics.recordAttempts,
+    onAttempts: metrics.recordAttempts,
     onLostLeases: metrics.recordLostLeases,
     onLostOutcomes: metrics.recordLostOutcomes,
     onLocalFailure(cause) {

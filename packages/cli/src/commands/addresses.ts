@@ -231,14 +231,13 @@ const toResume = (
   ].join(' ');
 
 /**
- * Writes the rejected lines to a file, each below a comment with its number and the reason. Returns
- * the path, or undefined if no line was rejected.
+ * Writes the rejected lines to a file that can be imported once corrected: the header, then each
+ * line below a comment with its number and the reason. Returns the path, or undefined if no line
+ * was rejected.
  */
-function saveRejects({ rejects }: AddressFile, path: string): string | undefined {
+function saveRejects({ rejects, header }: AddressFile, path: string): string | undefined {
   if (rejects.length === 0) return undefined;
-  writeFileSync(
-    path,
-    rejects.map(({ line, text, why }) => `# line ${line}: ${why}\n${text}\n`).join(''),
-  );
+  const lines = rejects.map(({ line, text, why }) => `# line ${line}: ${why}\n${text}\n`);
+  writeFileSync(path, [...(header === undefined ? [] : [`${header}\n`]), ...lines].join(''));
   return path;
 }

@@ -83,13 +83,13 @@ async function restore(file: string, folder: string, overwrite: boolean): Promis
 }
 
 /**
- * Converts an error of a backup or restore to a CommandError. `ifTaken` is the fix if the target
- * already exists.
+ * Adds to an error of a backup or restore what the command knows: other errors than the service's
+ * own concern the file, and `ifTaken` is the fix if the target already exists.
  */
-function toCommandError(error: unknown, ifTaken: string): CommandError {
+function toCommandError(error: unknown, ifTaken: string): Error {
   const { message } = error as Error;
   if (!(error instanceof CallerError)) return new CommandError('invalid_file', message);
   return error.code === 'not_confirmed'
     ? new CommandError('not_confirmed', message, ifTaken)
-    : new CommandError('invalid_file', message, error.fix);
+    : error;
 }

@@ -317,7 +317,9 @@ describe('addresses', () => {
     );
     expect(run.stderr).toMatch(/^\d,\d{3} of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
     expect(run.stderr).toContain('line 5 is not an address');
-    expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(/^# line 5: .*\nhello\n$/);
+    expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(
+      /^address,label\n# line 5: .*\nhello\n$/,
+    );
     expect(await json('streams', 'get', 'token')).toMatchObject({ amountOfAddresses: 25_001 });
   });
 

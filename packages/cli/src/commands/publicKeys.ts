@@ -1,6 +1,7 @@
 import type { PublicKey } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { toDurationMs } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -34,7 +35,8 @@ async function listPublicKeys(options: ConnectionOptions, terminal: Terminal): P
     terminal.printJson(keys);
     return;
   }
-  if (keys.length === 0) terminal.note('No key pairs yet. Create one: sluice public-keys create');
+  if (keys.length === 0)
+    terminal.note(`No key pairs yet. Create one: ${sluiceCommand()} public-keys create`);
   for (const key of keys) terminal.printText(describe(key), { indent: 4 });
 }
 

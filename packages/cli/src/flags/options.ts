@@ -145,13 +145,11 @@ function resolveSetting(command: Command, field: Field, file: SettingsFile): Res
 }
 
 /** Adds to the error where the rejected value was set, and masks and truncates the value. */
-function locate(
-  { code, message, fix }: CallerError,
-  settings: Readonly<Record<Field, ResolvedSetting>>,
-): Error {
+function locate(error: CallerError, settings: Readonly<Record<Field, ResolvedSetting>>): Error {
+  const { code, message, fix } = error;
   const flag = /^--[a-z-]+/.exec(message)?.[0] ?? '';
   const field = FIELDS.find((each) => settingOf(each).flags.split(' ')[0] === flag);
-  if (field === undefined) return new CallerError(code, message);
+  if (field === undefined) return error;
   const { source, texts, place } = settings[field];
   // Includes the colon, because after a query value, `hideSecrets` hides the colon too.
   const begin = (text: string): string => hideSecrets(`${flag} ${text}:`);

@@ -18,6 +18,8 @@ export interface AddressFile {
   /** Addresses in file order, without duplicates. */
   addresses: ListedAddress[];
   rejects: RejectedLine[];
+  /** The first line, if it names the columns; otherwise undefined. */
+  header: string | undefined;
   /** Number of lines that repeat an earlier address. */
   repeated: number;
 }
@@ -49,15 +51,16 @@ export function readAddressFile(path: string, options: AddressFileOptions = {}):
 
 function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}): AddressFile {
   const lines = text.replace(/^\u{feff}/u, '').split(/\r\n|\n|\r/);
-  const header = readHeader(lines);
-  const columns = header ?? ['address', 'label'];
+  const [first = ''] = lines;
+  const names = readHeader(first);
+  const columns = names ?? ['address', 'label'];
   const addressAt = Math.max(0, columns.indexOf('address'));
   const labelAt = toColumn(columns, labelColumn);
   const found = new Map<string, ListedAddress>();
   const rejects: RejectedLine[] = [];
   let repeated = 0;
   for (const [at, line] of lines.entries()) {
-    if ((header && at === 0) || line.trim() === '' || line.startsWith('#')) continue;
+    if ((names && at === 0) || line.trim() === '' || line.startsWith('#')) continue;
     const cells = splitCells(line);
     const address = cells[addressAt] ?? '';
     const label = cells[labelAt] ?? '';
@@ -70,15 +73,15 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
     else if (found.has(address.toLowerCase())) repeated++;
     else found.set(address.toLowerCase(), { address, ...(label !== '' && { label }) });
   }
-  return { addresses: [...found.values()], rejects, repeated };
+  return { addresses: [...found.values()], rejects, header: names && first, repeated };
 }
 
 /**
  * Returns the column names if the first line is a header, which must have a column `address`;
  * otherwise undefined.
  */
-function readHeader([first = '']: readonly string[]): string[] | undefined {
-  const cells = splitCells(first).map((cell) => cell.toLowerCase());
+function readHeader(line: string): string[] | undefined {
+  const cells = splitCells(line).map((cell) => cell.toLowerCase());
   return cells.includes('address') ? cells : undefined;
 }
 

@@ -29,10 +29,7 @@ export interface AddressImport {
 const PART_MS = 100;
 const FIRST_PART = 500;
 const MIN_PART = 100;
-/**
- * Maximum number of addresses per part. The service adds a larger part in several transactions, so
- * a crash could leave it incomplete.
- */
+/** Maximum number of addresses per part, also if the service responds sooner. */
 const MAX_PART = 5_000;
 
 export async function importAddresses(

@@ -46,7 +46,7 @@ test.each([1, -1])(
       isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
       log: createLog(() => {}),
       schedule: [1_500, 200, 200],
-      onChange: () => {},
+      onAttempts: () => {},
       onLostLeases: (count) => (lostLeases += count),
       onLostOutcomes: () => {},
       onLocalFailure: () => {},

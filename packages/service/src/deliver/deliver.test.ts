@@ -67,7 +67,7 @@ async function start(
     sender: createSender({ guard, ...signing }),
     isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
     log: createLog(() => {}),
-    onChange(deliveries) {
+    onAttempts(deliveries) {
       changes.push(...deliveries);
       for (const each of waiting) if (deliveries.some((change) => each.fits(change))) each.found();
     },

@@ -49,7 +49,8 @@ export interface DeliverOptions
   /** Sender in a separate process, for deliveries that may have crashed the service. */
   isolation: Isolation;
   log: Log;
-  onChange(deliveries: DeliverySummary[]): void;
+  /** Called with the deliveries whose attempts were recorded. */
+  onAttempts(deliveries: DeliverySummary[]): void;
   onLostLeases(count: number): void;
   /**
    * Called with the number of attempts whose lease was lost before their outcome was recorded.
@@ -69,7 +70,7 @@ const GATHERED = 512;
 const RECOUNT_MS = 10_000;
 
 export function createDeliver(options: DeliverOptions): Deliver {
-  const { store, sender, isolation, log, hostPace, onChange } = options;
+  const { store, sender, isolation, log, hostPace } = options;
   const stopping = new AbortController();
   /** Aborted after the drain time. Leases of attempts without a recorded outcome then expire. */
   const overdue = new AbortController();
@@ -89,7 +90,6 @@ export function createDeliver(options: DeliverOptions): Deliver {
       for (const { id, streamId } of quarantined) {
         log.error('delivery quarantined', { delivery: id, stream: streamId });
       }
-      if (ended.length > 0) onChange(ended);
       if (released === 0) return;
       log.warn('leases expired', { count: released });
       claims.wake();

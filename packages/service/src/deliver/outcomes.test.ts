@@ -85,7 +85,7 @@ test('the lease of a delivery expires if the ledger rejects even its quarantine'
     lanes: { count: () => {} },
     leases: { drop: () => {}, abandon: ({ id }) => void abandoned.push(id) },
     isDue: () => true,
-    onChange: () => {},
+    onAttempts: () => {},
     onLostOutcomes: () => {},
     onWritten: () => {},
     overdue: new AbortController().signal,

@@ -78,7 +78,7 @@ export function createOutcomes({
   lanes,
   leases,
   isDue,
-  onChange,
+  onAttempts,
   onLostOutcomes,
   onWritten,
   overdue,
@@ -89,7 +89,8 @@ export function createOutcomes({
   leases: Pick<Leases, 'drop' | 'abandon'>;
   /** Returns whether to write this number of outcomes now instead of waiting for more. */
   isDue(size: number): boolean;
-  onChange(deliveries: DeliverySummary[]): void;
+  /** Called with the deliveries whose attempts were recorded. */
+  onAttempts(deliveries: DeliverySummary[]): void;
   /**
    * Called with the number of attempts whose lease was lost before their outcome was recorded.
    * Another process may have repeated them.
@@ -109,7 +110,7 @@ export function createOutcomes({
       for (const outcome of batch) leases.drop(outcome);
       for (const { streamId, state } of changed) if (state !== 'pending') lanes.count(streamId, -1);
       if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
-      onChange(changed);
+      onAttempts(changed);
     } catch (error) {
       if (!overdue.aborted) throw error;
     } finally {

@@ -113,7 +113,8 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
         { id = randomUUID(), ...given }: Parameters<Store['createStream']>[1] = {},
       ) =>
         openStream(await create<Draft>(seal(id, draft), { ...given, id })),
-    updateStream: (update) => (id, patch, note) => openFound(update(id, seal(id, patch), note)),
+    updateStream: (update) => (id, patch, options) =>
+      openFound(update(id, seal(id, patch), options)),
     setStreamStatus:
       (set) =>
       (...change) =>

@@ -280,7 +280,7 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
         withLatest(jobs ?? [], changed),
       ),
   });
-  const isOpen = state === 'running' || state === 'paused';
+  const isOpen = state === 'running' || state === 'paused' || state === 'failed';
   return (
     <li className="border-b border-line py-2">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
@@ -296,9 +296,9 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
           <>
             <Button
               variant="quiet"
-              onClick={() => change.mutate(state === 'paused' ? 'running' : 'paused')}
+              onClick={() => change.mutate(state === 'running' ? 'paused' : 'running')}
             >
-              {state === 'paused' ? 'Resume' : 'Pause'}
+              {state === 'running' ? 'Pause' : 'Resume'}
             </Button>
             <Button variant="quiet" onClick={() => change.mutate('cancelled')}>
               Cancel

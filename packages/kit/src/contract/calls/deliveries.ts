@@ -72,8 +72,8 @@ const attemptParts = shape(
         'TCP connection. With a proxy: the time until the tunnel is open, including the lookup of the proxy and the connection to it.',
       ),
     tlsMs: number.nullable().describe('TLS handshake with the receiver, also through a tunnel.'),
-    waitMs: number.nullable().describe('From the request to the first byte of the response.'),
-    bodyMs: number.nullable().describe('From the first byte to the end of the response.'),
+    waitMs: number.nullable().describe('From the request to the headers of the response.'),
+    bodyMs: number.nullable().describe('From the headers to the end of the response.'),
   }),
 );
 

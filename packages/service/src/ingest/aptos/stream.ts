@@ -4,7 +4,6 @@
  * pages.
  */
 import type { AptosTransaction } from '../../match/aptos/block.ts';
-import { describeError } from '../../base/log.ts';
 import type { AptosCall, AptosGrpc } from './grpc.ts';
 import type { AptosPage } from './provider.ts';
 import { toAptosTransaction } from './transaction.ts';
@@ -58,7 +57,7 @@ export function createAptosStream(
   };
 
   const open = async (start: number): Promise<AptosCall> => {
-    grpc ??= loadGrpc().then(({ createAptosGrpc }) => createAptosGrpc(url, name));
+    grpc ??= import('./grpc.ts').then(({ createAptosGrpc }) => createAptosGrpc(url, name));
     return (await grpc).call(start);
   };
 
@@ -136,19 +135,6 @@ export function createAptosStream(
       grpc?.then((its) => its.close()).catch(() => {});
     },
   };
-}
-
-async function loadGrpc(): Promise<typeof import('./grpc.ts')> {
-  try {
-    return await import('./grpc.ts');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new SourceError(
-      'unsupported',
-      `reading the transaction stream in --aptos requires additional packages. Run npm install @grpc/grpc-js protobufjs (${describeError(error)})`,
-      { cause: error },
-    );
-  }
 }
 
 type Taken = Pick<AptosPage, 'transactions' | 'sizeBytes'>;

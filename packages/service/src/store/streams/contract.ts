@@ -212,13 +212,14 @@ export interface StreamWrites {
     options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
   /**
-   * Changes a stream; returns undefined if the stream is unknown. Without `note`, the change is not
-   * added to the change log.
+   * Changes a stream. Returns undefined if the stream is unknown, or was changed since the
+   * `updatedAt` that `unchangedSince` gives. Without `note`, the change is not added to the change
+   * log.
    */
   updateStream(
     id: string,
     patch: StreamPatch,
-    note?: StreamChangeNote,
+    options?: { note?: StreamChangeNote | undefined; unchangedSince?: number },
   ): Promise<StreamRecord | undefined>;
   setStreamStatus(
     id: string,

@@ -18,15 +18,24 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
     id: string,
     values: (now: number) => Partial<Selectable<Tables['stream']>>,
     also?: (trx: Db, now: number, changed: StreamRecord) => Promise<unknown>,
+    unchangedSince?: number,
   ): Promise<StreamRecord | undefined> =>
     db.transaction().execute(async (trx) => {
       const revision = await raiseRevision(trx);
       const now = await readNow(engine, trx);
       const row = await trx
         .updateTable('stream')
-        .set({ ...values(now), revision, updated_at: now })
+        .set({
+          ...values(now),
+          revision,
+          // Each change has a new time, so that `unchangedSince` detects changes in one millisecond.
+          updated_at: sql`case when updated_at < ${now} then ${now} else updated_at + 1 end`,
+        })
         .where('id', '=', id)
         .where('deleted_at', 'is', null)
+        .$if(unchangedSince !== undefined, (query) =>
+          query.where('updated_at', '=', unchangedSince!),
+        )
         .returning(streamColumns)
         .executeTakeFirst();
       if (row === undefined) return undefined;
@@ -80,7 +89,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
       });
     },
 
-    updateStream: (id, patch, note) =>
+    updateStream: (id, patch, { note, unchangedSince } = {}) =>
       changeStream(
         id,
         () => toStreamValues(patch),
@@ -93,6 +102,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
             await openHoles(trx, id, status, now);
           }
         },
+        unchangedSince,
       ),
 
     setStreamStatus: (id, status, statusMessage, note) =>

@@ -78,24 +78,33 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
     get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toAnswer(await find(id)),
 
     async update({ context, params, body, sent }: Asked<Changes>) {
-      const before = await find(params.id);
-      const patch = family.toPatch(body, sent.body, before);
-      const { webhookUrl, headers, oauth2 } = patch;
-      if (webhookUrl !== undefined || headers !== undefined || oauth2 !== undefined) {
-        const endpoint = {
-          id: before.id,
-          webhookUrl: webhookUrl ?? before.webhookUrl,
-          headers: headers ?? before.headers,
-          oauth2: oauth2 === undefined ? before.oauth2 : oauth2,
-        };
-        refuseTwoAuthorizations(endpoint, sent.body);
-        await tryWebhook(needs, family.name, endpoint, await streamSecrets.list(before.id));
-      }
-      const fields = changedFields(before, patch);
       const { keyId } = callerOf(context);
-      const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
-      const record = own(await store.updateStream(before.id, patch, note));
-      return family.toAnswer(record);
+      let tested: string | undefined;
+      // Starts again if the stream changes meanwhile, because a patch contains all options and all
+      // limits, with the earlier values of those that the request does not set.
+      for (;;) {
+        const before = await find(params.id);
+        const patch = family.toPatch(body, sent.body, before);
+        const { webhookUrl, headers, oauth2 } = patch;
+        if (webhookUrl !== undefined || headers !== undefined || oauth2 !== undefined) {
+          const endpoint = {
+            id: before.id,
+            webhookUrl: webhookUrl ?? before.webhookUrl,
+            headers: headers ?? before.headers,
+            oauth2: oauth2 === undefined ? before.oauth2 : oauth2,
+          };
+          refuseTwoAuthorizations(endpoint, sent.body);
+          if (JSON.stringify(endpoint) !== tested) {
+            await tryWebhook(needs, family.name, endpoint, await streamSecrets.list(before.id));
+            tested = JSON.stringify(endpoint);
+          }
+        }
+        const fields = changedFields(before, patch);
+        const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
+        const unchangedSince = before.updatedAt;
+        const record = await store.updateStream(before.id, patch, { note, unchangedSince });
+        if (record !== undefined) return family.toAnswer(own(record));
+      }
     },
 
     async delete({ params }: Pick<Asked, 'params'>) {
