@@ -181,7 +181,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   const made = await sluice.createReplay({ name: 'after the fix', filter: { id } });
   const row = page.locator('tbody').filter({ hasText: 'after the fix' });
   await row.getByText('Selected: 2').waitFor();
-  await row.getByText('by first key').waitFor();
+  await row.getByText('by --api-key').waitFor();
   const readSent = async (): Promise<number> => (await sluice.getReplay(made.id)).replayed;
   await expect.poll(readSent, PATIENCE).toBe(2);
   // Stops the delivery if it waits for a retry, and returns its state. Called repeatedly, because
@@ -207,7 +207,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('Replay: “after the fix”').waitFor();
-  await page.getByRole('link', { name: 'sent 2' }).waitFor();
+  await page.getByRole('link', { name: 'replayed 2' }).waitFor();
 });
 
 test('a replay is canceled after confirmation', async () => {
@@ -219,7 +219,7 @@ test('a replay is canceled after confirmation', async () => {
   await expectAccessible(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel replay' }).click();
   await page.getByText('canceled', { exact: true }).first().waitFor();
-  await page.getByText('not sent').waitFor();
+  await page.getByText('not replayed').waitFor();
   expect((await readSluice().getReplay(id)).state).toBe('cancelled');
 });
 

@@ -77,7 +77,7 @@ test('every chart has a time axis, its unit and step, and changes have labels', 
   expect(await page.getByText('12:00', { exact: true }).count()).toBe(5);
   expect(await page.getByRole('heading', { name: /per 5 min$/ }).count()).toBe(5);
   const changes = page.getByRole('list', { name: 'Changes to the stream' });
-  await changes.getByText('edited topic0, abi by first key').waitFor();
+  await changes.getByText('edited topic0, abi by --api-key').waitFor();
   await page.getByRole('button', { name: 'Week' }).click();
   await page.getByRole('heading', { name: 'Deliveries per hour' }).waitFor();
 });

@@ -113,7 +113,7 @@ test('addresses may be explorer pages, and doubtful ones are pointed out', async
     .getByLabel('Addresses', { exact: true })
     .fill(`https://etherscan.io/address/${WALLET}\n0x${'0'.repeat(40)}\n${wrong}`);
   await page.getByText('2 addresses, 1 duplicate skipped').waitFor();
-  await page.getByText('Line 2: The zero address').waitFor();
+  await page.getByText('Line 2: This is the zero address').waitFor();
   await page.goto(`${world.url}/console/streams/${stream.id}?tab=addresses`);
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Import addresses' });

@@ -482,9 +482,9 @@ test('a list starts from the sample, and files can be dropped, also on a new str
   const rows = list.getByRole('row').filter({ has: page.getByRole('cell') });
   await page.getByText('1 of 3 addresses').waitFor();
   expect(await rows.count()).toBe(1);
-  // The row shows when the address was added, and with which key: the first key of the service.
+  // The row shows when the address was added, and with which key: the key of --api-key.
   expect(await rows.getByRole('cell').allInnerTexts()).toEqual(
-    expect.arrayContaining([expect.stringMatching(/^(now|\d+s ago)$/), 'first key']),
+    expect.arrayContaining([expect.stringMatching(/^(now|\d+s ago)$/), '--api-key']),
   );
   await page.reload();
   await rows.getByText('Tether USD, the contract').waitFor();
@@ -578,10 +578,10 @@ test('metrics show responses, chains and record types, with changes made meanwhi
     .waitFor();
 
   const changes = page.getByRole('region', { name: 'Changes' });
-  await changes.getByText('edited tag by first key').waitFor();
+  await changes.getByText('edited tag by --api-key').waitFor();
   await changes.getByText('created', { exact: true }).waitFor();
   // Selects the last step or the one before it, whichever contains the change made above.
-  const beneath = page.getByText('edited tag by first key');
+  const beneath = page.getByText('edited tag by --api-key');
   await page.getByRole('slider', { name: 'Time' }).focus();
   for (const key of ['End', 'ArrowLeft']) {
     await page.keyboard.press(key);
@@ -783,11 +783,11 @@ test('a new stream delivers to the inbox, which responds as configured', async (
   await form.getByText('Enter a whole number from 200 to 599.').waitFor();
   await form.getByRole('button', { name: 'Fail every 3rd' }).click();
   await form.getByLabel('Delay (ms)').fill('20');
-  await form.getByText('Responds with 200 · 500 for every 3rd request').waitFor();
+  await form.getByText('Responds with 200 · 500 to every 3rd request').waitFor();
   await expectAccessible(page);
   await form.getByRole('button', { name: 'Save response' }).click();
   await form.waitFor({ state: 'detached' });
-  await page.getByText('Responds with 200 · 500 for every 3rd request · delay 20 ms').waitFor();
+  await page.getByText('Responds with 200 · 500 to every 3rd request · delay 20 ms').waitFor();
   await world.transfer();
   await page.keyboard.press('Escape');
   await webhook.waitFor({ state: 'detached' });

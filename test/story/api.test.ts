@@ -831,7 +831,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const path = fill(route, encodeURI(id).replaceAll('%25', '%'));
         await expectInvalid(route.method, path, sending, [
           'path.id',
-          /^should be a stream id, a UUID$/,
+          /^should be a stream ID, a UUID$/,
           decodeURIComponent(id),
         ]);
       }
@@ -854,7 +854,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         expect([answer.status, errorIn(answer)]).toEqual([404, { message }]);
         await expectInvalid(route.method, fill(route, 'x'), {}, [
           `path.${param}`,
-          /^should be a stream id, a UUID$/,
+          /^should be a stream ID, a UUID$/,
           'x',
         ]);
       }
@@ -880,7 +880,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         for (const route of [SLUICE_ROUTES.getDelivery, SLUICE_ROUTES.getDeliveryBody]) {
           await expectInvalid('GET', fill(route, id), {}, [
             'path.id',
-            /^should be a delivery id, a UUID$/,
+            /^should be a delivery ID, a UUID$/,
             decodeURIComponent(id),
           ]);
         }
@@ -945,9 +945,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test.each<[string, string, RegExp]>([
-      ['streamId', 'x', /^should be a stream id, a UUID$/],
+      ['streamId', 'x', /^should be a stream ID, a UUID$/],
       ['transactionHash', '0x12', /^should be 0x and 64 hex digits$/],
-      ['chainId', 'eth', /^should be a chain id in hex/],
+      ['chainId', 'eth', /^should be a chain ID in hex/],
       ['blockNumber', '-1', /^should be a whole number, 0 or more$/],
       ['fromTimestamp', 'now', /^should be a whole number, 0 or more$/],
       ['toTimestamp', '1.5', /^should be a whole number, 0 or more$/],
@@ -993,7 +993,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
       await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [
         'query.streamId.0',
-        /^should be a stream id, a UUID$/,
+        /^should be a stream ID, a UUID$/,
         '1',
       ]);
     });
@@ -1012,8 +1012,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const body = route.method === 'GET' ? undefined : goodStream();
       for (const [key, message] of [
         [undefined, /^No API key: send yours in the x-api-key header$/],
-        ['', /^Invalid API key: the x-api-key header does not match/],
-        ['wrong', /^Invalid API key: the x-api-key header does not match/],
+        ['', /^Invalid API key: it does not match a valid key/],
+        ['wrong', /^Invalid API key: it does not match a valid key/],
         [`${API_KEY} `.repeat(2), /^Invalid API key/],
         [API_KEY.toUpperCase(), /^Invalid API key/],
       ] as const) {

@@ -111,7 +111,7 @@ test('quarantines a log over the limit on an EVM chain', async () => {
   const aside = deliveries.filter(({ state }) => state === 'quarantined');
   const error = expect.stringMatching(
     new RegExp(
-      String.raw`^log 2 of transaction ${huge!.hash} needs a webhook of at least \d+ bytes, but --max-webhook-bytes is ${MAX_WEBHOOK_BYTES}: it is not sent$`,
+      String.raw`^log 2 of transaction ${huge!.hash} needs a webhook of at least \d+ bytes, but --max-webhook-bytes is ${MAX_WEBHOOK_BYTES}: the record is not sent$`,
     ),
   ) as string;
   expect(aside.toSorted((a, b) => a.phase.localeCompare(b.phase))).toMatchObject([

@@ -286,7 +286,7 @@ describe('service selection', () => {
     const guessed = await sluice(['chains', 'list'], below);
     expect(guessed.stderr).toContain(`Using ${url}, the sluice dev of ${cwd}\n`);
     const chosen = await sluice(['chains', 'list'], { ...below, env });
-    expect(chosen.stderr).toContain(`Using ${url}, the context in use; for the sluice dev of this`);
+    expect(chosen.stderr).toContain(`Using ${url}, the context in use; to use the sluice dev of this`);
     takeBack();
     expect((await sluice(['whoami'], below)).code).toBe(6);
     release();
@@ -352,7 +352,7 @@ describe('service selection', () => {
   });
 
   test('logout removes a context', async () => {
-    expect((await sluice(['logout'], { env })).stdout).toBe('Removed here\n');
+    expect((await sluice(['logout'], { env })).stdout).toBe('Removed context here\n');
     expect(await sluice(['logout'], { env })).toMatchObject({ code: 4 });
     expect(readFileSync(file, 'utf8')).not.toContain('"here"');
   });

@@ -96,7 +96,7 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'fixture',
-      summary: 'Save deliveries as test fixtures and send them',
+      summary: 'Save deliveries as test fixtures, and send them to your app',
       load: async () => (await import('./commands/fixture.ts')).declareFixture,
     },
     {
@@ -128,7 +128,7 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'secret',
-      summary: 'Show and rotate the signing secret of a stream',
+      summary: 'Print or rotate the signing secret of a stream',
       load: async () => (await import('./commands/secret.ts')).declareSecret,
     },
     {
@@ -171,7 +171,7 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'docs',
-      summary: 'Print a documentation page, section or error code',
+      summary: 'Print a page or section of the documentation, or explain an error code',
       load: async () => (await import('./commands/docs.ts')).declareDocs,
     },
     {

@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const SECONDS_BEFORE = 3_600n;
 /** The reason for a chain's halt: its URL briefly led to a node of a different chain. */
 const MISROUTED =
-  'block 0 is that of Ethereum: the node serves a different chain with this id. Point --chain 0x2105 at the right node, or use another --data folder.';
+  'block 0 is that of Ethereum: the node serves a different chain with this ID. Point --chain 0x2105 at the right node, or use another --data folder.';
 
 const DEMO_CHAINS: readonly Omit<DemoChain, 'chain'>[] = [
   {

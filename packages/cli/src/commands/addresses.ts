@@ -59,8 +59,8 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         );
       }),
     );
-  add('list <stream>', 'List addresses, one per line')
-    .option('--find <text>', 'Only entries whose address or label contains this text')
+  add('list <stream>', 'List the addresses of a stream, one per line')
+    .option('--find <text>', 'Only addresses that contain this text, or whose label does')
     .addHelpText(
       'after',
       examples('sluice addresses list payments', 'sluice addresses list payments --find Alice'),
@@ -141,7 +141,10 @@ interface ImportOptions extends FileOptions {
 }
 
 const addFileOptions = (command: Command): Command =>
-  command.option('--label-column <column>', 'Name or number of the label column; default: label');
+  command.option(
+    '--label-column <column>',
+    'Name or number of the label column; default: label, or 2 without a header',
+  );
 
 async function withStream(
   name: string,
@@ -167,7 +170,7 @@ async function importFile(
     ? compareAddresses(stream.family, await readAddresses(api, stream), addresses).removed
     : [];
   if (removed.length > 0) {
-    const what = `This removes ${counted(removed.length, 'address', 'addresses')} that are not in ${path}.`;
+    const what = `This removes ${counted(removed.length, 'address', 'addresses')} not listed in ${path}.`;
     await confirm(terminal, what, String(removed.length), options);
   }
   const first = toCount('--from', options.from, 1) - 1;
@@ -210,7 +213,7 @@ async function importFile(
   if (rejectsPath !== undefined) {
     throw new CommandError(
       'partial',
-      `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line} is ${rejects[0]!.why}`,
+      `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line}: ${rejects[0]!.why}`,
       `fix the lines in ${rejectsPath} and import that file`,
     );
   }

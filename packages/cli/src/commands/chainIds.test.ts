@@ -42,7 +42,7 @@ test.each(SPELLINGS)('tail and filters of deliveries accept %s', async (id) => {
 
 test('tail rejects a name instead of printing nothing', async () => {
   const { code, stderr } = await world.sluice(['tail', '--chain', 'eth']);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('--chain eth: should be a chain id')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--chain eth: should be a chain ID')]);
 });
 
 test.each(['local', 'aptos:local'])('dry-run accepts the Aptos network %s', async (network) => {

@@ -5,6 +5,7 @@ import { toCount } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { counted } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortOf } from '../connection/shortIds.ts';
@@ -192,7 +193,7 @@ async function testMethods(url: string, json: boolean, terminal: Terminal): Prom
   if (missing > 0) {
     throw new CommandError(
       'check_failed',
-      `Required calls that failed: ${missing}`,
+      `${counted(missing, 'required call')} failed`,
       'use another node',
     );
   }

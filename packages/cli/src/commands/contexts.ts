@@ -86,7 +86,7 @@ export const declareLogout = (command: Command, terminal: Terminal): Command =>
         ...(current !== undefined && current !== gone && { current }),
         contexts: rest,
       });
-      terminal.print(`Removed ${gone}`);
+      terminal.print(`Removed context ${gone}`);
     });
 
 const unknown = (name: string | undefined, contexts: object): CommandError =>
@@ -109,7 +109,7 @@ export const declareWhoami = (command: Command, terminal: Terminal): Command =>
         flags: 'flags or variables',
         context: `context ${name}`,
         dev: `sluice dev in ${name}`,
-        default: 'the default',
+        default: 'the default URL',
       };
       const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
       if (options.json)

@@ -12,6 +12,7 @@ import { contextsPath } from '../connection/contexts.ts';
 import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { counted } from '../terminal/progress.ts';
 import { quoteForShell, wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
@@ -53,7 +54,10 @@ async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<v
   const bad = findings.filter(({ state }) => state === 'bad');
   if (bad.length > 0) {
     const names = [...new Set(bad.map(({ check }) => check))].join(', ');
-    throw new CommandError('check_failed', `${bad.length} of ${findings.length} failed: ${names}`);
+    throw new CommandError(
+      'check_failed',
+      `${bad.length} of ${findings.length} checks failed: ${names}`,
+    );
   }
 }
 
@@ -127,7 +131,7 @@ function clock(date: string | null): Finding {
     : {
         check: 'clock',
         state: 'bad',
-        message: `${Math.round(skewMs / 1_000)} s off the service's clock, so signatures look too old or too new`,
+        message: `${Math.round(Math.abs(skewMs) / 1_000)} s off the service's clock, so webhooks look too old or too new`,
         fix: 'synchronize both clocks with NTP',
       };
 }
@@ -143,7 +147,10 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
     };
   }
   for (const { id, name, state, head, checkpoint, message, providers } of chains) {
-    const lag = head === null || checkpoint === null ? '' : `, ${head - checkpoint} behind`;
+    const lag =
+      head === null || checkpoint === null
+        ? ''
+        : `, ${counted(head - checkpoint, 'block')} behind`;
     yield {
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
@@ -198,7 +205,7 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   );
   if (status === 'error' || failingSince !== null) {
     const since =
-      failingSince === null ? '' : ` since ${new Date(failingSince).toISOString().slice(0, 16)}Z`;
+      failingSince === null ? '' : `, since ${new Date(failingSince).toISOString().slice(0, 16)}Z`;
     // The message of an active stream is about its chains, not about its receiver.
     const why = status === 'error' && statusMessage !== '' ? `: ${statusMessage}` : '';
     const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined;

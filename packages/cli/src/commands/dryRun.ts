@@ -111,7 +111,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     throw new CommandError(
       'check_failed',
       `${counted(matched, 'block')} matched, expected ${count(given.expect)}`,
-      'see why a block matches or not: sluice explain <block>',
+      'see why a block did or did not match: sluice explain <block>',
     );
   }
 }

@@ -24,11 +24,11 @@ export function declareKeys(command: Command, terminal: Terminal): void {
     )
     .action((name: string, options: NewKeyOptions) => createKey(name, options, terminal));
   addConnectionOptions(command.command('list'))
-    .description('List all API keys, including revoked ones, without their secrets')
+    .description('List all API keys, including revoked ones, without the keys themselves')
     .addHelpText('after', examples('sluice keys list'))
     .action((options: ConnectionOptions) => listKeys(options, terminal));
   addConnectionOptions(command.command('revoke <id>'))
-    .description('Revoke an API key and its console sessions')
+    .description('Revoke an API key and end its console sessions')
     .addHelpText('after', examples('sluice keys revoke 0a1b2c3d'))
     .action((id: string, options: ConnectionOptions) => revokeKey(id, options, terminal));
 }

@@ -316,7 +316,7 @@ describe('addresses', () => {
       `Imported 25,000 addresses from ${path()} to token, skipped 1 duplicate line\n`,
     );
     expect(run.stderr).toMatch(/^\d,\d{3} of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
-    expect(run.stderr).toContain('line 5 is not an address');
+    expect(run.stderr).toContain('line 5: the address should be 0x');
     expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(
       /^address,label\n# line 5: .*\nhello\n$/,
     );
@@ -535,7 +535,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const gone = await sluice(['doctor', '--api-url', 'http://127.0.0.1:9']);
     expect(gone.code).toBe(9);
     expect(gone.stdout).toContain('✗ service   http://127.0.0.1:9 does not respond');
-    expect(gone.stderr).toMatch(/^error\[check_failed\]: 1 of 2 failed: service\n/);
+    expect(gone.stderr).toMatch(/^error\[check_failed\]: 1 of 2 checks failed: service\n/);
     const config = join(world.folder, 'config');
     mkdirSync(join(config, 'sluice'), { recursive: true });
     writeFileSync(join(config, 'sluice', 'contexts.json'), '{"contexts":{}}', { mode: 0o644 });
@@ -578,7 +578,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const path = new URL(stream.webhookUrl).pathname;
     expect(failing.stdout).toMatch(
       new RegExp(
-        `✗ stream +broken has a failing receiver since [^✗]*curl -v -X POST '\\S+${path}';`,
+        `✗ stream +broken has a failing receiver, since [^✗]*curl -v -X POST '\\S+${path}';`,
       ),
     );
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);

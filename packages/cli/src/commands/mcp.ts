@@ -21,9 +21,9 @@ export const declareMcp = (command: Command, terminal: Terminal): Command =>
     )
     .option(
       '--http <port>',
-      'Serve HTTP on this port, 0 for any; default: standard input and output',
+      'Serve HTTP on this port, 0 for any free port; default: standard input and output',
     )
-    .option('--host <host>', 'With --http, host to listen on', '127.0.0.1')
+    .option('--host <host>', 'With --http, address to listen on', '127.0.0.1')
     .option('--allow-host <name...>', 'With --http, accept requests for these host names')
     .option(
       '--cors-origin <origin...>',
@@ -80,7 +80,7 @@ async function serveOverHttp(
   if (options.apiKey !== undefined) {
     throw new CommandError(
       'usage',
-      '--api-key is invalid with --http, because callers send their own keys',
+      '--api-key cannot be combined with --http, because callers send their own keys',
     );
   }
   const { url, source } = findTarget(options, terminal);

@@ -1,9 +1,9 @@
 import type { PublicKey } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
-import { sluiceCommand } from '../package/packaged.ts';
 import { toDurationMs } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortOf } from '../connection/shortIds.ts';
 import { findAdded } from './addedUrls.ts';
@@ -35,8 +35,9 @@ async function listPublicKeys(options: ConnectionOptions, terminal: Terminal): P
     terminal.printJson(keys);
     return;
   }
-  if (keys.length === 0)
+  if (keys.length === 0) {
     terminal.note(`No key pairs yet. Create one: ${sluiceCommand()} public-keys create`);
+  }
   for (const key of keys) terminal.printText(describe(key), { indent: 4 });
 }
 

@@ -26,7 +26,7 @@ import type { Terminal } from '../terminal/terminal.ts';
  * Creates an option that applies only if the service replays the deliveries that match a filter.
  */
 const byFilter = (flags: string, description: string): Option =>
-  new Option(flags, description).helpGroup('Options to select by filter, without --to:');
+  new Option(flags, description).helpGroup('Options for replays by filter, without --to:');
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
   addFilterOptions(
@@ -284,7 +284,7 @@ async function listReplays(
       { title: 'NAME', value: ({ name }) => name, cut: 'end' },
       { title: 'STATE', value: ({ state }) => state },
       {
-        title: 'SENT',
+        title: 'REPLAYED',
         value: ({ replayed, total }) => `${count(replayed)}/${count(total)}`,
         right: true,
       },

@@ -16,7 +16,7 @@ export function declareSecret(command: Command, terminal: Terminal): void {
       print(await sluice.getStreamSecret(id), options, terminal);
     });
   addConnectionOptions(command.command('rotate <stream>'))
-    .description('Create a new signing secret and keep the old one for a while')
+    .description('Create a new signing secret; the old one also signs for a while')
     .option('--overlap <duration>', 'Time during which both secrets sign; 0 for none', '24h')
     .addHelpText('after', examples('sluice secret rotate payments --overlap 7d'))
     .action(async (name: string, options: ConnectionOptions & { overlap: string }) => {

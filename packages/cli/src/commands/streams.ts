@@ -166,7 +166,7 @@ function printReceiver(
   terminal.note(
     backOff.reason === 'failures'
       ? `${tag || id}: the receiver is failing; deliveries are ${until}, then one is sent as a probe`
-      : `${tag || id}: the receiver sent Retry-After; deliveries are ${until}`,
+      : `${tag || id}: the receiver returned a 429; deliveries are ${until}`,
   );
 }
 

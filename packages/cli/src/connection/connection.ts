@@ -101,7 +101,7 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
       source: 'context',
       name: current,
       ...(findDevService(terminal) !== undefined && {
-        guess: `the context in use; for the sluice dev of this folder: --context ${DEV_CONTEXT}`,
+        guess: `the context in use; to use the sluice dev of this folder, pass --context ${DEV_CONTEXT}`,
       }),
     };
   }
@@ -111,7 +111,7 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
     const guess = `the sluice dev of ${name}`;
     return { url: apiUrl, apiKey: dev.apiKey, source: 'dev', name, guess };
   }
-  return { url: DEFAULT_URL, apiKey, source: 'default', guess: 'the default' };
+  return { url: DEFAULT_URL, apiKey, source: 'default', guess: 'the default URL' };
 }
 
 export interface Connection {

@@ -61,7 +61,7 @@ describe('every command accepts the ids that others print', () => {
       }
       const unknown = await world.sluice([...command.split(' '), '…fffffff0']);
       expect(unknown.code).toBe(4);
-      expect(unknown.stderr).toContain('has the ID …fffffff0');
+      expect(unknown.stderr).toContain('matches the ID …fffffff0');
     },
   );
 

@@ -42,7 +42,7 @@ export async function findDeliveryId(sluice: SluiceClient, given: string): Promi
   if (found !== undefined) return found;
   throw new CommandError(
     'not_found',
-    `None of the newest 10,000 deliveries has the ID ${given}`,
+    `None of the newest 10,000 deliveries matches the ID ${given}`,
     'pass the complete ID: sluice deliveries list --wide',
   );
 }

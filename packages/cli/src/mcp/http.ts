@@ -108,5 +108,5 @@ async function authenticate(
     if (error.code !== 'invalid_argument')
       refuse(503, `Could not check the API key: ${error.message}`);
   }
-  refuse(401, 'The service does not accept this API key');
+  refuse(401, 'The service rejected this API key');
 }

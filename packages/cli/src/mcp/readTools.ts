@@ -86,7 +86,7 @@ const listDeliveries = defineTool('list_deliveries', {
       .min(1)
       .max(100)
       .optional()
-      .describe('A transaction hash, an address, or part of the summary.'),
+      .describe('A transaction hash, an address, or part of the summary or of an address label.'),
     limit: z.int().min(1).max(100).default(25),
     cursor: z.string().max(1024).optional(),
   }),
@@ -98,7 +98,7 @@ const listDeliveries = defineTool('list_deliveries', {
 const getDelivery = defineTool('get_delivery', {
   title: 'Read a delivery',
   description:
-    'Returns a delivery with its attempts and, if body is true, the webhook body that was sent. The responses of the receiver are not included.',
+    'Returns a delivery with its attempts and, if body is true, the webhook body that was sent. The response bodies of the receiver are not included.',
   input: z.strictObject({
     delivery: z.string().min(1).max(100).describe('ID of the delivery, or the start of the ID.'),
     body: z.boolean().default(false).describe('Also return the body.'),

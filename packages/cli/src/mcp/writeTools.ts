@@ -21,7 +21,7 @@ const addresses = z
 
 const createEvmStream = defineTool('create_evm_stream', {
   title: 'Create an EVM stream',
-  description: 'Creates a stream. Try its rule with dry_run_evm_rule first.',
+  description: 'Creates a stream on EVM chains. Try its rule with dry_run_evm_rule first.',
   writes: true,
   input: z.strictObject({ stream: createEvmStreamSchema, addresses }),
   call: ({ stream, addresses }, connection) => create({ ...stream }, addresses, connection),
@@ -75,7 +75,7 @@ const replayDeliveries = defineTool('replay_deliveries', {
       .int()
       .min(1)
       .max(10_000)
-      .describe('Most deliveries that the filter may match. Count them with list_deliveries.'),
+      .describe('Maximum number of deliveries that the filter may match. Count them with list_deliveries.'),
   }),
   async call({ replay, atMost }, { sluice }) {
     const { deliveries } = await sluice.estimateReplay(replay.filter);

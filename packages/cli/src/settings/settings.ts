@@ -130,7 +130,8 @@ export const SETTINGS = {
   },
   rateLimit: {
     flags: '--rate-limit <n>',
-    description: 'Average calls per second allowed for each API key; 0 for unlimited',
+    description:
+      'Average calls per second allowed for each API key; without a key, each address gets a fifth; 0 for unlimited',
     variable: 'SLUICE_RATE_LIMIT',
     default: '500',
     shape: { kind: 'number', least: 0 },
@@ -153,7 +154,11 @@ export const SETTINGS = {
           const: 'unverified',
           description: 'Accepts blocks that cannot be fully verified, even from a single node',
         },
-        proof: { enum: ['on', 'off'], description: 'Whether blocks must be proven from headers' },
+        proof: {
+          enum: ['on', 'off'],
+          description:
+            'Whether blocks must be proven from their headers; default: on for known chains, otherwise decided by sample blocks',
+        },
         verify: {
           const: 'headers',
           description: 'Verifies log searches by reading the header of every searched block',
@@ -191,14 +196,14 @@ export const SETTINGS = {
   allowCidrs: {
     flags: '--allow-cidr <network>',
     description:
-      'Allow webhooks, added nodes and added alert URLs in this private network; repeatable',
+      'Allow webhooks, token requests, added nodes and added alert URLs in this private network; repeatable',
     variable: 'SLUICE_ALLOW_CIDR',
     shape: { kind: 'list' },
   },
   allowPrivateEndpoints: {
     flags: '--allow-private-endpoints',
     description:
-      'Allow webhooks, added nodes and added alert URLs in all networks, including loopback and private ones',
+      'Allow webhooks, token requests and added alert URLs in all networks, including loopback and private ones, and added nodes in all except link-local ones and metadata services',
     variable: 'SLUICE_ALLOW_PRIVATE_ENDPOINTS',
     shape: { kind: 'switch' },
   },
@@ -211,7 +216,7 @@ export const SETTINGS = {
   egressProxy: {
     flags: '--egress-proxy <url>',
     description:
-      'Send webhooks, and alerts to added URLs, through this HTTP or HTTPS proxy, which then decides which networks they may reach; default: none',
+      'Send webhooks, token requests, and alerts to added URLs through this HTTP or HTTPS proxy, which then resolves names and connects; default: none',
     variable: 'SLUICE_EGRESS_PROXY',
     shape: { kind: 'text' },
   },
@@ -231,7 +236,7 @@ export const SETTINGS = {
   httpsOnly: {
     flags: '--https-only',
     description:
-      'Allow only https: webhook URLs and added alert URLs; deliveries to http: URLs are kept but not sent',
+      'Allow only https: for webhook URLs, token URLs and added alert URLs; deliveries to http: URLs are kept but not sent',
     variable: 'SLUICE_HTTPS_ONLY',
     shape: { kind: 'switch' },
   },

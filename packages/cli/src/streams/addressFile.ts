@@ -65,9 +65,9 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
     const address = cells[addressAt] ?? '';
     const label = cells[labelAt] ?? '';
     const why = !ADDRESS.test(address)
-      ? 'not an address (0x and 40 hex digits, or up to 64 on Aptos)'
+      ? 'the address should be 0x and 40 hex digits, or up to 64 on Aptos'
       : label.length > MAX_LABEL
-        ? `too long: a label has at most ${MAX_LABEL} characters`
+        ? `the label should be at most ${MAX_LABEL} characters`
         : undefined;
     if (why !== undefined) rejects.push({ line: at + 1, text: line, why });
     else if (found.has(address.toLowerCase())) repeated++;

@@ -67,7 +67,7 @@ const stream = (
 
 test('a paused stream shows when and by which key it was paused', () => {
   const paused = { at: 0, by: 'bootstrap' };
-  expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by first key 2h ago');
+  expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by --api-key 2h ago');
   expect(pausedWords({ status: 'paused', paused: null }, 0)).toBeNull();
   // After a stream is resumed, the list of streams contains the record of the pause until the list
   // is reloaded.
@@ -130,11 +130,11 @@ test('while sending is paused the reason counts down, then names the trial deliv
   const reasonAt = (now: number, of: StreamSummary['backOff'] = backOff) =>
     streamReason(stream({ queue: 40, backOff: of }), waiting, now, 7);
   expect(reasonAt(until - 29_400)).toBe(
-    '500 from api.acme.io · sending paused for 30s, until 10:43:12, then one delivery as a probe · 40 queued',
+    '500 from api.acme.io · sending is paused for 30s, until 10:43:12, then one delivery is sent as a probe · 40 queued',
   );
   expect(reasonAt(until)).toBe('500 from api.acme.io · probing with one delivery now · 40 queued');
   expect(reasonAt(until - 1, { ...backOff, reason: 'throttled' })).toContain(
-    ' · rate limited by the receiver · sending paused for 1s, until 10:43:12 · ',
+    ' · rate limited by the receiver · sending is paused for 1s, until 10:43:12 · ',
   );
   const later = { ...waiting, nextAttemptAt: until + 60_000 };
   expect(streamReason(stream({ backOff }), later, until - 1_000)).toContain('retry 2 in 1m');

@@ -235,9 +235,9 @@ function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
 export function backOffWords({ reason, until }: BackOff, now: number): string {
   const isOver = until <= now;
   const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
-  const nothing = `sending paused for ${span}, until ${formatClock(until).slice(0, 8)}`;
+  const nothing = `sending is paused for ${span}, until ${formatClock(until).slice(0, 8)}`;
   if (reason === 'throttled') return isOver ? 'sending the queue now' : nothing;
-  return isOver ? 'probing with one delivery now' : `${nothing}, then one delivery as a probe`;
+  return isOver ? 'probing with one delivery now' : `${nothing}, then one delivery is sent as a probe`;
 }
 
 /**

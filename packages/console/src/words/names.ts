@@ -43,7 +43,7 @@ export function nameOfStreamId(
  * Returns the display name of an API key. The key from `--api-key` has no name, only the id
  * `bootstrap`.
  */
-export const formatKey = (name: string): string => (name === 'bootstrap' ? 'first key' : name);
+export const formatKey = (name: string): string => (name === 'bootstrap' ? '--api-key' : name);
 
 /** Words for the special names in filters, which are not parameters of the event. */
 const FILTER_NAMES: ReadonlyMap<string, string> = new Map([

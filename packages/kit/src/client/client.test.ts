@@ -544,7 +544,7 @@ describe('invalid arguments are not sent', () => {
     [
       'an invalid chain in sendBlock',
       () => streams().sendBlock({ chainId: 'eth', blockNumber: 1, streamId: ID }),
-      /chainId: "eth" is not a chain id/,
+      /chainId: "eth" is not a chain ID/,
     ],
     [
       'an invalid chain in history.list',

@@ -112,7 +112,7 @@ export interface SluiceMethods {
   getDeliveryBody: (id: string, options?: CallOptions) => CallResult<string>;
   /** Stop a delivery that waits for its next attempt; it counts as failed. */
   stopDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary>;
-  /** Send deliveries again, oldest first, each with its id and body. */
+  /** Send deliveries again, oldest first, each with its ID and body. */
   createReplay: (body: CreateReplay, options?: CallOptions) => CallResult<Replay>;
   /** List replays, newest first, at most 100. */
   listReplays: (options?: CallOptions) => CallResult<Replay[]>;

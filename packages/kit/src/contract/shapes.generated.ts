@@ -74,7 +74,7 @@ export interface StreamTrigger {
 }
 /** Matches deliveries that match every given field. Ranges include both ends. */
 export interface DeliveryFilter {
-  /** Delivery ids, at most 500. */
+  /** Delivery IDs, at most 500. */
   id?: OneOrSeveral<string> | undefined;
   streamId?: OneOrSeveral<string> | undefined;
   /** In hex; for Aptos, `aptos:` and the network. */
@@ -125,7 +125,7 @@ export interface CreateEvmStream {
   /** Included in each webhook; official receivers require a letter or digit in it. */
   tag?: string | undefined;
   /**
-   * Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.
+   * Hex chain IDs, e.g. `["0x1", "0x89"]`; at least one.
    *
    * Items: Chain id in hex
    */
@@ -261,7 +261,7 @@ export interface ActivityQuery {
 }
 /** The streams, and the number of newest blocks per chain. */
 export interface ListTimelines {
-  /** At most 200; unknown ids are left out. */
+  /** At most 200; unknown IDs are left out. */
   streamIds: readonly string[];
   /** At most 200. Default: 60. */
   limit?: number | undefined;
@@ -302,7 +302,7 @@ export interface ListOptions {
 export interface HistoryFilter {
   streamId?: string | undefined;
   transactionHash?: string | undefined;
-  /** Chain ids in hex. */
+  /** Chain IDs in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
   /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
@@ -316,7 +316,7 @@ export interface HistoryFilter {
 export interface LogFilter {
   streamId?: string | undefined;
   transactionHash?: string | undefined;
-  /** Chain ids in hex. */
+  /** Chain IDs in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
   /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
@@ -338,7 +338,7 @@ export interface CreateApiKey {
 }
 /** A node of a chain. */
 export interface NewNode {
-  /** Chain id in hex, or an Aptos network such as `aptos:mainnet`. */
+  /** Chain ID in hex, or an Aptos network such as `aptos:mainnet`. */
   chainId: string;
   /** URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted. */
   url: string;
@@ -406,7 +406,7 @@ export interface EvmDryRun {
 }
 /** Matches past blocks, both ends included, and sends the webhooks. */
 export interface HistoricalJob {
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   streamId: string;
   blockFrom: number;
@@ -485,7 +485,7 @@ export interface HistoryRecord {
   /** The webhook; absent with `excludePayload`. A webhook of an Aptos stream has other fields. */
   payload?: Partial<EvmWebhook> & Readonly<Record<string, unknown>>;
   tinyPayload: {
-    /** Chain id in hex */
+    /** Chain ID in hex */
     chainId: string;
     confirmed: boolean;
     /** Block number, decimal. */
@@ -504,7 +504,7 @@ export interface HistoryRecord {
 export interface DeliveryLog {
   id: string;
   streamId: string;
-  /** Chain id in hex; for an Aptos network, one of `APTOS_CHAINS`. */
+  /** Chain ID in hex; for an Aptos network, one of `APTOS_CHAINS`. */
   chain: string;
   /** Credentials and query values are masked as `***`. */
   webhookUrl: string;
@@ -602,7 +602,7 @@ export interface About {
   abiChains: string[];
   /** Whether it was started with --allow-node-changes. */
   allowsNodeChanges: boolean;
-  /** Base URLs of block explorers by chain id. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`. */
+  /** Base URLs of block explorers by chain ID. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`. */
   explorers: {
     [k: string]: string;
   };
@@ -661,13 +661,13 @@ export interface AuditRecord {
   at: number;
   /** The name of the call, such as `revokeApiKey`; `authFailures` for a burst of rejected requests. */
   action: string;
-  /** Id of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key. */
+  /** ID of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key. */
   keyId: string;
   /** Name given to the console session at sign-in; empty if there is none. */
   sessionName: string;
   /** IP address of the caller. */
   address: string;
-  /** Id of the object that was read or changed, for nodes and alert URLs with the host; empty if there is none. */
+  /** ID of the object that was read or changed, for nodes and alert URLs with the host; empty if there is none. */
   target: string;
   /** Hash of the previous record; empty for the first. */
   previousHash: string;
@@ -747,7 +747,7 @@ export interface ActivityBreakdown {
   }[];
   /** By chain, most attempts first. */
   chains: {
-    /** Chain id in hex */
+    /** Chain ID in hex */
     chainId: string;
     delivered: number;
     redelivered: number;
@@ -785,7 +785,7 @@ export interface StreamTimeline {
   streamId: string;
   /** In the order of the stream; chains without stored blocks are left out. */
   chains: {
-    /** Chain id in hex */
+    /** Chain ID in hex */
     chainId: string;
     /** The oldest block that was checked. */
     from: number;
@@ -994,7 +994,7 @@ export interface EvmWebhook {
   confirmed: boolean;
   /** The block left the chain, and this webhook revokes the earlier one. Sluice only, for streams with `notifyRemoved`; otherwise absent. */
   removed?: true;
-  /** Hex chain id; empty in the test webhook. */
+  /** Hex chain ID; empty in the test webhook. */
   chainId: string;
   abi: readonly AbiItem[];
   /** Empty in the test webhook. */
@@ -1109,7 +1109,7 @@ export interface HistoricalJobAnswer {
   message: string;
   /** Number of parts of the range. */
   totalPartitions: number;
-  /** Id of the job at `/sluice/jobs/{id}`. Sluice only. */
+  /** ID of the job at `/sluice/jobs/{id}`. Sluice only. */
   jobId?: string;
 }
 /** Logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
@@ -1160,7 +1160,7 @@ export interface UnverifiedRange {
 }
 /** The blocks of a chain that a stream was matched against. */
 export interface ChainCoverage {
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   /** First and last block evaluated; null if there are none. */
   from: number | null;
@@ -1186,7 +1186,7 @@ export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 export interface Job {
   id: string;
   streamId: string;
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   blockFrom: number;
   blockTo: number;
@@ -1224,7 +1224,7 @@ export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';
 export type ProviderState = 'good' | 'lagging' | 'limited' | 'down' | 'wrong-chain';
 /** A reorg of a chain. */
 export interface Reorg {
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   /** The newest block that stayed in the chain. */
   blockNumber: number;
@@ -1235,7 +1235,7 @@ export interface Reorg {
 }
 /** A range of blocks of a chain that were not read. */
 export interface ChainGap {
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   kind: GapKind;
   /** The first block that was not read; for a halt, the block that the chain waits for. On Aptos, a height. */
@@ -1279,7 +1279,7 @@ export interface ProviderHealth {
   score: ProviderScore;
   /** Whether the node is the primary. */
   isPrimary: boolean;
-  /** Id of a node that was added while the service ran, as in `listNodes`; null for a node from flags, variables or the settings file. */
+  /** ID of a node that was added while the service ran, as in `listNodes`; null for a node from flags, variables or the settings file. */
   addedId: string | null;
   /** Whether the node votes when nodes disagree: not while unavailable, doubted or stalled. */
   hasVote: boolean;
@@ -1362,7 +1362,7 @@ export interface ChainHealth {
 }
 /** The response to resuming a halted chain. */
 export interface ChainResumed {
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   /** The first block that is read. */
   from: number;
@@ -1402,7 +1402,7 @@ export interface ContractAbi {
 export interface ChainNode {
   /** A UUID; `<chain id>:<n>` for a configured node. */
   id: string;
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   /** Host of its URL, whose path and query may contain keys. */
   host: string;
@@ -1418,7 +1418,7 @@ export interface DeliverySummary {
   /** Shared by the deliveries of one block and its removal webhook. */
   matchId: string;
   tag: string;
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   blockNumber: number;
   phase: DeliveryPhase;
@@ -1497,7 +1497,7 @@ export interface DeliveryDetail {
   /** Shared by the deliveries of one block and its removal webhook. */
   matchId: string;
   tag: string;
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   blockNumber: number;
   phase: DeliveryPhase;
@@ -1553,7 +1553,7 @@ export interface ValueCount {
 export interface DeliveryCounts {
   /** Deliveries that match the complete filter. */
   total: number;
-  /** Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay, transaction and ids are counted. */
+  /** Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay, transaction and IDs are counted. */
   isCapped: boolean;
   state: ValueCount[];
   /** The status of the last attempt, or `none` without a response; deliveries without an attempt are left out. */
@@ -1735,7 +1735,7 @@ export interface Inbox {
 export interface InboxDelivery {
   streamId: string;
   tag: string;
-  /** Chain id in hex */
+  /** Chain ID in hex */
   chainId: string;
   blockNumber: number;
   phase: DeliveryPhase;
@@ -1748,7 +1748,7 @@ export interface InboxRequestSummary {
   inbox: string;
   /** Unix milliseconds */
   receivedAt: number;
-  /** Its `webhook-id`: the id of the delivery, except for test webhooks. */
+  /** Its `webhook-id`: the ID of the delivery, except for test webhooks. */
   webhookId: string;
   /** Null for a test webhook. */
   delivery: InboxDelivery | null;
@@ -1764,7 +1764,7 @@ export interface InboxRequest {
   inbox: string;
   /** Unix milliseconds */
   receivedAt: number;
-  /** Its `webhook-id`: the id of the delivery, except for test webhooks. */
+  /** Its `webhook-id`: the ID of the delivery, except for test webhooks. */
   webhookId: string;
   /** Null for a test webhook. */
   delivery: InboxDelivery | null;
@@ -1801,7 +1801,7 @@ export interface ReplayEstimate {
 }
 /** The state of a replay. */
 export type ReplayState = 'running' | 'done' | 'cancelled';
-/** Deliveries sent again, oldest first, each with its id and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped. */
+/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped. */
 export interface Replay {
   id: string;
   name: string;

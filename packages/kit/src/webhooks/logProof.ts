@@ -156,12 +156,12 @@ function follow(root: string, index: string, nodes: readonly string[]): Uint8Arr
     const packed = toHex(items[0]).slice(2);
     const kind = Number(packed[0]);
     const path = packed.slice(kind % 2 === 1 ? 1 : 2);
-    if (!key.startsWith(path)) fail('The proof is of another transaction');
+    if (!key.startsWith(path)) fail('The proof is for another transaction');
     key = key.slice(path.length);
     reference = items[1] ?? fail('The proof is malformed');
     if (kind < 2) continue;
     if (key !== '' || !(reference instanceof Uint8Array))
-      fail('The proof is of another transaction');
+      fail('The proof is for another transaction');
     return reference;
   }
 }

@@ -52,8 +52,8 @@ export function createMemorySeenStore({
   warn = (message) => console.warn(message),
 }: MemorySeenStoreOptions = {}): MemorySeenStore {
   if (!(maxIds >= 1) || !(keepMs > 0)) {
-    throw new SluiceError('invalid_argument', 'maxIds must be 1 or more, keepMs above 0', {
-      hint: 'Leave them out for 250,000 ids and 48 hours.',
+    throw new SluiceError('invalid_argument', 'maxIds must be 1 or more, and keepMs above 0', {
+      hint: 'Leave them out for 250,000 IDs and 48 hours.',
     });
   }
   /** Time at which each id was last added, oldest first. */
@@ -73,7 +73,7 @@ export function createMemorySeenStore({
           if (!warned) {
             warned = true;
             warn(
-              `Sluice: the store of handled webhooks is full at ${maxIds} ids; the oldest are dropped. Raise maxIds or use a shared store.`,
+              `Sluice: the store of handled webhooks is full at ${maxIds} IDs; the oldest are dropped. Raise maxIds or use a shared store.`,
             );
           }
         }

@@ -40,7 +40,7 @@ export function createFailureHandler(log: Log) {
       error: error.stack ?? String(error),
     });
     const body: ErrorBody & { requestId: string } = {
-      message: 'The service failed: look for this request id in its log',
+      message: 'The service failed: search its log for this request ID',
       requestId,
     };
     return context.json(body, 500);

@@ -11,12 +11,12 @@ import { IGNORED_QUERY_HEADER } from './query.ts';
 type Json = Record<string, unknown>;
 
 const ERRORS = {
-  401: 'The `x-api-key` header is missing or invalid',
-  403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not accepted',
+  401: 'The API key or session is missing or invalid',
+  403: 'The key lacks the scope, or the `Host`, `Origin` or address of the request is not accepted',
   413: 'The body exceeds the limit of its route: 1 MiB, or 64 MiB for address calls',
   429: 'Too many calls or invalid keys; `retry-after` is the time to wait',
   500: 'The service failed; its log has the cause under the `requestId`',
-  400: 'The body is not valid JSON, an address is invalid, or the test webhook failed',
+  400: 'The body is not valid JSON, an address is invalid, the chain is not read, or the test webhook failed',
   404: 'Not found',
   409: 'The current state does not allow this call',
   422: 'A field is invalid; `details` has its name, its value and what it should be',
@@ -197,11 +197,11 @@ const WEBHOOK = {
     operationId: 'evmDelivery',
     summary: 'A block that a stream matched',
     description:
-      'Sent when the block appears and again when it is confirmed. Any 2xx is success; after any other response it is retried after 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h.',
+      'Sent when the block appears and again when it is confirmed. Any 2xx is success; after any other response, or none, it is retried after 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h.',
     security: [],
     parameters: [
       ['x-signature', 'Keccak-256 of body and streams secret, in hex'],
-      ['webhook-id', 'Id of the delivery, the same on every attempt'],
+      ['webhook-id', 'ID of the delivery, the same on every attempt'],
       ['webhook-timestamp', 'Unix seconds of the attempt'],
       [
         'webhook-signature',

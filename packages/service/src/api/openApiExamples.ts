@@ -120,7 +120,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'Validation Failed',
     details: {
       'requestBody.chainIds.0': {
-        message: 'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
+        message: 'should be a chain ID in hex, e.g. 0x1 (names such as eth are not chain IDs)',
         value: 'eth',
       },
     },

@@ -103,6 +103,6 @@ function toReport({ holder, freeForMs, report }: Lease): ChainReport | undefined
   if (report === null || freeForMs > FORGOTTEN_MS) return undefined;
   if (freeForMs === 0) return report;
   const seconds = Math.ceil(freeForMs / 1000);
-  const message = `no process reads this chain; ${holder} did until ${seconds} s ago`;
+  const message = `no process reads this chain; the last reader, ${holder}, stopped ${seconds} s ago`;
   return { ...report, state: 'down', message, progress: null };
 }

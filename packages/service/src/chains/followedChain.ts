@@ -244,7 +244,7 @@ export const withReason = <Calls extends object>(chain: string, calls: Calls): C
           return await call(...args);
         } catch (error) {
           if (!(error instanceof SourceError || hasCode(error, 'unavailable'))) throw error;
-          const message = `The nodes of ${chain} cannot answer: ${error.message}`;
+          const message = `Reading from the nodes of ${chain} failed: ${error.message}`;
           throw error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)
             ? new CallerError('not_found', message)
             : new RetryableError('unavailable', message);

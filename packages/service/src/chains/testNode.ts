@@ -22,11 +22,11 @@ const FAILURES: Partial<Record<SourceErrorKind, Failure>> = {
   },
   'rate-limited': {
     code: 'rate-limited',
-    message: 'limits requests: try again later, or use another node',
+    message: 'rate-limits requests: try again later, or use another node',
   },
   'wrong-chain': {
     code: 'wrong-chain',
-    message: 'serves another chain: correct the chain id or the URL',
+    message: 'serves another chain: correct the chain ID or the URL',
   },
 };
 const UNUSABLE: Failure = {

@@ -27,10 +27,10 @@ export const whyUrlMustChange = ({
   error,
 }: Pick<Attempted, 'status' | 'error'>): string | undefined => {
   if (status === GONE) {
-    return 'The receiver returned 410 Gone. Correct the webhook URL, then activate the stream';
+    return 'The receiver returned 410 Gone. Correct the webhook URL, then resume the stream';
   }
   if (error !== INSECURE_URL) return undefined;
-  return 'The webhook URL starts with http:, and the service was started with --https-only. Change it to https:, then activate the stream';
+  return 'The webhook URL starts with http:, and the service was started with --https-only. Change it to https:, then resume the stream';
 };
 
 export function toOutcome(

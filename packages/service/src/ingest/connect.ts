@@ -66,7 +66,7 @@ async function describeReplaced(
   genesisHash: string,
 ): Promise<string | undefined> {
   if (checkpoint.genesisHash !== genesisHash) {
-    const what = isFinal ? 'the chain id' : 'block 0';
+    const what = isFinal ? 'the chain ID' : 'block 0';
     return `${what} is ${genesisHash} but this ledger began with ${checkpoint.genesisHash}`;
   }
   if (!isFinal) return undefined;
@@ -79,4 +79,4 @@ async function describeReplaced(
 
 /** Describes the problem and the fix if the source serves the blocks of a different chain. */
 export const describeForeign = ({ flag = '--chain' }: ForkOptions): string =>
-  `the node serves a different chain with this id. Point ${flag} at the right node, or use another --data folder.`;
+  `the node serves a different chain with this ID. Point ${flag} at the right node, or use another --data folder.`;

@@ -220,7 +220,7 @@ describe('internal transactions', () => {
     ).toContain('debug_traceBlockByHash or trace_block');
     const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
     expect((await client.streams.get(id)).statusMessage).toMatch(
-      /^No internal transactions on 0x7a69: none of the nodes supports/,
+      /^No internal transactions on 0x7a69: add a node that supports/,
     );
   });
 
@@ -667,7 +667,7 @@ describe('several nodes', () => {
       const now = await world.health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toMatch(/different chains with the id 0x7a69. Remove the wrong --chain/);
+    expect(down.message).toMatch(/different chains with the ID 0x7a69. Remove the wrong --chain/);
     expect(down.checkpoint).toBe(null);
   });
 

@@ -68,4 +68,4 @@ export const tooLargeReason = (
   bytes: number,
   limit: { bytes: number; setting: string },
 ): string =>
-  `${record} needs a webhook of at least ${bytes} bytes, but ${limit.setting} is ${limit.bytes}: it is not sent`;
+  `${record} needs a webhook of at least ${bytes} bytes, but ${limit.setting} is ${limit.bytes}: the record is not sent`;

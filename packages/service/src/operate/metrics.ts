@@ -77,7 +77,7 @@ export function createMetrics(build: { version: string; commit: string }): Metri
   });
   const blocked = new Counter({
     name: 'sluice_ssrf_blocked_total',
-    help: 'Attempts that were not made because their address is private, by the source of the address',
+    help: 'Refused targets of webhooks, added nodes and added alert URLs: a forbidden port, or a private address by its source',
     labelNames: ['reason'],
     registers,
   });
@@ -89,7 +89,7 @@ export function createMetrics(build: { version: string; commit: string }): Metri
   });
   const setAside = new Counter({
     name: 'sluice_deliveries_quarantined_total',
-    help: 'Deliveries quarantined before an attempt: a record over --max-webhook-bytes, or a body the ledger rejects',
+    help: 'Deliveries quarantined before an attempt: a record exceeds the maximum webhook size, or the ledger rejects the body',
     registers,
   });
   const reorgs = new Histogram({
@@ -103,7 +103,7 @@ export function createMetrics(build: { version: string; commit: string }): Metri
   loop.enable();
   addGauge(
     'sluice_event_loop_lag_seconds',
-    '99th percentile since the last collection',
+    '99th percentile of the delay of the event loop since the last scrape',
     (gauge) => {
       gauge.set(loop.percentile(99) / NANOSECONDS);
       loop.reset();

@@ -92,7 +92,7 @@ function About({ document, wanted }: { document: ApiDocument; wanted: string | u
         </p>
       )}
       <p className="text-muted">
-        Select a call to see its fields, scopes and errors, and to try it with the permissions of
+        Select a call to see its fields, scope and errors, and to try it with the permissions of
         your session. Programs send an API key in the <code className="data">x-api-key</code>{' '}
         header.
       </p>

@@ -45,7 +45,7 @@ export function Nodes({
             <th
               scope="col"
               className="caps pl-3 text-right max-sm:hidden"
-              title="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is less than half of its score."
+              title="Latency in milliseconds plus penalties for lag, failures and doubt. The primary changes when another node’s score is at most half of its score."
             >
               Score
             </th>
@@ -162,7 +162,7 @@ export function Agreement({
     agreed: `A second node agrees on block ${block}.`,
     alone:
       nodes === 1
-        ? `Block ${block} is unchecked. Add a second node to check each new block against it.`
+        ? `Block ${block} is unchecked. To check each new block, add a second node.`
         : `No other node with a vote has block ${block} yet.`,
     outvoted: `Most nodes agree on block ${block}. A minority has a different one.`,
     disagreed: `Nodes disagree on block ${block}. The chain is paused until they agree.`,

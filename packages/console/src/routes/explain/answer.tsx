@@ -78,7 +78,9 @@ export function Answer({ explanation }: { explanation: Explanation }) {
         ))}
       </ul>
       {streams.length === 0 && stages.length > 0 && (
-        <p className="px-4 py-3 text-muted">No stream watches this chain.</p>
+        <p className="px-4 py-3 text-muted">
+          {kind === 'delivery' ? 'The stream was deleted.' : 'No stream watches this chain.'}
+        </p>
       )}
     </>
   );

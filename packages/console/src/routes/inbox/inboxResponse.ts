@@ -7,7 +7,7 @@ const rules = new Intl.PluralRules('en', { type: 'ordinal' });
 const nth = (n: number): string => `${formatCount(n)}${ENDINGS[rules.select(n)]}`;
 
 /**
- * Describes the response, such as `Responds with 200 · 500 for every 3rd request · delay 2.0 s`.
+ * Describes the response, such as `Responds with 200 · 500 to every 3rd request · delay 2.0 s`.
  * @param received the number of requests since the response was set.
  */
 export function describeResponse(
@@ -17,16 +17,16 @@ export function describeResponse(
   const toCome = Math.max(0, failFirst - received);
   const parts = [`Responds with ${status}`];
   if (failStatus !== status) {
-    if (failEvery === 1) parts[0] = `Responds with ${failStatus} for every request`;
+    if (failEvery === 1) parts[0] = `Responds with ${failStatus} to every request`;
     else {
       if (toCome > 0) {
         parts.push(
           received === 0
-            ? `${failStatus} for the first ${formatQuantity(toCome, 'request')}`
-            : `${failStatus} for ${formatQuantity(toCome, 'more request')}`,
+            ? `${failStatus} to the first ${formatQuantity(toCome, 'request')}`
+            : `${failStatus} to ${formatQuantity(toCome, 'more request')}`,
         );
       }
-      if (failEvery > 0) parts.push(`${failStatus} for every ${nth(failEvery)} request`);
+      if (failEvery > 0) parts.push(`${failStatus} to every ${nth(failEvery)} request`);
     }
   }
   if (delayMs > 0) parts.push(`delay ${formatDuration(delayMs)}`);

@@ -199,7 +199,7 @@ function SignatureView({
       <p className="mt-1 text-muted">
         {verified
           ? 'x-signature is the Keccak-256 of this body followed by the streams secret.'
-          : 'x-signature is not the Keccak-256 of this body followed by the current streams secret. The secret was changed after this request.'}
+          : 'x-signature is not the Keccak-256 of this body followed by the streams secret. The secret was changed while the request was being sent.'}
       </p>
       <dl className="mt-2">
         {['x-signature', 'webhook-signature', 'webhook-timestamp'].map((name) => (

@@ -28,9 +28,9 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
         failed="Couldn't cancel the replay"
       >
         <p>
-          Sent so far: {formatCount(replay.replayed)}. Not sent:{' '}
-          {formatQuantity(left, 'delivery', 'deliveries')}. You can't resume a canceled replay. To
-          send the rest later, create a new one.
+          Replayed so far: {formatCount(replay.replayed)}. Not replayed:{' '}
+          {formatQuantity(left, 'delivery', 'deliveries')}. Deliveries that are already queued are
+          still sent. You can't resume a canceled replay. To send the rest later, create a new one.
         </p>
       </CallForm>
     </Dialog>

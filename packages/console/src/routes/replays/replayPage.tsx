@@ -168,21 +168,21 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   );
 }
 
-const SENT = [
-  { state: undefined, label: 'sent' },
+const COUNTS = [
+  { state: undefined, label: 'replayed' },
   { state: 'succeeded', label: 'delivered' },
   { state: 'failed', label: 'failed' },
   { state: 'pending', label: 'pending' },
 ] as const;
 
-/** Shows the counts of a replay. The counts of sent deliveries link to these deliveries. */
+/** Shows the counts of a replay. The counts of replayed deliveries link to these deliveries. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);
-  const counts = { sent: replayed, delivered: succeeded, failed, pending: waiting };
+  const counts = { replayed, delivered: succeeded, failed, pending: waiting };
   return (
     <nav aria-label="Replayed deliveries" className="flex flex-wrap items-center gap-x-2 px-2 py-1">
-      {SENT.map(({ state, label }) => (
+      {COUNTS.map(({ state, label }) => (
         <Link
           key={label}
           from="/replays/$replayId"
@@ -208,7 +208,7 @@ function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
       {left > 0 && (
         <span className="inline-flex items-center gap-2 px-2">
           <span className="text-12 text-muted">
-            {replay.state === 'running' ? 'left' : 'not sent'}
+            {replay.state === 'running' ? 'left' : 'not replayed'}
           </span>
           <span className="font-mono text-14 font-medium">{formatCount(left)}</span>
         </span>

@@ -48,7 +48,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         <td className="data px-2 text-right whitespace-nowrap max-sm:pr-4">
           {formatCount(replayed)}
           <span className="text-faint max-sm:hidden"> of {formatCount(total)}</span>
-          <span className="text-faint sm:hidden"> sent</span>
+          <span className="text-faint sm:hidden"> replayed</span>
         </td>
         <Figure count={succeeded} className="max-sm:hidden" />
         <Figure count={failed} className={clsx('max-sm:hidden', failed > 0 && 'text-bad')} />

@@ -84,7 +84,7 @@ export function ReplaysPage() {
               <th scope="col" className="caps px-2 max-md:hidden">
                 <span className="sr-only">Progress</span>
               </th>
-              {['Sent', 'Delivered', 'Failed', 'Pending', 'Left'].map((head) => (
+              {['Replayed', 'Delivered', 'Failed', 'Pending', 'Left'].map((head) => (
                 <th
                   key={head}
                   scope="col"

@@ -61,7 +61,7 @@ export function AuditPage() {
                   Key
                 </th>
                 <th scope="col" className="caps px-3 max-md:hidden">
-                  Address
+                  IP address
                 </th>
                 <th scope="col" className="caps py-2 pr-4 pl-3 max-md:hidden">
                   Target
@@ -124,7 +124,7 @@ function Row({ record, name }: { record: AuditRecord; name: string | undefined }
       <td className="px-3">{wordsOf(action)}</td>
       <td className="px-3">
         <span className="inline-block max-w-40 truncate align-bottom" title={keyId}>
-          {keyId === '' ? 'none' : keyId === 'bootstrap' ? 'first key' : (name ?? keyId)}
+          {keyId === '' ? 'none' : keyId === 'bootstrap' ? '--api-key' : (name ?? keyId)}
         </span>
         {sessionName !== '' && (
           <bdi className="ml-2 inline-block max-w-40 truncate align-bottom text-muted">

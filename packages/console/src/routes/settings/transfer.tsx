@@ -76,7 +76,8 @@ export function Transfer() {
     <>
       <p className="text-muted">
         The export is a file with all streams, their rules and their addresses. It includes the
-        values of custom headers, but no signing or client secrets and no deliveries.
+        values of custom headers and any credentials in webhook URLs, but no signing or client
+        secrets and no deliveries.
       </p>
       <DropZone onFile={(file) => void open(file)} className="mt-2 flex flex-wrap gap-2">
         <Button disabled={read !== null} onClick={() => void exportAll()}>

@@ -30,7 +30,7 @@ export function ByRange({ ranges }: { ranges: ChainCoverage['byRange'] }) {
       label="Blocks by range"
       renderTitle={(blocks) => (
         <p className="pt-2 text-12 text-muted">
-          {formatQuantity(blocks, 'block')} by range: a node searched their logs
+          {formatQuantity(blocks, 'block')} by range: searched for logs instead of read one by one
         </p>
       )}
       ranges={ranges}

@@ -78,7 +78,7 @@ export function DeliverPart(props: PartProps) {
           />
           <Check
             label="Removal webhooks"
-            help="one for each delivery whose block was removed"
+            help="one for each sent webhook whose block leaves the chain"
             checked={draft.notifyRemoved}
             onChange={(event) => onChange({ ...draft, notifyRemoved: event.target.checked })}
           />

@@ -156,7 +156,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   return (
     <Start
       title="Watch an address"
-      text="An account or a contract on any chain of this service. A dry run shows what the stream would have sent for recent blocks."
+      text="Enter an account or a contract on any chain of this service. A dry run shows what the stream would have sent for recent blocks."
       code={<Command label="Watch an address" text={snippets['Command line']} />}
     >
       <form

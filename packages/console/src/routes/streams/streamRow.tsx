@@ -174,7 +174,7 @@ function NameCell({ row: { stream, condition } }: { row: FleetStream }) {
       <p className="truncate text-12 text-faint sm:hidden">
         {/* Screen readers read the condition from its own column. */}
         <span aria-hidden="true">{condition.word} · </span>
-        {formatCount(stream.delivered24h)} ok
+        {formatCount(stream.delivered24h)} delivered
         {stream.lastDeliveryAt !== null && (
           <>
             {' · '}

@@ -64,7 +64,7 @@ export function toChainIds(chainIds: unknown): string[] {
 export function toChainIdStrictly(name: string, value: unknown): string {
   const id = toChainId(value);
   if (id !== undefined) return id;
-  throw invalid(`${name}: ${show(value)} is not a chain id; use hex such as "0x1" or a number`);
+  throw invalid(`${name}: ${show(value)} is not a chain ID; use hex such as "0x1" or a number`);
 }
 
 export function toBlockNumber(name: string, value: unknown): number {

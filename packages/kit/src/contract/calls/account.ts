@@ -61,7 +61,7 @@ const deliveryLog = named(
   z.strictObject({
     id: uuid,
     streamId: uuid,
-    chain: chainId.describe('Chain id in hex; for an Aptos network, one of `APTOS_CHAINS`.'),
+    chain: chainId.describe('Chain ID in hex; for an Aptos network, one of `APTOS_CHAINS`.'),
     webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
     tag: text,
     retries: count,
@@ -161,7 +161,7 @@ const about = named(
     explorers: z
       .record(text, text)
       .describe(
-        'Base URLs of block explorers by chain id. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`.',
+        'Base URLs of block explorers by chain ID. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`.',
       ),
   }),
 );
@@ -200,7 +200,7 @@ export const historyCalls = tagged('History', {
     path: '/history/replay/{streamId}/{id}',
     scope: 'replay',
     params: { streamId: idOf('stream'), id: idOf('history') },
-    summary: 'Send a webhook again immediately, with the same id and body',
+    summary: 'Send a webhook again immediately, with the same ID and body',
     description:
       'Delivered webhooks can be sent again, too. A webhook that used up its schedule gets one more attempt.',
     answer: historyRecord,
@@ -330,14 +330,14 @@ const auditRecord = shape(
       'The name of the call, such as `revokeApiKey`; `authFailures` for a burst of rejected requests.',
     ),
     keyId: text.describe(
-      'Id of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key.',
+      'ID of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key.',
     ),
     sessionName: text.describe(
       'Name given to the console session at sign-in; empty if there is none.',
     ),
     address: text.describe('IP address of the caller.'),
     target: text.describe(
-      'Id of the object that was read or changed, for nodes and alert URLs with the host; empty if there is none.',
+      'ID of the object that was read or changed, for nodes and alert URLs with the host; empty if there is none.',
     ),
     previousHash: text.describe('Hash of the previous record; empty for the first.'),
     hash: text.describe('`hashAuditRecord` of this record.'),
@@ -406,7 +406,7 @@ export const publicKeyCalls = tagged('Sluice', {
     method: 'DELETE',
     path: '/sluice/public-keys/{publicKeyId}',
     scope: 'settings:admin',
-    params: { publicKeyId: z.string().describe('Public key id') },
+    params: { publicKeyId: z.string().describe('Public key ID') },
     summary: 'Stop signing with a key pair now',
     description: 'Without any key pair, webhooks have only HMAC signatures.',
     errors: [404],
@@ -449,7 +449,7 @@ export const alertCalls = tagged('Sluice', {
     method: 'DELETE',
     path: '/sluice/alert-urls/{alertUrlId}',
     scope: 'settings:admin',
-    params: { alertUrlId: z.string().describe('Alert URL id') },
+    params: { alertUrlId: z.string().describe('Alert URL ID') },
     summary: 'Stop sending alerts to a URL that was added',
     description: 'Requires --allow-node-changes.',
     errors: [404, 409],
@@ -479,7 +479,7 @@ export const accessCalls = tagged('Sluice', {
     path: '/sluice/keys/{keyId}',
     scope: 'settings:admin',
     repeatable: true,
-    params: { keyId: z.string().describe('API key id') },
+    params: { keyId: z.string().describe('API key ID') },
     summary: 'Revoke an API key and end the console sessions opened with it',
     description: 'All processes reject the key within 5 seconds.',
     answer: apiKey,

@@ -81,16 +81,16 @@ const param = <Value>(
     .meta(json);
 
 const UUID = { type: 'string', format: 'uuid' };
-const CHAIN_ID = { type: 'string', description: 'Chain id in hex, e.g. 0x1' };
+const CHAIN_ID = { type: 'string', description: 'Chain ID in hex, e.g. 0x1' };
 
 export const idOf = (what: 'stream' | 'delivery' | 'history' | 'job' | 'replay' | 'request') =>
   param(
     (given) => z.uuid().safeParse(given).data?.toLowerCase(),
-    `should be a ${what} id, a UUID`,
+    `should be a ${what} ID, a UUID`,
     UUID,
   );
 
-export const evmChainParam = param(toChainId, 'should be a chain id in hex, e.g. 0x1', CHAIN_ID);
+export const evmChainParam = param(toChainId, 'should be a chain ID in hex, e.g. 0x1', CHAIN_ID);
 export const anyChainParam = z.string().meta(CHAIN_ID);
 export const networkParam = param(toAptosNetwork, 'should be an Aptos network, e.g. mainnet', {
   type: 'string',
@@ -124,7 +124,7 @@ export const texts = z.array(text);
 export const secretText = text.meta({ format: 'password' });
 export const textOrNull = text.nullable();
 export const headers = z.record(text, text);
-export const chainId = text.meta({ description: 'Chain id in hex', examples: ['0x1'] });
+export const chainId = text.meta({ description: 'Chain ID in hex', examples: ['0x1'] });
 export const pageOf = <Row>(row: z.ZodType<Row>) =>
   z.strictObject({
     result: z.array(row),

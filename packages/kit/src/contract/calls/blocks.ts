@@ -40,7 +40,7 @@ const historicalJobAnswer = named(
   z.strictObject({
     message: text,
     totalPartitions: count.describe('Number of parts of the range.'),
-    jobId: uuid.exactOptional().describe('Id of the job at `/sluice/jobs/{id}`. Sluice only.'),
+    jobId: uuid.exactOptional().describe('ID of the job at `/sluice/jobs/{id}`. Sluice only.'),
   }),
 );
 
@@ -285,7 +285,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'List backfills, newest first, at most 100',
     query: z.object({
-      streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
+      streamId: z.uuid({ error: 'should be a stream ID, a UUID' }).optional(),
     }),
     answer: jobList,
     errors: [422],

@@ -95,7 +95,7 @@ const providerHealth = shape(
     addedId: text
       .nullable()
       .describe(
-        'Id of a node that was added while the service ran, as in `listNodes`; null for a node from flags, variables or the settings file.',
+        'ID of a node that was added while the service ran, as in `listNodes`; null for a node from flags, variables or the settings file.',
       ),
     hasVote: flag.describe(
       'Whether the node votes when nodes disagree: not while unavailable, doubted or stalled.',
@@ -347,7 +347,7 @@ export const chainsCalls = tagged('Sluice', {
     method: 'DELETE',
     path: '/sluice/nodes/{nodeId}',
     scope: 'settings:admin',
-    params: { nodeId: z.string().describe('Node id') },
+    params: { nodeId: z.string().describe('Node ID') },
     summary: 'Stop using a node that was added',
     description: 'All processes follow within 5 seconds. Requires --allow-node-changes.',
     errors: [404, 409],

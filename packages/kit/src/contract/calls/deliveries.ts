@@ -170,7 +170,7 @@ const deliveryCounts = named(
   z.strictObject({
     total: count.describe('Deliveries that match the complete filter.'),
     isCapped: flag.describe(
-      'Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay, transaction and ids are counted.',
+      'Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay, transaction and IDs are counted.',
     ),
     state: valueCounts,
     status: valueCounts.describe(
@@ -242,7 +242,7 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Receive live events as server-sent events',
     description:
-      'Each event has an increasing id and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event.',
+      'Each event has an increasing ID and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event.',
     answer: z.string(),
     mediaType: 'text/event-stream',
     errors: [],
@@ -402,7 +402,7 @@ export const explainCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Explain why a webhook was or was not sent, for each stream',
     description:
-      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery id. A query without a result also returns a 200, with the reason.',
+      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery ID. A query without a result also returns a 200, with the reason.',
     query: explainQuerySchema,
     answer: explanation,
     errors: [422],

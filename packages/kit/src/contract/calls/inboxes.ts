@@ -63,7 +63,7 @@ const inboxRequestFields = {
   id: uuid,
   inbox: text,
   receivedAt: unixMs,
-  webhookId: text.describe('Its `webhook-id`: the id of the delivery, except for test webhooks.'),
+  webhookId: text.describe('Its `webhook-id`: the ID of the delivery, except for test webhooks.'),
   delivery: inboxDelivery.nullable().describe('Null for a test webhook.'),
   verified: flag.describe('Whether its `x-signature` matches its body and the streams secret.'),
   status: count.describe('Status of the response.'),

@@ -16,7 +16,7 @@ const replayEstimate = named(
 
 const replay = named(
   'Replay',
-  'Deliveries sent again, oldest first, each with its id and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped.',
+  'Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped.',
   z.strictObject({
     id: uuid,
     name: text,
@@ -67,7 +67,7 @@ export const replaysCalls = tagged('Sluice', {
     method: 'POST',
     path: '/sluice/replays',
     scope: 'replay',
-    summary: 'Send deliveries again, oldest first, each with its id and body',
+    summary: 'Send deliveries again, oldest first, each with its ID and body',
     body: createReplaySchema,
     answer: replay,
     errors: [400, 422],

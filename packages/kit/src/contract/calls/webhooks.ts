@@ -204,7 +204,7 @@ export const webhookFields = {
     .describe(
       'The block left the chain, and this webhook revokes the earlier one. Sluice only, for streams with `notifyRemoved`; otherwise absent.',
     ),
-  chainId: text.describe('Hex chain id; empty in the test webhook.'),
+  chainId: text.describe('Hex chain ID; empty in the test webhook.'),
   abi: typed('readonly AbiItem[]', z.array(abiItemSchema) as z.ZodType<readonly AbiItem[]>),
   streamId: text.describe('Empty in the test webhook.'),
   tag: text,

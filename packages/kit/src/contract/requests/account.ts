@@ -41,7 +41,7 @@ const timestamp = wholeNumberText.optional().meta({
 const filterFields = {
   streamId: streamId.optional(),
   transactionHash: transactionHash.optional(),
-  chainId: several(chainId, CHAIN_ID).describe('Chain ids in hex.'),
+  chainId: several(chainId, CHAIN_ID).describe('Chain IDs in hex.'),
   blockNumber: several(wholeNumberText, WHOLE_NUMBER),
   fromTimestamp: timestamp,
   toTimestamp: timestamp,
@@ -171,7 +171,7 @@ export const nodeUrlSchema = sent(
   'A node of a chain.',
   z
     .strictObject({
-      chainId: anyChain.describe('Chain id in hex, or an Aptos network such as `aptos:mainnet`.'),
+      chainId: anyChain.describe('Chain ID in hex, or an Aptos network such as `aptos:mainnet`.'),
       url: urlOf(/^(https?|wss?):$/, 'http://, https://, ws:// or wss://').describe(
         'URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted.',
       ),

@@ -46,12 +46,12 @@ export const listTimelinesSchema = sent(
     streamIds: typed(
       'readonly string[]',
       z
-        .array(streamId, { error: 'should be an array of stream ids' })
+        .array(streamId, { error: 'should be an array of stream IDs' })
         .min(1, { error: 'should name at least one' })
         .max(MAX_TIMELINES, {
           error: `should name at most ${MAX_TIMELINES}: request the others in a second call`,
         }),
-    ).describe('At most 200; unknown ids are left out.'),
+    ).describe('At most 200; unknown IDs are left out.'),
     limit: z
       .int(timelineLimitError)
       .min(1, timelineLimitError)

@@ -108,14 +108,14 @@ export const queryCount = (least: number, most: number, fallback: number) => {
 
 // JSON Schemas for the OpenAPI document. They cannot be derived from schemas that convert values.
 export const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
-export const CHAIN_ID = { type: 'string', description: 'Chain id in hex', examples: ['0x1'] };
+export const CHAIN_ID = { type: 'string', description: 'Chain ID in hex', examples: ['0x1'] };
 const UUID = { type: 'string', format: 'uuid' };
 
-export const streamId = z.uuid({ error: 'should be a stream id, a UUID' });
+export const streamId = z.uuid({ error: 'should be a stream ID, a UUID' });
 
 export const chainId = spelled(
   toChainId,
-  'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
+  'should be a chain ID in hex, e.g. 0x1 (names such as eth are not chain IDs)',
 ).meta(CHAIN_ID);
 
 /**
@@ -125,7 +125,7 @@ export const chainId = spelled(
 export const anyChain: z.ZodType<string> = spelled((value) => {
   const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
   return network === undefined ? toChainId(value) : toAptosChain(network);
-}, 'should be a chain id in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
+}, 'should be a chain ID in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
   type: 'string',
 });
 
@@ -197,10 +197,10 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
   return {
     id: anyOf(
       'string',
-      z.uuid({ error: 'should be a delivery id, a UUID' }),
+      z.uuid({ error: 'should be a delivery ID, a UUID' }),
       UUID,
       MAX_DELIVERY_IDS,
-    ).describe('Delivery ids, at most 500.'),
+    ).describe('Delivery IDs, at most 500.'),
     streamId: anyOf('string', streamId, UUID),
     chainId: anyOf('string', anyChain, { type: 'string', examples: ['0x1'] }).describe(
       'In hex; for Aptos, `aptos:` and the network.',
@@ -233,7 +233,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       .optional()
       .meta({ type: 'boolean', description: 'Whether its block left the chain.' }),
     replayId: z
-      .uuid({ error: 'should be a replay id, a UUID' })
+      .uuid({ error: 'should be a replay ID, a UUID' })
       .optional()
       .describe('The replay that last sent it again.'),
   };

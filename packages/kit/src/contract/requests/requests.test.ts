@@ -85,7 +85,7 @@ describe('createEvmStreamSchema', () => {
     [{ chainIds: [] }, 'chainIds should name at least one chain, e.g. ["0x1"]'],
     [
       { chainIds: ['0x1', 'eth'] },
-      'chainIds.1 should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
+      'chainIds.1 should be a chain ID in hex, e.g. 0x1 (names such as eth are not chain IDs)',
     ],
     [
       { topic0: ['Transfer'] },

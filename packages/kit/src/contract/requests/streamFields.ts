@@ -60,11 +60,11 @@ const webhookUrl = text(2048)
   .describe('Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`.');
 
 const chainIds = z
-  .array(chainId, { error: 'should be an array of hex chain ids, e.g. ["0x1"]' })
+  .array(chainId, { error: 'should be an array of hex chain IDs, e.g. ["0x1"]' })
   .min(1, { error: 'should name at least one chain, e.g. ["0x1"]' })
   .max(100, { error: 'should name at most 100 chains' })
   .transform((ids) => [...new Set(ids)])
-  .describe('Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.');
+  .describe('Hex chain IDs, e.g. `["0x1", "0x89"]`; at least one.');
 
 /** Maximum total length of the event signatures in one field, in characters. */
 const MAX_EVENT_CHARACTERS = 100_000;

@@ -245,7 +245,7 @@ describe('keys', () => {
       const { message } = (await answer.json()) as { message: string };
       expect([answer.status, message]).toEqual([
         401,
-        'Invalid API key: the x-api-key header does not match a key of this service',
+        'Invalid API key: it does not match a valid key of this service',
       ]);
     }
   });

@@ -123,7 +123,7 @@ export function createAuth({
         limits.takeFailure(context, address);
         throw new HttpError(
           401,
-          'Invalid API key: the x-api-key header does not match a key of this service',
+          'Invalid API key: it does not match a valid key of this service',
         );
       }
       if (shows === 'session') refuseOtherPages(context, isSecure);
@@ -140,7 +140,7 @@ export function createAuth({
       if (!mayListenInPlain && !isSecure) {
         throw new HttpError(
           403,
-          'Signing in requires TLS: use a proxy that sets X-Forwarded-Proto, and start with --trust-proxy',
+          'Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with --trust-proxy',
         );
       }
       const key = await keyRing.find(apiKey);

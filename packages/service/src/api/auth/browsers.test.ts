@@ -243,7 +243,7 @@ describe('a session', () => {
       const answer = await send(proxied, 'POST', '/sluice/session', headers, { apiKey: API_KEY });
       expect([answer.status, messageOf(answer)]).toEqual([
         403,
-        'Signing in requires TLS: use a proxy that sets X-Forwarded-Proto, and start with --trust-proxy',
+        'Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with --trust-proxy',
       ]);
     }
   });

@@ -56,7 +56,7 @@ test('a response that arrived while this process was stopped is still read', asy
 test('a missing response after a stall is a local failure, not the receiver’s', async () => {
   expect(await sendThroughStall('/hangs')).toMatchObject({
     status: null,
-    error: 'no complete response within 0.3 s, during which this process was stopped',
+    error: 'no complete response within 0.3 s, during which this process was suspended',
     localFailure: { cause: 'STALLED', isSent: true },
   });
 });

@@ -114,7 +114,7 @@ export const isPublicAddress = (address: string): boolean =>
 
 /** Message for a URL that `httpsOnly` rejects. */
 export const INSECURE_URL =
-  'http: is not allowed for webhooks, because the service was started with --https-only: use an https: URL';
+  'http: is not allowed, because the service was started with --https-only: use an https: URL';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOOKUP_TIMEOUT_MS = 3_000;
@@ -141,7 +141,7 @@ export function createAddressGuard({
     const isDenied = denied.has(address) || (nat64.has(address) && denied.has(toInside(address)));
     if (!isDenied && mayReach(address)) return undefined;
     onBlocked(place);
-    if (isDenied) return `the address ${address} is link-local or a metadata service`;
+    if (isDenied) return `the address ${address} is link-local or a metadata service: use another address`;
     return `the address ${address} is private, loopback or reserved; start the service with --allow-cidr to allow its network`;
   };
 
@@ -150,7 +150,7 @@ export function createAddressGuard({
     const isWeb = port === '' || number === 80 || number === 443;
     if (isWeb || (number >= 1_024 && !DENIED_PORTS.has(number))) return undefined;
     onBlocked('port');
-    return `port ${port} is not allowed for webhooks: use 80, 443, or a port from 1024 up that no other well-known service uses`;
+    return `port ${port} is not allowed: use 80, 443, or a port from 1024 up that no other well-known service uses`;
   };
 
   /** Looks up a name; fails if any resolved address is not allowed. */

@@ -242,7 +242,7 @@ export function post(
       controller?.abort(new Error('given up'));
     };
     const late = `no complete response within ${timeoutMs / 1000} s`;
-    const stopped = `${late}, during which this process was stopped`;
+    const stopped = `${late}, during which this process was suspended`;
     const endDeadline = startDeadline(timeoutMs, (stalled) => {
       if (stalled) giveUp(stopped, 'STALLED');
       else giveUp(late);

@@ -69,7 +69,7 @@ export async function completeBody(
   const contracts = contractsOf(tail);
   const known = await tokens.read(block, contracts);
   if (known.size < contracts.size && !isLastTry) {
-    return `the metadata of ${contracts.size - known.size} tokens was refused`;
+    return `the nodes refused the metadata of ${contracts.size - known.size} of ${contracts.size} tokens`;
   }
   tokens.giveUp(
     block,

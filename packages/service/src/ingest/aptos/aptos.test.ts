@@ -344,7 +344,7 @@ describe('a faulty node', () => {
       const now = await health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toContain('the chain id is 99 but this ledger began with 4');
+    expect(down.message).toContain('the chain ID is 99 but this ledger began with 4');
   });
 });
 

@@ -67,7 +67,7 @@ export function createAptosSource({
     urls,
     added,
     flag: '--aptos',
-    identity: 'chain id',
+    identity: 'chain ID',
     log,
     create: (url, { name, connect }) => createAptosProvider(network, url, name, connect),
   });

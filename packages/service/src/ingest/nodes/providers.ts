@@ -61,7 +61,7 @@ function createIdentities(
     if (other !== undefined) {
       throw new SourceError(
         'wrong-chain',
-        `${mark} is ${one.hash} on ${one.name} but ${other.hash} on ${other.name}: they serve different chains with the id ${chain}. Remove the wrong ${flag}`,
+        `${mark} is ${one.hash} on ${one.name} but ${other.hash} on ${other.name}: they serve different chains with the ID ${chain}. Remove the wrong ${flag}`,
       );
     }
     return one.hash;
@@ -72,7 +72,7 @@ function createIdentities(
       const identity = await provider.identify();
       if (genesisHash === undefined || identity.genesisHash === undefined) return;
       if (identity.genesisHash === genesisHash) return;
-      const why = `${provider.name}: its ${mark} is ${identity.genesisHash}, but ${genesisHash} on the others: it serves a different chain with the id ${chain}. Correct its ${flag}`;
+      const why = `${provider.name}: its ${mark} is ${identity.genesisHash}, but ${genesisHash} on the others: it serves a different chain with the ID ${chain}. Correct its ${flag}`;
       provider.exclude(why);
       throw new SourceError('wrong-chain', why);
     },
@@ -216,7 +216,7 @@ export function createProviders<Provider extends AnyProvider>({
   /** The command-line flag that configures the nodes of this chain. */
   flag: string;
   /** Name of the value that identifies a chain, for messages. */
-  identity: 'block 0' | 'chain id';
+  identity: 'block 0' | 'chain ID';
   log: Log;
   create: CreateNode<Provider>;
 }): Providers<Provider> {

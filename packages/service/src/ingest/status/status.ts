@@ -50,7 +50,7 @@ export interface Status {
 export const LOGGED_GAP_BLOCKS = 32;
 const PROGRESS_MS = 1_000;
 const NO_TRACES =
-  'no node of this chain supports debug_traceBlockByHash or trace_block: includeInternalTxs finds nothing';
+  'no node of this chain supports debug_traceBlockByHash or trace_block: streams match no internal transactions';
 
 /** Returns the report of a chain that this process does not read. */
 export function reportUnread(

@@ -373,7 +373,7 @@ function readOperands(event: AbiItem): Map<string, Operand> {
     isNumber: false,
     read: (subject) => subject.chain,
     parse: toChainId,
-    expected: 'a chain id in hex, e.g. 0x1',
+    expected: 'a chain ID in hex, e.g. 0x1',
   });
   operands.set('moralis_streams_possibleSpam', {
     ...BOOLEAN,

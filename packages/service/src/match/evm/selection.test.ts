@@ -163,7 +163,7 @@ describe('filters', () => {
     [{ like: ['to', 'x'] }, [], /exactly one of the operators and, or, eq/],
     [{ eq: ['to', address(1)], ne: ['to', address(1)] }, [], /exactly one of the operators/],
     [{ __proto__: null, constructor: ['to', 'x'] }, [], /exactly one of the operators/],
-    [{ eq: ['moralis_streams_chain_id', 'eth'] }, ['eq', 1], /a chain id in hex/],
+    [{ eq: ['moralis_streams_chain_id', 'eth'] }, ['eq', 1], /a chain ID in hex/],
     [{ eq: ['moralis_streams_possibleSpam', 'yes'] }, ['eq', 1], /true or false/],
     [tooDeep, Array.from({ length: 33 }, () => ['and', 0]).flat(), /at most 32 levels/],
   ])('%j is rejected with its path', (filter, path, message) => {

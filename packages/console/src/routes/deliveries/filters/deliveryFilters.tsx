@@ -2,7 +2,7 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import type { CountedField } from './filterChoices.ts';
-import { formatDateTime } from '../../../ui/text/format.ts';
+import { formatDateTime, formatId } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
@@ -43,7 +43,7 @@ function chosenOf(
         : `attempted until ${formatDateTime(search.triedUntil)}`,
     from: search.from === undefined ? undefined : `created from ${formatDateTime(search.from)}`,
     until: search.until === undefined ? undefined : `created until ${formatDateTime(search.until)}`,
-    replay: search.replay && 'last sent by one replay',
+    replay: search.replay && `last sent by replay ${formatId(search.replay)}`,
   };
   return (Object.entries(words) as [FilterName, string | undefined][]).flatMap(([name, word]) =>
     word === undefined ? [] : [[name, word] as [FilterName, string]],
@@ -124,7 +124,7 @@ export function DeliveryFilters({
           disabled={onReplay === null}
           title={
             onReplay === null
-              ? 'Select deliveries, or filter them without a search'
+              ? "Select deliveries or set a filter first. Searches and times of attempts can't be replayed."
               : 'Replay deliveries'
           }
           onClick={() => onReplay?.()}

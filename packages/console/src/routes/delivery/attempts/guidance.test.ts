@@ -36,7 +36,7 @@ test('the advice for a request without a response depends on the cause', () => {
     'Couldn’t connect',
   );
   expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('Couldn’t connect');
-  expect(transport('port 25 is not allowed for webhooks: use 80')).toContain('port 25');
+  expect(transport('port 25 is not allowed: use 80')).toContain('port 25');
   expect(transport('The attempt timed out after 15 s')).toContain(
     'No complete response after 15 s',
   );
@@ -111,7 +111,7 @@ test.each([
   ['SSL routines:tls_validate_record_header:wrong version number', ['connect', 'edit']],
   ['the certificate has expired, or one in its chain has: CN=a', ['connect']],
   ['read ECONNRESET', ['curl']],
-  ['port 25 is not allowed for webhooks', ['edit']],
+  ['port 25 is not allowed', ['edit']],
 ])('a failed connection offers next steps: %s', (error, offers) => {
   expect(guidanceOf(null, error)?.offers).toEqual(offers);
 });

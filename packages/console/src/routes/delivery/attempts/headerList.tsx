@@ -34,7 +34,7 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'webhook-signature',
     value: null,
-    meaning: 'v1 and the base64 HMAC-SHA-256 of ID, timestamp and body.',
+    meaning: 'One or more signatures of ID, timestamp and body: v1 (HMAC-SHA-256) or v1a (Ed25519), in base64.',
   },
 ];
 

@@ -82,7 +82,9 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
               ? `${formatCount(rows.length)} or more of ${total}`
               : `${formatCount(rows.length)} of ${total}`}
         </p>
-        {stream.allAddresses && <p className="text-warn">! also watches all other addresses</p>}
+        {stream.allAddresses && (
+          <p className="text-warn">! The stream watches all addresses, not only the listed ones.</p>
+        )}
         <span className="ml-auto flex flex-wrap justify-end gap-2">
           {selected.size > 0 && (
             <SelectedActions

@@ -6,8 +6,8 @@ const edited: StreamChange = { at: 0, kind: 'edited', fields: ['topic0', 'abi'],
 
 test.each([
   [edited, 'edited topic0, abi by maya'],
-  [{ ...edited, kind: 'paused', fields: [], by: 'bootstrap' }, 'paused by first key'],
-  [{ ...edited, kind: 'failed', fields: [], by: null }, 'set to error: the receiver kept failing'],
+  [{ ...edited, kind: 'paused', fields: [], by: 'bootstrap' }, 'paused by --api-key'],
+  [{ ...edited, kind: 'failed', fields: [], by: null }, 'set to error by the service'],
 ] as const)('describes %j', (change, words) => {
   expect(describeChange({ ...change, fields: [...change.fields] })).toBe(words);
 });

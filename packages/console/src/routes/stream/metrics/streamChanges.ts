@@ -9,8 +9,8 @@ const WORDS: Readonly<Record<StreamChangeKind, string>> = {
   paused: 'paused',
   resumed: 'resumed',
   'secret-rotated': 'secret rotated',
-  'secret-overlap-ended': 'previous secret ended',
-  failed: 'set to error: the receiver kept failing',
+  'secret-overlap-ended': 'secret overlap ended',
+  failed: 'set to error by the service',
   recovered: 'active again: the receiver recovered',
   terminated: 'terminated: it was in error for too long',
 };

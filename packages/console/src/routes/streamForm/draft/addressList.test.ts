@@ -50,7 +50,7 @@ test('a wrong checksum and the zero address are accepted with a warning', () => 
   expect(rows).toHaveLength(4);
   expect(doubts.map(({ line, reason }) => [line, reason.split(/[:,]/)[0]])).toEqual([
     [2, 'The EIP-55 checksum does not match'],
-    [3, 'The zero address'],
+    [3, 'This is the zero address'],
   ]);
   expect(parseAddressList(`${good}\n${good.toLowerCase()}`, 'evm').doubts).toEqual([]);
   expect(parseAddressList('0x0', 'aptos').doubts).toHaveLength(1);

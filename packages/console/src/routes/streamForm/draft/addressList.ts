@@ -148,8 +148,8 @@ const MAX_RIGHT = 5_000;
 function doubtOf(given: string, address: string, family: NetworkType): string | undefined {
   if (/^0x0+$/.test(address)) {
     return family === 'evm'
-      ? 'The zero address, which is part of every mint and burn'
-      : 'The zero address, which has no owner';
+      ? 'This is the zero address, which is part of every mint and burn'
+      : 'This is the zero address, which has no owner';
   }
   // Addresses with only lowercase or only uppercase letters have no checksum.
   const isMixed = family === 'evm' && /[a-f]/.test(given.slice(2)) && /[A-F]/.test(given);

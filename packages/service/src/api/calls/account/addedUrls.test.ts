@@ -147,7 +147,7 @@ describe('nodes', () => {
 
     const again = await failureOf(admin.addNode({ chainId: CHAIN, url: `${chain.url}/#other` }));
     expect(again.status).toBe(409);
-    expect(again.message).toContain('was added before');
+    expect(again.message).toContain('was already added');
 
     await admin.removeNode(added.id);
     expect(await admin.listNodes()).toHaveLength(1);

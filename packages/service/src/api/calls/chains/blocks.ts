@@ -89,7 +89,7 @@ export function createBlockHandlers({
       if (job === undefined) throw notFound('Stream');
       setAuditTarget(context, job.id);
       return {
-        message: `Backfill of ${wanted.blockTo - wanted.blockFrom + 1} blocks started`,
+        message: `Backfill of blocks ${wanted.blockFrom} to ${wanted.blockTo} started`,
         totalPartitions: 1,
         jobId: job.id,
       };
@@ -112,7 +112,7 @@ export function createBlockHandlers({
       if (job === undefined) {
         throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
-            message: 'a backfill that is done or cancelled cannot change; start a new one',
+            message: 'a backfill that is done or cancelled cannot change, and only a running one can be paused',
             value: state,
           },
         });
@@ -142,7 +142,7 @@ export function createBlockHandlers({
 function requireChainId(given: string): string {
   const chain = toChainId(given);
   if (chain !== undefined) return chain;
-  const message = 'should be a chain id in hex, e.g. 0x1';
+  const message = 'should be a chain ID in hex, e.g. 0x1';
   throw validationFailed('path', [{ path: ['id'], message }], { id: given });
 }
 

@@ -188,10 +188,24 @@ const countAddresses = (whose: string, count: number): string =>
   count === 1 ? `${whose} only address` : `${whose} ${count.toLocaleString('en')} addresses`;
 
 function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason {
-  return addressCount === 0 && !options.allAddresses
+  if (options.allAddresses) {
+    return reason(
+      'address',
+      'stopped',
+      'the stream watches all addresses, but its events and options select no record',
+    );
+  }
+  return addressCount === 0
     ? reason('address', 'stopped', 'the stream has no addresses yet')
     : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
 }
+
+const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], string>> = {
+  paused: 'the stream was paused',
+  terminated: 'the stream was terminated',
+  resumed: 'the chain was resumed from a later block',
+  before: 'the stream did not watch the chain yet',
+};
 
 /** Explains why the ledger has no match, although the current rules match the block. */
 function coverageReasons(
@@ -202,14 +216,16 @@ function coverageReasons(
 ): ExplainReason[] {
   const { from = null, to = null, holes = [] } = coverage ?? {};
   if (from === null || to === null || number < from) {
-    const since = from === null ? '' : `: it starts at block ${from}`;
-    return [reason('coverage', 'stopped', `the stream did not exist at block ${number}${since}`)];
+    const why = from === null ? '' : `, because its coverage starts at block ${from}`;
+    const message = `the stream was not matched against block ${number}${why}: run a backfill`;
+    return [reason('coverage', 'stopped', message)];
   }
   const hole = holes.find((each) => each.from <= number && number <= each.to);
   if (hole !== undefined) {
     const range = `blocks ${hole.from} to ${hole.to}`;
+    const why = HOLE_REASONS[hole.reason];
     return [
-      reason('coverage', 'stopped', `${range} were not matched (${hole.reason}): run a backfill`),
+      reason('coverage', 'stopped', `${range} were not matched, because ${why}: run a backfill`),
     ];
   }
   const changed = timestamp !== undefined && stream.updatedAt > timestamp * 1000;

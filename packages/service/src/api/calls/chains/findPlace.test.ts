@@ -120,7 +120,7 @@ test('a delivery id is found as its block, with its stream and transactions', as
     at: BLOCK.hash,
     delivery: { streamId: 's', transactions: new Set([HASH]) },
   });
-  expect(await find(DELIVERY.replace('1', '2'), undefined)).toMatch('No delivery has this id');
+  expect(await find(DELIVERY.replace('1', '2'), undefined)).toMatch('No delivery has this ID');
 });
 
 test('any other query is not found', async () => {

@@ -49,7 +49,7 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
   const findDelivery = async (id: string): Promise<Place | string> => {
     const delivery = await store.readDelivery(id);
     if (delivery === undefined) {
-      return 'No delivery has this id: it never existed, or its retention period has ended';
+      return 'No delivery has this ID: it never existed, or its retention period has ended';
     }
     const { chainId: chain, blockNumber: number, blockHash: hash, streamId } = delivery;
     const transactions = await store.listTransactionsOf(id);
@@ -128,6 +128,6 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
     }
     const digits = query.replaceAll(/[,_\s]/g, '');
     if (/^\d{1,15}$/.test(digits)) return findNumber(Number(digits), named);
-    return `${JSON.stringify(query)} is not a transaction or block hash, block number, ledger version, address or delivery id`;
+    return `${JSON.stringify(query)} is not a transaction or block hash, block number, ledger version, address, ENS name or delivery ID`;
   };
 }

@@ -80,10 +80,10 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
       if (after.state === 'cancelled') {
         throw new HttpError(
           409,
-          'The delivery was canceled because its block left the chain or returned',
+          'The delivery was canceled because its block left the chain, or returned after a reorg',
           {
             'path.id': {
-              message: 'should be the id of a webhook that was not canceled',
+              message: 'should be the ID of a delivery that was not canceled',
               value: id,
             },
           },

@@ -38,7 +38,7 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
   const untraced = record.chainIds.filter(needs.lacksTraces);
   if (record.options.includeInternalTxs && untraced.length > 0 && missing.length === 0) {
     problems.push(
-      `No internal transactions on ${untraced.join(', ')}: none of the nodes supports debug_traceBlockByHash or trace_block`,
+      `No internal transactions on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
     );
   }
   return problems.join('. ');

@@ -83,7 +83,7 @@ function openSearch(
   const blame = (node: Provider, block: number): void => {
     rangesOf(node).isUnreliable = true;
     node.fault('missing');
-    log.warn('node missed logs of a range, its ranges are not used anymore', {
+    log.warn('node missed logs of a range; its ranges are no longer used', {
       ...{ chain, provider: node.name, block },
     });
   };
