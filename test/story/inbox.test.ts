@@ -48,11 +48,17 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     const watched = anvil.accounts[6]!.address;
     const live: InboxRequestSummary[] = [];
     const leaving = new AbortController();
+    const connected = Promise.withResolvers<void>();
     const listening = (async () => {
-      for await (const { event } of sluice.liveEvents({ signal: leaving.signal })) {
+      const events = sluice.liveEvents({
+        signal: leaving.signal,
+        onState: ({ state }) => void (state === 'live' && connected.resolve()),
+      });
+      for await (const { event } of events) {
         if (event.type === 'inbox') live.push(event.request);
       }
     })();
+    await connected.promise;
     await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
 
     expect(await sluice.setInbox('my-app')).toEqual({
