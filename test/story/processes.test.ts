@@ -485,7 +485,7 @@ test('one process sends alerts, and another after it is killed; none is sent twi
     return id;
   };
   ingesters = [ingesters.find((each) => each.isRunning())!, await startIngester()];
-  // No other stream watches these accounts, so each failure has one alert.
+  // No other stream has the URLs of these accounts, so each failure has one alert.
   const first = await failStream(3);
   await until('the first alert is sent', () => reported().length === 1);
   const reporter = ingesters.find(({ output }) => output().includes('lease taken lease=alerts'))!;
