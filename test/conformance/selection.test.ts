@@ -1,6 +1,6 @@
 /**
- * Tests which records a stream selects by flags and filters, in the entire service with two real
- * chains. The expected records are computed from blocks that viem reads.
+ * Tests end to end, with two real chains, which records a stream selects by flags and filters. The
+ * expected records are computed from blocks that viem reads.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -19,18 +19,14 @@ export interface Cluster {
    * undefined without a primary.
    */
   incarnation(): Promise<string | undefined>;
-  /**
-   * Waits until both standbys stream, and commits wait for one of them. A standby that does not
-   * rejoin within a minute is copied again. Returns the number of these standbys.
-   */
-  untilComplete(): Promise<number>;
+  /** Waits until both standbys stream, and commits wait for one of them. */
+  untilComplete(): Promise<void>;
   /** Returns the last lines that the servers have written. */
   output(): string;
   stop(): Promise<void>;
 }
 
 const NAMES = ['postgres-1', 'postgres-2', 'postgres-3'] as const;
-const REJOIN_MS = 60_000;
 const COMPLETE_MS = 180_000;
 
 /**
@@ -106,18 +102,7 @@ async function build(
         const streaming = await standbys().catch(() => []);
         return streaming.length === NAMES.length - 1 && streaming.some((each) => each.is_sync);
       };
-      const waitFor = (ms: number) => until('both standbys stream', isComplete, ms, 500);
-      try {
-        await waitFor(REJOIN_MS);
-        return 0;
-      } catch {
-        const { primary } = await cluster.roles();
-        const streaming = new Set((await standbys()).map(({ name }) => name));
-        const missing = servers.filter((each) => each !== primary && !streaming.has(each.name));
-        for (const server of missing) await server.reinitialize();
-        await waitFor(COMPLETE_MS);
-        return missing.length;
-      }
+      await until('both standbys stream', isComplete, COMPLETE_MS, 500);
     },
     output: () => servers.map((server) => `${server.name}:\n${server.output()}`).join('\n'),
     stop: () => home.remove(),

@@ -144,7 +144,7 @@ async function failOver(
   fault: Fault,
   cluster: Cluster,
   load: Load,
-): Promise<Pick<Failover, 'webhooksAfterMs' | 'silenceMs' | 'copied'>> {
+): Promise<Pick<Failover, 'webhooksAfterMs' | 'silenceMs'>> {
   const before = await cluster.incarnation();
   await load.receiver('restart');
   const at = Date.now();
@@ -162,8 +162,8 @@ async function failOver(
   await until('new webhooks arrive', haveArrived, RESUME_MS);
   const { silence } = await load.receiver();
   await repair();
+  await cluster.untilComplete();
   return {
-    copied: await cluster.untilComplete(),
     webhooksAfterMs: Math.max(0, silence.to - at),
     silenceMs: silence.to - silence.from,
   };

@@ -55,8 +55,6 @@ export interface PatroniServer {
   freeDisk(): Promise<void>;
   /** Switches to a standby with `patronictl switchover`. */
   switchover(candidate: string): Promise<void>;
-  /** Replaces the data of a standby with a copy of the primary's (`patronictl reinit`). */
-  reinitialize(): Promise<void>;
 }
 
 export interface PatroniOptions {
@@ -171,10 +169,6 @@ export async function createPatroniServer(
     await patroni?.exited;
   };
   home.onRemove(kill);
-  const patronictl = async (command: string, ...args: string[]): Promise<void> => {
-    const all = ['-c', configFile, command, '--force', ...args];
-    await run('patronictl', all, { cwd: folder, ...home.user });
-  };
 
   return {
     name,
@@ -216,9 +210,11 @@ export async function createPatroniServer(
         await rm(join(wal, file));
       }
     },
-    switchover: (candidate) =>
-      patronictl('switchover', SCOPE, '--candidate', candidate, '--master', name),
-    reinitialize: () => patronictl('reinit', SCOPE, name),
+    async switchover(candidate) {
+      const servers = ['--master', name, '--candidate', candidate];
+      const command = ['-c', configFile, 'switchover', '--force', SCOPE, ...servers];
+      await run('patronictl', command, { cwd: folder, ...home.user });
+    },
   };
 }
 

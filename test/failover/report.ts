@@ -8,8 +8,6 @@ export interface Failover {
   webhooksAfterMs: number;
   /** Longest time without webhooks. */
   silenceMs: number;
-  /** Number of standbys that did not rejoin by themselves and were copied again. */
-  copied: number;
   /** Number of deliveries that were recorded as successful before the fault, but not after it. */
   lost: number;
 }
@@ -48,7 +46,6 @@ export function toMarkdown(report: FailoverReport, faults: readonly Fault[]): st
     ];
     return [`| ${cells.join(' | ')} |`];
   });
-  const copied = failovers.reduce((sum, each) => sum + each.copied, 0);
   const lost = failovers.reduce((sum, each) => sum + each.lost, 0);
   return `# Failover: ${failovers.length} faults, ${roundTripMs} ms between servers
 
@@ -65,7 +62,6 @@ ${rows.join('\n')}
 | deliveries | ${report.deliveries.toLocaleString('en')} |
 | recorded deliveries lost | ${lost} |
 | webhooks with a second ID | ${report.secondIds} |
-| standbys copied again (patronictl reinit) | ${copied} |
 | POSTs beyond the recorded attempts | ${report.repeated.toLocaleString('en')} |
 | problems | ${problems.length} |
 ${problems.map((each) => `\n- ${each}`).join('')}

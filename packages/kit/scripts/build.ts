@@ -51,7 +51,7 @@ function indentWithTabs(): void {
   }
 }
 
-/** Removes declaration files that no entry point uses, and copies the others for CommonJS. */
+/** Removes declaration files that no entry point uses, and writes CommonJS versions of the others. */
 function removeUnusedDeclarations(): void {
   const used = new Set<string>();
   for (const entry of entries) addDeclarations(join(folder, `${entry}.d.ts`), used);

@@ -223,7 +223,7 @@ export type Claim =
     }
   | { readonly scheme: 'x-signature'; readonly signature: string };
 
-/** Returns whether a claim has an Ed25519 signature, even one in another format. */
+/** Returns whether a claim has an Ed25519 signature (`v1a`), even a malformed one. */
 export const isAsymmetric = (claim: Claim): boolean =>
   claim.scheme === 'webhook-signature' && claim.signatures.some((each) => /^v1a/i.test(each));
 

@@ -95,7 +95,7 @@ function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof use
       text={
         draft.family === 'evm'
           ? `Sends each token transfer on ${name} to the inbox, starting with the next one.`
-          : `Sends each payment on ${name} to the inbox, starting with the next one.`
+          : `Sends each call of 0x1::aptos_account::transfer on ${name} to the inbox, starting with the next one.`
       }
       code={<Snippets snippets={createSnippets(draft, location.origin)} />}
     >
