@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts';
 
 export interface Fault {
   readonly name: string;
-  /** Goal for the 95th percentile of the time until webhooks arrive again, in milliseconds. */
+  /** Goal for the 95th percentile of the time without webhooks, in milliseconds. */
   readonly goalMs: number;
   /** Whether PostgreSQL keeps running, so that webhooks should not be interrupted. */
   readonly isHarmless?: boolean;

@@ -13,7 +13,7 @@ export interface Load {
   readonly phases: ReadonlySet<BlockPhase>;
   /** Number of the newest block. */
   readonly head: number;
-  /** Returns the state of the receiver. `restart` forgets its longest silence first. */
+  /** Returns the state of the receiver. `restart` first forgets the longest time without webhooks. */
   receiver(question?: 'state' | 'restart'): Promise<ReceiverState>;
   /** Returns what the receiver got: requests by webhook ID, and blocks with two webhook IDs. */
   received(): Promise<{ receipts: Map<string, Receipts>; secondIds: string[] }>;

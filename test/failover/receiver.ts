@@ -1,26 +1,22 @@
 /**
- * The receiver, in a thread of its own. It accepts every webhook, and records the IDs and the times
- * without webhooks.
+ * The receiver, in a thread of its own. It accepts every webhook, and records the IDs and the
+ * longest time without webhooks.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import type { Receipts } from '../faults/invariants.ts';
 
-/** The longest time between two webhooks. */
-export interface Silence {
-  /** Unix times in milliseconds. */
-  from: number;
-  to: number;
-}
-
 export interface ReceiverState {
   port: number;
   accepted: number;
   /** Highest number of a block with a webhook. */
   newestBlock: number;
-  /** Longest silence since the last `restart`, including the current one. */
-  silence: Silence;
+  /**
+   * Longest time without webhooks since the last `restart`, including the current one, in
+   * milliseconds.
+   */
+  silenceMs: number;
 }
 
 export type ReceiverAnswer =
@@ -37,11 +33,9 @@ const secondIds: string[] = [];
 let accepted = 0;
 let newestBlock = 0;
 let last = Date.now();
-let silence: Silence = { from: last, to: last };
+let silenceMs = 0;
 
-function note(now: number): void {
-  if (now - last > silence.to - silence.from) silence = { from: last, to: now };
-}
+const note = (now: number): void => void (silenceMs = Math.max(silenceMs, now - last));
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = [];
@@ -77,8 +71,8 @@ parentPort!.on('message', (question: ReceiverQuestion) => {
     answer({ receipts, secondIds });
     return;
   }
-  if (question === 'restart') silence = { from: Date.now(), to: Date.now() };
+  if (question === 'restart') silenceMs = 0;
   else note(Date.now());
   const { port } = server.address() as AddressInfo;
-  answer({ state: { port, accepted, newestBlock, silence } });
+  answer({ state: { port, accepted, newestBlock, silenceMs } });
 });

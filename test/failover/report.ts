@@ -4,9 +4,7 @@ import type { Fault } from './faults.ts';
 
 export interface Failover {
   fault: string;
-  /** Time from the fault to the end of the longest time without webhooks. */
-  webhooksAfterMs: number;
-  /** Longest time without webhooks. */
+  /** Longest time without webhooks since the fault. */
   silenceMs: number;
   /** Number of deliveries that were recorded as successful before the fault, but not after it. */
   lost: number;
@@ -27,15 +25,12 @@ export interface FailoverReport {
   remark: string;
 }
 
-/** Silence below which webhooks count as uninterrupted. */
-const UNINTERRUPTED_MS = 1_000;
-
 export function toMarkdown(report: FailoverReport, faults: readonly Fault[]): string {
   const { failovers, machine, problems, roundTripMs } = report;
   const rows = faults.flatMap(({ name, goalMs }) => {
     const times = failovers
       .filter(({ fault }) => fault === name)
-      .map(({ webhooksAfterMs, silenceMs }) => (silenceMs < UNINTERRUPTED_MS ? 0 : webhooksAfterMs))
+      .map(({ silenceMs }) => silenceMs)
       .toSorted((a, b) => a - b);
     if (times.length === 0) return [];
     const cells = [
@@ -53,7 +48,7 @@ export function toMarkdown(report: FailoverReport, faults: readonly Fault[]): st
 
 ${report.date}, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGib} GiB, Node ${machine.node}, ${machine.database}. ${report.deliveriesPerSecond} deliveries per second. ${report.remark}
 
-| fault | times | webhooks again after, median (s) | 95th percentile | maximum | goal for the 95th percentile |
+| fault | times | seconds without webhooks, median | 95th percentile | maximum | goal for the 95th percentile |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
