@@ -11,6 +11,7 @@ import {
   ensureConsole,
   ensureNode,
   ensurePackages,
+  ensureProgram,
   environment,
   root,
 } from './setup.mjs';
@@ -39,22 +40,25 @@ try {
     addToPath(ensurePostgres());
     const TESTS_WITHOUT = ensureOptionalPrograms().join(' ');
     const CHROMIUM_BIN = ensureChromium();
+    const TESTS_PROGRAM = ensureProgram(node);
     const isChosen = args.some((arg) => arg.startsWith('--project'));
     const others = STAGES.flatMap((project) => ['--project', `!${project}`]);
     handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], {
       CHROMIUM_BIN,
+      TESTS_PROGRAM,
       TESTS_WITHOUT,
     });
   } else if (task === 'faults') {
     addToPath(ensurePostgres());
-    handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
+    const command = [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args];
+    handOver(node, command, { TESTS_PROGRAM: ensureProgram(node) });
   } else if (task === 'failover') {
     ensureFailover();
     handOver(node, ['-C', '@sluice/source', 'test/failover/failover.ts', ...args]);
   } else if (task === 'browser' || task === 'looks') {
     const CHROMIUM_BIN = ensureChromium();
     const command = [...VITEST, '--project', task, '--reporter', 'verbose', ...args];
-    handOver(node, command, { CHROMIUM_BIN });
+    handOver(node, command, { CHROMIUM_BIN, TESTS_PROGRAM: ensureProgram(node) });
   }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

@@ -34,8 +34,11 @@ export interface ServeOptions {
    * A command prefix that runs the service with `exec`, so that signals reach the service itself.
    */
   wrapper?: readonly string[];
-  /** Path of the `main.js` of an installed package, to run instead of the sources. */
-  packedMain?: string;
+  /**
+   * Path of the `main.js` of a packed program, to run instead of the sources. Default: the program
+   * that `npm test` packed, unless there are `nodeFlags`, which may change modules of the sources.
+   */
+  packedMain?: string | undefined;
 }
 
 /** Starts the service on a free port, and resolves once it listens. */
@@ -46,7 +49,7 @@ export async function serve(
     env = {},
     nodeFlags = [],
     wrapper = [],
-    packedMain,
+    packedMain = nodeFlags.length === 0 ? process.env['TESTS_PROGRAM'] : undefined,
   }: ServeOptions = {},
 ): Promise<Served> {
   const flags = allowPrivateEndpoints ? ['--allow-private-endpoints'] : [];

@@ -74,7 +74,8 @@ afterAll(async () => {
 
 afterEach(() => visitor.leave());
 
-const WORDS = /sending is paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery is sent as a probe/;
+const WORDS =
+  /sending is paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery is sent as a probe/;
 
 test('list, stream and waiting delivery show the backoff; a manual retry ends it', async () => {
   // Each failed retry makes the backoff longer. The backoff must outlast this test on a slow

@@ -296,7 +296,9 @@ describe('on an EVM chain', () => {
       verdict: 'not-evaluated',
       reason: { stage: 'coverage', outcome: 'stopped' },
     });
-    expect(late.reason.message).toContain(`the stream was not matched against block ${moved.block}`);
+    expect(late.reason.message).toContain(
+      `the stream was not matched against block ${moved.block}`,
+    );
     expect(late.records.some(({ included }) => included)).toBe(true);
   });
 

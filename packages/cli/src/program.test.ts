@@ -286,7 +286,9 @@ describe('service selection', () => {
     const guessed = await sluice(['chains', 'list'], below);
     expect(guessed.stderr).toContain(`Using ${url}, the sluice dev of ${cwd}\n`);
     const chosen = await sluice(['chains', 'list'], { ...below, env });
-    expect(chosen.stderr).toContain(`Using ${url}, the context in use; to use the sluice dev of this`);
+    expect(chosen.stderr).toContain(
+      `Using ${url}, the context in use; to use the sluice dev of this`,
+    );
     takeBack();
     expect((await sluice(['whoami'], below)).code).toBe(6);
     release();

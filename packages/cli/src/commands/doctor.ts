@@ -148,9 +148,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
   }
   for (const { id, name, state, head, checkpoint, message, providers } of chains) {
     const lag =
-      head === null || checkpoint === null
-        ? ''
-        : `, ${counted(head - checkpoint, 'block')} behind`;
+      head === null || checkpoint === null ? '' : `, ${counted(head - checkpoint, 'block')} behind`;
     yield {
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',

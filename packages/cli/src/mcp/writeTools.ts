@@ -75,7 +75,9 @@ const replayDeliveries = defineTool('replay_deliveries', {
       .int()
       .min(1)
       .max(10_000)
-      .describe('Maximum number of deliveries that the filter may match. Count them with list_deliveries.'),
+      .describe(
+        'Maximum number of deliveries that the filter may match. Count them with list_deliveries.',
+      ),
   }),
   async call({ replay, atMost }, { sluice }) {
     const { deliveries } = await sluice.estimateReplay(replay.filter);

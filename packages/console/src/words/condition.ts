@@ -237,7 +237,9 @@ export function backOffWords({ reason, until }: BackOff, now: number): string {
   const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
   const nothing = `sending is paused for ${span}, until ${formatClock(until).slice(0, 8)}`;
   if (reason === 'throttled') return isOver ? 'sending the queue now' : nothing;
-  return isOver ? 'probing with one delivery now' : `${nothing}, then one delivery is sent as a probe`;
+  return isOver
+    ? 'probing with one delivery now'
+    : `${nothing}, then one delivery is sent as a probe`;
 }
 
 /**

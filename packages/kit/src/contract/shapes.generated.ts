@@ -127,7 +127,7 @@ export interface CreateEvmStream {
   /**
    * Hex chain IDs, e.g. `["0x1", "0x89"]`; at least one.
    *
-   * Items: Chain id in hex
+   * Items: Chain ID in hex
    */
   chainIds: string[];
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
@@ -597,7 +597,7 @@ export interface About {
   /**
    * Chains with an ABI source, which `getContractAbi` can read.
    *
-   * Items: Chain id in hex
+   * Items: Chain ID in hex
    */
   abiChains: string[];
   /** Whether it was started with --allow-node-changes. */
@@ -1450,9 +1450,9 @@ export interface AttemptParts {
   connectMs: number | null;
   /** TLS handshake with the receiver, also through a tunnel. */
   tlsMs: number | null;
-  /** From the request to the first byte of the response. */
+  /** From the request to the headers of the response. */
   waitMs: number | null;
-  /** From the first byte to the end of the response. */
+  /** From the headers to the end of the response. */
   bodyMs: number | null;
 }
 /** The certificate that a receiver presented in a TLS handshake. */
@@ -1848,7 +1848,7 @@ export interface EvmStream {
   webhookUrl: string;
   description: string;
   tag: string;
-  /** Items: Chain id in hex */
+  /** Items: Chain ID in hex */
   chainIds: string[];
   topic0: string[] | null;
   allAddresses: boolean;
@@ -1965,7 +1965,7 @@ export interface StreamSummary {
   status: StreamStatus;
   /** Human-readable problem, or the reason why the stream is not active; empty otherwise. */
   statusMessage: string;
-  /** Items: Chain id in hex */
+  /** Items: Chain ID in hex */
   chainIds: string[];
   allAddresses: boolean;
   amountOfAddresses: number;

@@ -124,9 +124,9 @@ function Examples() {
     <div className="px-4 py-6">
       <p className="font-medium">Why was a webhook sent or not sent?</p>
       <p className="mt-1 text-muted">
-        Paste a transaction hash, block hash, block number, address, ENS name or delivery ID. Delivery
-        IDs can be shortened, as in lists. For each stream, the result shows the rule that decided
-        the outcome.
+        Paste a transaction hash, block hash, block number, address, ENS name or delivery ID.
+        Delivery IDs can be shortened, as in lists. For each stream, the result shows the rule that
+        decided the outcome.
       </p>
       <ul className="mt-3">
         {examples.map(({ chain, block }) => (

@@ -188,8 +188,8 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
             failed="Couldn't clear the inbox"
           >
             <p>
-              This deletes {formatQuantity(inbox.stored, 'webhook')} from the inbox. The
-              deliveries are kept.
+              This deletes {formatQuantity(inbox.stored, 'webhook')} from the inbox. The deliveries
+              are kept.
             </p>
           </CallForm>
         </Dialog>

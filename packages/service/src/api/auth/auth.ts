@@ -121,10 +121,7 @@ export function createAuth({
           throw new HttpError(401, 'No API key: send yours in the x-api-key header');
         }
         limits.takeFailure(context, address);
-        throw new HttpError(
-          401,
-          'Invalid API key: it does not match a valid key of this service',
-        );
+        throw new HttpError(401, 'Invalid API key: it does not match a valid key of this service');
       }
       if (shows === 'session') refuseOtherPages(context, isSecure);
       else if (key.isGuessable) limits.takeGuessable(context, address);

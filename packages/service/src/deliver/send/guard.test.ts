@@ -223,9 +223,7 @@ const BAD_PORTS = [
 describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {
   test.each(BAD_PORTS)('%i: rejected on save and on send, for a public address', async (port) => {
     const url = `http://${PUBLIC}:${port}/`;
-    expect(await guard.refuseResolved(new URL(url))).toMatch(
-      /^port \d+ is not allowed: use/,
-    );
+    expect(await guard.refuseResolved(new URL(url))).toMatch(/^port \d+ is not allowed: use/);
     expect((await sendTo(url)).error).toMatch(/^port \d+ is not allowed: use/);
   });
 

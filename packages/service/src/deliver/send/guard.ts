@@ -141,7 +141,8 @@ export function createAddressGuard({
     const isDenied = denied.has(address) || (nat64.has(address) && denied.has(toInside(address)));
     if (!isDenied && mayReach(address)) return undefined;
     onBlocked(place);
-    if (isDenied) return `the address ${address} is link-local or a metadata service: use another address`;
+    if (isDenied)
+      return `the address ${address} is link-local or a metadata service: use another address`;
     return `the address ${address} is private, loopback or reserved; start the service with --allow-cidr to allow its network`;
   };
 

@@ -34,7 +34,8 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'webhook-signature',
     value: null,
-    meaning: 'One or more signatures of ID, timestamp and body: v1 (HMAC-SHA-256) or v1a (Ed25519), in base64.',
+    meaning:
+      'One or more signatures of ID, timestamp and body: v1 (HMAC-SHA-256) or v1a (Ed25519), in base64.',
   },
 ];
 

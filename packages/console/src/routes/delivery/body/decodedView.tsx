@@ -221,7 +221,9 @@ function MatchReason({
         ))}
         {why === undefined && matched !== undefined && (
           <span className="text-faint">
-            {matched === null ? 'unknown: the block or the stream is no longer available' : 'unknown'}
+            {matched === null
+              ? 'unknown: the block or the stream is no longer available'
+              : 'unknown'}
           </span>
         )}
         {why !== undefined && matched?.usesNewRules && (

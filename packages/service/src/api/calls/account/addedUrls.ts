@@ -60,7 +60,8 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
   const add = async (chain: string | null, url: string): Promise<OpenUrl> => {
     const added = await addedUrls.add(chain, url);
     if (added === 'duplicate') throw conflict('was already added: use another URL');
-    if (added === 'full') throw conflict('exceeds the limit of added URLs: remove an added URL first');
+    if (added === 'full')
+      throw conflict('exceeds the limit of added URLs: remove an added URL first');
     return added;
   };
 

@@ -112,7 +112,8 @@ export function createBlockHandlers({
       if (job === undefined) {
         throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
-            message: 'a backfill that is done or cancelled cannot change, and only a running one can be paused',
+            message:
+              'a backfill that is done or cancelled cannot change, and only a running one can be paused',
             value: state,
           },
         });
