@@ -860,7 +860,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
       await expectInvalid('POST', `/history/replay/${streamId}/x`, {}, [
         'path.id',
-        /^should be a history id, a UUID$/,
+        /^should be a history ID, a UUID$/,
         'x',
       ]);
     });

@@ -181,8 +181,7 @@ export const SETTINGS = {
   },
   abiUrls: {
     flags: '--abi-url <id=url>',
-    description:
-      'Source of verified ABIs for a chain, with {address} as the placeholder; repeatable',
+    description: "URL of a chain's ABI source, with {address} in place of the contract; repeatable",
     variable: 'SLUICE_ABI_URL',
     shape: { kind: 'byChain' },
   },

@@ -37,7 +37,7 @@ describe('createMemorySeenStore', () => {
     expect(warn).not.toHaveBeenCalled();
     for (const id of ['c', 'd', 'e']) store.add(id);
     expect(['a', 'b', 'c', 'd', 'e'].filter((id) => store.has(id))).toEqual(['d', 'e']);
-    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('2 ids'));
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('2 IDs'));
   });
 
   it('treats an id that is added again as the newest', () => {

@@ -128,12 +128,13 @@ export function assemble(
 }
 
 /**
- * Returns the logs in order. Throws a SourceError unless each one belongs to this block and to the
- * transaction at its index, no two have the same log index, and all logs together set every bit of
- * the header's bloom. Log indices that do not count up from 0 raise a doubt.
+ * Returns the logs in order. Throws a SourceError if one belongs to another block or to another
+ * transaction than the one at its index, if two have the same log index, or if the logs together do
+ * not set every bit of the header's bloom. An index after the last transaction is accepted. Log
+ * indices that do not count up from 0 raise a doubt.
  *
  * @param miscounted true if some transactions have no receipt, so that the node may have counted
- * only the others
+ * only the others; wrong transaction indices are then corrected and raise a doubt
  */
 export function checkLogs(
   name: string,

@@ -81,8 +81,8 @@ function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBui
 }
 
 /**
- * Returns the condition that a delivery's summary contains the text, or its body contains an
- * address with this text or label.
+ * Returns the condition that a delivery's summary contains the text, or its body contains this
+ * address or, if the text is not an address, a watched address whose label contains the text.
  *
  * @param find the text, in lowercase
  */
