@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@sluice/testkit';
+import pg from 'pg';
 import { openPostgresStore } from '../../packages/service/src/store/engine/postgres/postgres.ts';
 import { openSqliteStore } from '../../packages/service/src/store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../packages/service/src/store/store.ts';
@@ -11,11 +12,16 @@ export type EngineName = Store['engine'];
 
 export interface Ledger {
   store: Store;
-  /**
-   * Returns the processor time of the database server's processes in microseconds; undefined for
-   * SQLite, which has no server.
-   */
-  readCpuUs: (() => number) | undefined;
+  /** Reads what the database server has used so far; undefined for SQLite, which has no server. */
+  readUse: (() => Promise<ServerUse>) | undefined;
+}
+
+export interface ServerUse {
+  /** Processor time of the server's processes in microseconds. */
+  cpuUs: number;
+  walBytes: number;
+  /** Size of the database with its indexes. */
+  diskBytes: number;
 }
 
 /**
@@ -30,16 +36,16 @@ export async function withLedger<T>(
     const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
     const store = await openSqliteStore(folder);
     try {
-      return await work({ store, readCpuUs: undefined });
+      return await work({ store, readUse: undefined });
     } finally {
       await store.close();
       rmSync(folder, { recursive: true });
     }
   }
-  return withPostgres(async ({ url, readCpuUs }) => {
+  return withPostgres(async ({ url, readUse }) => {
     const store = await openPostgresStore(url);
     try {
-      return await work({ store, readCpuUs });
+      return await work({ store, readUse });
     } finally {
       await store.close();
     }
@@ -51,12 +57,23 @@ export async function withLedger<T>(
  * default.
  */
 export async function withPostgres<T>(
-  work: (server: { url: string; readCpuUs: () => number }) => Promise<T>,
+  work: (server: { url: string; readUse: () => Promise<ServerUse> }) => Promise<T>,
 ): Promise<T> {
   const postgres = await startPostgres({ settings: { fsync: 'on' } });
+  const client = new pg.Client({ connectionString: postgres.url });
   try {
-    return await work({ url: postgres.url, readCpuUs: () => readTreeCpuUs(postgres.pid) });
+    await client.connect();
+    const readUse = async (): Promise<ServerUse> => {
+      const { rows } = await client.query<{ wal: string; disk: string }>(`
+        select pg_current_wal_insert_lsn() - '0/0' as wal,
+          pg_database_size(current_database()) as disk`);
+      const [{ wal, disk } = { wal: '0', disk: '0' }] = rows;
+      const cpuUs = readTreeCpuUs(postgres.pid);
+      return { cpuUs, walBytes: Number(wal), diskBytes: Number(disk) };
+    };
+    return await work({ url: postgres.url, readUse });
   } finally {
+    await client.end();
     await postgres.stop();
   }
 }
