@@ -248,7 +248,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
     if (signature === undefined) {
       return {
         reason: 'missing-header',
-        hint: 'No webhook-signature: the request has another sender, or a proxy dropped the header.',
+        hint: 'No webhook-signature: another sender, or a proxy drops it.',
       };
     }
     if (allowXSignature) return { scheme: 'x-signature', signature };
