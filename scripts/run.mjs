@@ -50,8 +50,7 @@ try {
     });
   } else if (task === 'faults') {
     addToPath(ensurePostgres());
-    const command = [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args];
-    handOver(node, command, { TESTS_PROGRAM: ensureProgram(node) });
+    handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
   } else if (task === 'failover') {
     ensureFailover();
     handOver(node, ['-C', '@sluice/source', 'test/failover/failover.ts', ...args]);
