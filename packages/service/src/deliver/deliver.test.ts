@@ -282,6 +282,26 @@ describe('delivering', () => {
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(300);
   });
 
+  test('a delivery that is quarantined after lost leases does not count as an attempt', async () => {
+    const { id } = await queue('/crashing');
+    const [delivery] = await listAll(id);
+    let released = 0;
+    const ledger: Store = {
+      ...store,
+      // Only on PostgreSQL can another process have leases that expire.
+      engine: 'postgres',
+      claimDeliveries: () => Promise.resolve([]),
+      releaseLeases() {
+        released++;
+        const quarantined = [{ ...delivery!, state: 'quarantined' as const }];
+        return Promise.resolve({ released: 0, suspects: 0, quarantined, cancelled: [] });
+      },
+    };
+    const { changes } = await start([60_000], 5_000, undefined, { ledger });
+    await eventually(() => Promise.resolve(released > 1));
+    expect(changes).toEqual([]);
+  });
+
   test.each([
     ['not sent if its lease was lost', [], 0],
     ['sent if its lease is held', ['held'], 1],
