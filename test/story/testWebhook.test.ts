@@ -69,6 +69,23 @@ test('a change of the stream during the test webhook is kept', async () => {
   sink.clear();
 });
 
+test('64 updates at once keep the fields of each other', async () => {
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 });
+  const { id } = await streams.create({
+    webhookUrl: `${sink.url}/many`,
+    ...{ description: 'd', tag: 'many', chainIds: ['0x1'], includeNativeTxs: true },
+  });
+  const changes = [
+    { maxInFlight: 3 },
+    { maxPerSecond: 7 },
+    { includeContractLogs: true },
+    { includeInternalTxs: true },
+  ];
+  await Promise.all(Array.from({ length: 64 }, (_, n) => streams.update(id, changes[n % 4]!)));
+  expect(await streams.get(id)).toMatchObject(Object.assign({}, ...changes));
+  sink.clear();
+});
+
 test('is not sent to http: URLs with --https-only, which also rejects them for alerts', async () => {
   const strict = await serve([
     '--data',

@@ -43,6 +43,9 @@ export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
   toAnswer(record: StreamOf<Name>): Shown;
 }
 
+/** Maximum number of times that an update starts again because the stream was changed meanwhile. */
+const MAX_UPDATE_TRIES = 100;
+
 /** A request for the stream in its path, with a body of this type. */
 type Asked<Body = unknown> = Omit<Received<'setEvmStreamStatus'>, 'body'> & { readonly body: Body };
 
@@ -82,7 +85,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       let tested: string | undefined;
       // Starts again if the stream changes meanwhile, because a patch contains all options and all
       // limits, with the earlier values of those that the request does not set.
-      for (;;) {
+      for (let tries = 0; tries < MAX_UPDATE_TRIES; tries++) {
         const before = await find(params.id);
         const patch = family.toPatch(body, sent.body, before);
         const { webhookUrl, headers, oauth2 } = patch;
@@ -105,6 +108,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const record = await store.updateStream(before.id, patch, { note, unchangedSince });
         if (record !== undefined) return family.toAnswer(own(record));
       }
+      throw new HttpError(409, 'Other calls keep changing this stream. Send the update again.');
     },
 
     async delete({ params }: Pick<Asked, 'params'>) {
