@@ -79,32 +79,37 @@ async function mine(count: number, streamIds: readonly string[]): Promise<string
       transactions: [scripted.transfer({ from: SENDER, to: WATCHED, value: 1n })],
     });
     hashes.push(hash);
-    // Lets the processes take turns.
+    // A block of its own for each poll, so that both processes get deliveries.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  await until(
-    'the blocks are delivered',
-    () => streamIds.every((id) => hashes.every((hash) => idsOf(id, hash, false).size > 0)),
-    60_000,
-  );
+  await until('the blocks are delivered', () => haveArrived(streamIds, hashes, false), 60_000);
   return hashes;
 }
 
-/** Returns the webhook IDs of a block's phase. */
-function idsOf(streamId: string, hash: string, confirmed: boolean): Set<string> {
-  const ids = sink.requests.flatMap(({ headers, body }) => {
-    const webhook = JSON.parse(body) as {
+/** Returns the webhook IDs by stream, block and phase. */
+function received(): Map<string, Set<string>> {
+  const ids = new Map<string, Set<string>>();
+  for (const { headers, body } of sink.requests) {
+    const { streamId, block, confirmed } = JSON.parse(body) as {
       streamId: string;
-      confirmed: boolean;
       block: { hash: string };
+      confirmed: boolean;
     };
-    const fits =
-      webhook.streamId === streamId &&
-      webhook.confirmed === confirmed &&
-      webhook.block.hash === hash;
-    return fits ? [String(headers['webhook-id'])] : [];
-  });
-  return new Set(ids);
+    const key = keyOf(streamId, block.hash, confirmed);
+    ids.set(key, (ids.get(key) ?? new Set()).add(String(headers['webhook-id'])));
+  }
+  return ids;
+}
+const keyOf = (streamId: string, hash: string, confirmed: boolean): string =>
+  `${streamId} ${hash} ${confirmed}`;
+
+function haveArrived(
+  streamIds: readonly string[],
+  hashes: readonly string[],
+  confirmed: boolean,
+): boolean {
+  const ids = received();
+  return streamIds.every((id) => hashes.every((hash) => ids.has(keyOf(id, hash, confirmed))));
 }
 
 const attempts = async (served: Served): Promise<number> => {
@@ -124,27 +129,36 @@ test('the previous release and this version deliver together until the upgrade i
   await clientOf(before).streams.update(ids[2]!, { description: 'changed by the previous one' });
   for (const served of [before, after]) {
     const { result } = await clientOf(served).streams.list({ limit: 10 });
-    expect(result.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(new Map(result.map(({ id, description }) => [id, description]))).toEqual(
+      new Map([
+        [ids[0], ''],
+        [ids[1], 'changed by this version'],
+        [ids[2], 'changed by the previous one'],
+      ]),
+    );
   }
+  const [ofPrevious, ofThis] = [await attempts(before), await attempts(after)];
   const together = await mine(60, ids);
+  expect(await attempts(before)).toBeGreaterThan(ofPrevious);
+  expect(await attempts(after)).toBeGreaterThan(ofThis);
   // A program that is older than the ledger does not start.
   await expect(start('previous')).rejects.toThrow('newer version of Sluice');
-  expect(await attempts(before)).toBeGreaterThan(0);
-  expect(await attempts(after)).toBeGreaterThan(0);
 
   expect(await before.stop()).toBe(0);
   const alone = await mine(10, ids);
   chain.mine({});
   chain.mine({});
-  const delivered = [...hashes, ...together, ...alone].flatMap((hash, n) =>
-    (n < hashes.length ? ids.slice(0, 1) : ids).map((id) => [id, hash] as const),
-  );
+  const all = [...together, ...alone];
   await until(
     'all blocks are confirmed',
-    () => delivered.every(([id, hash]) => idsOf(id, hash, true).size > 0),
+    () => haveArrived(ids, all, true) && haveArrived(ids.slice(0, 1), hashes, true),
     60_000,
   );
-  for (const [id, hash] of delivered) {
-    expect([idsOf(id, hash, false).size, idsOf(id, hash, true).size]).toEqual([1, 1]);
-  }
+  const webhookIds = received();
+  const expected = ids.flatMap((id, n) =>
+    [...(n === 0 ? hashes : []), ...all].flatMap((hash) =>
+      [false, true].map((confirmed) => keyOf(id, hash, confirmed)),
+    ),
+  );
+  for (const key of expected) expect([key, webhookIds.get(key)?.size]).toEqual([key, 1]);
 });
