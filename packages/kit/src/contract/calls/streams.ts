@@ -298,7 +298,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateEvmStreamSchema,
     answer: evmStream,
-    errors: [400, 404, 422],
+    errors: [400, 404, 409, 422],
   },
   deleteEvmStream: {
     method: 'DELETE',
@@ -372,7 +372,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateAptosStreamSchema,
     answer: aptosStream,
-    errors: [400, 404, 422],
+    errors: [400, 404, 409, 422],
   },
   deleteAptosStream: {
     method: 'DELETE',
