@@ -79,7 +79,7 @@ async function mine(count: number, streamIds: readonly string[]): Promise<string
       transactions: [scripted.transfer({ from: SENDER, to: WATCHED, value: 1n })],
     });
     hashes.push(hash);
-    // A block of its own for each poll, so that both processes get deliveries.
+    // Spreads the blocks over several polls and claims, so that both processes deliver.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await until('the blocks are delivered', () => haveArrived(streamIds, hashes, false), 60_000);
