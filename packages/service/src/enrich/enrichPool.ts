@@ -138,22 +138,23 @@ export function createEnrichPool({
     }
   };
 
-  const pause = async (): Promise<void> => {
-    const now = Date.now();
-    await waker.sleep(Math.min(now + POLL_MS, outages.endsAt(now), queue.nextAt(now)) - now);
+  /** Sleeps until there may be a match that was not due at `since`. */
+  const pause = async (since: number): Promise<void> => {
+    const until = Math.min(since + POLL_MS, outages.endsAt(since), queue.nextAt(since));
+    await waker.sleep(until - Date.now());
   };
 
   const run = async (): Promise<void> => {
     while (!stopping) {
       let found: EnrichingMatch[] = [];
+      const now = Date.now();
       try {
-        const now = Date.now();
         if (outages.endsAt(now) === Number.POSITIVE_INFINITY) found = await queue.list(now);
       } catch (error) {
         log.error('failed to list matches to enrich, retrying', { chain, error: String(error) });
       }
       for (const match of found) void enrich(match);
-      if (found.length === 0) await pause();
+      if (found.length === 0) await pause(now);
     }
   };
 
@@ -172,7 +173,7 @@ export function createEnrichPool({
       waker.wake();
       await running;
       while (queue.underWay() > 0) {
-        await pause();
+        await pause(Date.now());
       }
       await results.flush();
     },

@@ -11,7 +11,7 @@ import {
 } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { encodeAbiParameters } from 'viem';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../base/log.ts';
 import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
 import { joinBody, splitBody } from '../../store/blocks/body.ts';
@@ -154,10 +154,10 @@ describe('enrichment', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const start = (state: StateReader, chain = CHAIN): EvmEnrich => {
+  const start = (state: StateReader, chain = CHAIN, its = store): EvmEnrich => {
     const enrich = createEnrich({
       chain,
-      store,
+      store: its,
       state,
       log: createLog(() => {}),
       onDeliveries: () => {},
@@ -404,6 +404,35 @@ describe('enrichment', () => {
     });
     await untilAll(id, 'pending');
     expect(await bodyOf(id)).toMatchObject(ENRICHED);
+  });
+
+  test('retries a match whose time comes while the ledger is listing', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+    // The third retry, after 20 ms, becomes due during the second listing after the refusal.
+    let listingMs = 14;
+    const slow: Store = {
+      ...store,
+      async listEnriching(query) {
+        const found = await store.listEnriching(query);
+        if (listingMs > 0) await new Promise((resolve) => setTimeout(resolve, listingMs));
+        return found;
+      },
+    };
+    const enrich = start(refusing, CHAIN, slow);
+    let waitedMs = 0;
+    // A missed retry waits for the next poll, 5 seconds later.
+    while (waitedMs < 2_000 && (await deliveriesOf(id))[0]!.state === 'enriching') {
+      await vi.advanceTimersByTimeAsync(1);
+      waitedMs++;
+    }
+    listingMs = 0;
+    await vi.advanceTimersByTimeAsync(20);
+    await enrich.stop();
+    vi.useRealTimers();
+    expect(waitedMs).toBeLessThan(2_000);
   });
 
   test('reads a token once for many streams, later blocks and the next process', async () => {
