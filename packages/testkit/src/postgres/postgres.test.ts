@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isAlive, startOtherProcess } from '../otherProcess.test-only.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { queryPostgres as query } from './queryPostgres.ts';
@@ -106,7 +106,11 @@ test('a setting that the server rejects is reported with its message', async () 
 test('a missing server is reported with the command to install it', async () => {
   vi.doMock('./findPostgres.ts', () => ({ findPostgres: () => [] }));
   vi.resetModules();
+  onTestFinished(() => {
+    vi.doUnmock('./findPostgres.ts');
+    // The next test file of this worker would import the modules that use the mock.
+    vi.resetModules();
+  });
   const { startPostgres: start } = await import('./postgres.ts');
   await expect(start()).rejects.toThrow('apt-get install postgresql');
-  vi.doUnmock('./findPostgres.ts');
 });
