@@ -5,7 +5,7 @@ import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import { newId } from '../ids.ts';
 import { toBlockDay } from '../engine/partitions.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts';
 import { countMatched } from '../stats/statWrites.ts';
 import type { BlockHeader, NewMatch } from './contract.ts';
 import type { MatchState } from './tables.ts';
@@ -32,7 +32,9 @@ const deliveredColumns = [
   'set_aside',
 ] as const;
 
-type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]> & {
+type DeliveredRow = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]>;
+
+type DeliveredMatch = DeliveredRow & {
   /** Whether the body is still incomplete. */
   enriching: boolean;
 };
@@ -58,50 +60,54 @@ const daysOf = (matches: readonly { block_day: string }[]): string[] => [
  */
 async function insertDeliveries(
   trx: Db,
+  engine: Engine,
   matches: readonly DeliveredMatch[],
   phase: DeliveryPhase,
   now: number,
 ): Promise<DeliverySummary[]> {
-  const created: DeliverySummary[] = [];
-  for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
-    const rows = await trx
-      .insertInto('delivery')
-      .values(
-        matches.slice(start, start + INSERT_CHUNK).map((match) => ({
-          id: newId(),
-          match_id: match.id,
-          stream_id: match.stream_id,
-          phase,
-          chain: match.chain,
-          block_number: match.block_number,
-          block_day: match.block_day,
-          tag: match.tag,
-          records: match.logs + match.transactions + match.internal_transactions,
-          about: match.about,
-          state: firstState(match),
-          attempts: 0,
-          claims: 0,
-          lost: 0,
-          ordered: sql<number>`(select strict_order from stream where id = ${match.stream_id})`,
-          fast_retried: 0,
-          body_bytes: match.body_bytes,
-          run_at: now,
-          replay_id: null,
-          lease_token: null,
-          lease_until: null,
-          last_status: null,
-          last_error: match.set_aside,
-          last_duration_ms: null,
-          created_at: now,
-          updated_at: now,
-        })),
-      )
-      .onConflict((conflict) => conflict.columns(['match_id', 'phase', 'block_day']).doNothing())
-      .returning(deliveryColumns)
-      .execute();
-    created.push(...rows.map(toDeliverySummary));
-  }
-  return created;
+  if (matches.length === 0) return [];
+  const wanted = engine.rows(
+    matches.map((match) => ({
+      id: newId(),
+      match_id: match.id,
+      stream_id: match.stream_id,
+      chain: match.chain,
+      block_number: match.block_number,
+      block_day: match.block_day,
+      tag: match.tag,
+      records: match.logs + match.transactions + match.internal_transactions,
+      about: match.about,
+      state: firstState(match),
+      body_bytes: match.body_bytes,
+      last_error: match.set_aside,
+    })),
+    {
+      id: 'text',
+      match_id: 'text',
+      stream_id: 'text',
+      chain: 'text',
+      block_number: 'bigint',
+      block_day: 'text',
+      tag: 'text',
+      records: 'bigint',
+      about: 'text',
+      state: 'text',
+      body_bytes: 'bigint',
+      last_error: 'text',
+    },
+  );
+  const { rows } = await sql<DeliveryRow>`
+    insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag,
+      records, about, state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at,
+      last_error, created_at, updated_at)
+    select id, match_id, stream_id, ${phase}, chain, block_number, block_day, tag,
+      records, about, state, 0, 0, 0,
+      (select strict_order from stream where stream.id = wanted.stream_id), 0, body_bytes, ${now},
+      last_error, ${now}, ${now}
+    from ${wanted} as wanted where true
+    on conflict (match_id, phase, block_day) do nothing
+    returning ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}`.execute(trx);
+  return rows.map(toDeliverySummary);
 }
 
 /**
@@ -137,40 +143,50 @@ export async function insertMatches(
     const given = new Map(
       matches.slice(start, start + INSERT_CHUNK).map((match) => [newId(), match]),
     );
-    const inserted = await trx
-      .insertInto('match')
-      .values(
-        [...given].map(([id, match]) => ({
-          id,
-          stream_id: match.streamId,
-          chain,
-          block_number: block.number,
-          block_hash: block.hash,
-          block_day: blockDay,
-          part: match.part,
-          parts: match.parts,
-          origin,
-          state,
-          tag: match.tag,
-          logs: match.logs,
-          transactions: match.transactions,
-          internal_transactions: match.internalTransactions,
-          about: match.about,
-          enrichment: match.enrichment,
-          set_aside: match.setAside,
-          body_head: match.bodyHead,
-          body_tail: match.bodyTail,
-          body_bytes: Buffer.byteLength(match.bodyHead) + Buffer.byteLength(match.bodyTail),
-          created_at: now,
-        })),
-      )
-      .onConflict((conflict) =>
-        conflict
-          .columns(['chain', 'block_hash', 'stream_id', 'part', 'origin', 'block_day'])
-          .doNothing(),
-      )
-      .returning(deliveredColumns)
-      .execute();
+    const wanted = engine.rows(
+      [...given].map(([id, match]) => ({
+        id,
+        stream_id: match.streamId,
+        part: match.part,
+        parts: match.parts,
+        tag: match.tag,
+        logs: match.logs,
+        transactions: match.transactions,
+        internal_transactions: match.internalTransactions,
+        about: match.about,
+        enrichment: match.enrichment,
+        set_aside: match.setAside,
+        body_head: match.bodyHead,
+        body_tail: match.bodyTail,
+        body_bytes: Buffer.byteLength(match.bodyHead) + Buffer.byteLength(match.bodyTail),
+      })),
+      {
+        id: 'text',
+        stream_id: 'text',
+        part: 'bigint',
+        parts: 'bigint',
+        tag: 'text',
+        logs: 'bigint',
+        transactions: 'bigint',
+        internal_transactions: 'bigint',
+        about: 'text',
+        enrichment: 'text',
+        set_aside: 'text',
+        body_head: 'text',
+        body_tail: 'text',
+        body_bytes: 'bigint',
+      },
+    );
+    const { rows: inserted } = await sql<DeliveredRow>`
+      insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
+        origin, state, tag, logs, transactions, internal_transactions, about, enrichment, set_aside,
+        body_head, body_tail, body_bytes, created_at)
+      select id, stream_id, ${chain}, ${block.number}, ${block.hash}, ${blockDay}, part, parts,
+        ${origin}, ${state}, tag, logs, transactions, internal_transactions, about, enrichment,
+        set_aside, body_head, body_tail, body_bytes, ${now}
+      from ${wanted} as wanted where true
+      on conflict (chain, block_hash, stream_id, part, origin, block_day) do nothing
+      returning ${sql.join(deliveredColumns.map((column) => sql.ref(column)))}`.execute(trx);
     const found = inserted.map((row) => ({ row, match: given.get(row.id)! }));
     await countMatched(
       trx,
@@ -190,6 +206,7 @@ export async function insertMatches(
     created.push(
       ...(await insertDeliveries(
         trx,
+        engine,
         found
           .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
           .map(({ row, match }) => ({ ...row, enriching: match.enrichment !== null })),
@@ -239,6 +256,7 @@ export async function confirmMatches(
   const streams = await readStreamsOf(trx, ripe);
   return insertDeliveries(
     trx,
+    engine,
     ripe
       .filter((match) => streams.has(match.stream_id))
       .map((match) => ({ ...match, enriching: match.enrichment !== null })),
@@ -344,6 +362,7 @@ export async function insertRemovals(
     notices.push(
       ...(await insertDeliveries(
         trx,
+        engine,
         chunk.filter((match) => isSent.has(match.id)),
         'removed',
         now,
@@ -401,7 +420,13 @@ export async function returnMatches(
   for (const { taken_back: takenBack, ...match } of newest.values()) {
     returned.push(
       ...(takenBack
-        ? await announceAgain(trx, match, streams.get(match.stream_id)?.deliver === 'both', now)
+        ? await announceAgain(
+            trx,
+            engine,
+            match,
+            streams.get(match.stream_id)?.deliver === 'both',
+            now,
+          )
         : await revive(trx, match, now)),
     );
   }
@@ -436,6 +461,7 @@ async function revive(
 
 async function announceAgain(
   trx: Db,
+  engine: Engine,
   match: Selectable<Tables['match']>,
   unconfirmedToo: boolean,
   now: number,
@@ -464,6 +490,7 @@ async function announceAgain(
   const announced = unconfirmedToo
     ? await insertDeliveries(
         trx,
+        engine,
         [{ ...again, enriching: match.enrichment !== null }],
         'unconfirmed',
         now,

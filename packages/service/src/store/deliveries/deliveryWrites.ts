@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/partitions.ts';
 import type { Db, Tables } from '../engine/tables.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts';
 import { countActivity, countFinished } from '../stats/statWrites.ts';
 import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
@@ -16,8 +16,6 @@ import { packTransport } from './transport.ts';
 const SUSPECT_LOST = 2;
 const CONDEMNED_LOST = 10;
 const CONDEMNED = `the service crashed ${CONDEMNED_LOST} times in a row when it claimed this delivery, before sending it; replay it once the cause is fixed`;
-
-type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
 
 /** Writes the progress of deliveries: leases, attempts and counts. */
 export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
