@@ -1,5 +1,6 @@
 /** Runs `sluice serve` as a process that tests can stop or kill. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -106,11 +107,21 @@ function listening(child: ChildProcess, output: () => string): Promise<string> {
   });
 }
 
+/**
+ * Returns a free port below the ports that systems choose for outgoing connections, so that no
+ * connection takes it before the caller's program listens.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type OutgoingHttpHeaders } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
@@ -26,7 +25,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve } from '../serve.ts';
+import { API_KEY, type Served, freePort, serve } from '../serve.ts';
 import { type RawAnswer, type RawSending, sendRaw } from './sendRaw.ts';
 
 const CHAIN = '0x7a69';
@@ -1069,16 +1068,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   describe('a webhook URL that rejects webhooks', () => {
     afterEach(() => sink.respond(200));
 
-    const findClosedPort = async (): Promise<number> => {
-      const server = createServer();
-      await new Promise<void>((resolve) => {
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      const { port } = server.address() as AddressInfo;
-      await new Promise((resolve) => server.close(resolve));
-      return port;
-    };
-
     const cases: [string, () => Promise<string> | string, RegExp][] = [
       ['answers 500', () => (sink.respond(500), `${sink.url}/500`), /it failed: HTTP 500$/],
       ['answers 404', () => (sink.respond(404), `${sink.url}/404`), /it failed: HTTP 404$/],
@@ -1090,7 +1079,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ],
       [
         'refuses connections',
-        async () => `http://127.0.0.1:${await findClosedPort()}/`,
+        async () => `http://127.0.0.1:${await freePort()}/`,
         /it failed: .*ECONNREFUSED/,
       ],
       ['has no such host', () => 'http://sluice.invalid/', /it failed: .*sluice\.invalid/],
@@ -1266,16 +1255,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   });
 
   describe('a node that is down or on the wrong chain', () => {
-    const findFreePort = async (): Promise<number> => {
-      const server = createServer();
-      await new Promise<void>((resolve) => {
-        server.listen(0, '127.0.0.1', resolve);
-      });
-      const { port } = server.address() as AddressInfo;
-      await new Promise((resolve) => server.close(resolve));
-      return port;
-    };
-
     interface Health {
       status: string;
       chains: { id: string; state: string; message: string; head: number | null }[];
@@ -1291,7 +1270,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       );
 
     test('is reported with the reason, and used again once it recovers', async () => {
-      const port = await findFreePort();
+      const port = await freePort();
       const nodes: Anvil[] = [];
       const watching = await serve([
         ...['--data', join(folder, 'nodes')],

@@ -5,13 +5,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Anvil, deployContracts, startActivity, startAnvil, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
+import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
@@ -35,14 +34,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
   rmSync(copy, { force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 test('the example is the README’s own, and prints verified, decoded transfers', async () => {
   const example = readFileSync(join(root, 'examples', 'receiver.ts'), 'utf8');
