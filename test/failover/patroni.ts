@@ -211,7 +211,7 @@ export async function createPatroniServer(
       }
     },
     async switchover(candidate) {
-      const servers = ['--master', name, '--candidate', candidate];
+      const servers = ['--leader', name, '--candidate', candidate];
       const command = ['-c', configFile, 'switchover', '--force', SCOPE, ...servers];
       await run('patronictl', command, { cwd: folder, ...home.user });
     },
