@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { CHROMIUM_OPTIONS } from './test/browser/chromium.ts';
+import { bundleLedgerThreads } from './test/ledgerThreads.ts';
 import { LongestFirst } from './test/longestFirst.ts';
 
 const source = {
@@ -13,6 +14,9 @@ const source = {
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/compiled', import.meta.url),
 );
+
+// While files are watched, threads run the sources, which may change.
+const execArgv = process.argv.includes('run') ? await bundleLedgerThreads() : [];
 
 /** Suites of the kit that run only in Node; all others also run in Chromium. */
 const KIT_IN_NODE_ALONE = [
@@ -47,6 +51,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
+          execArgv,
           retry,
           expect,
           include: ['packages/*/src/**/*.test.ts'],
@@ -61,6 +66,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'service',
+          execArgv,
           retry,
           expect,
           include: ['packages/service/src/**/*.test.ts'],
