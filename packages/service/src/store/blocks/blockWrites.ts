@@ -4,15 +4,8 @@ import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
-import {
-  confirmMatches,
-  insertMatches,
-  liveOrigin,
-  insertRemovals,
-  orphanMatches,
-  returnMatches,
-  withoutDeleted,
-} from './matches.ts';
+import { confirmMatches, insertMatches, liveOrigin, withoutDeleted } from './matches.ts';
+import { insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
 import { newId } from '../ids.ts';
 import { UNSETTLED, lockRevision, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';

@@ -1,5 +1,5 @@
-/** The lifecycle of a match and its deliveries. Each function runs within a transaction. */
-import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
+/** Creates and confirms matches and their deliveries. Each function runs within a transaction. */
+import { type Selectable, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
@@ -10,14 +10,12 @@ import { countMatched } from '../stats/statWrites.ts';
 import type { BlockHeader, NewMatch } from './contract.ts';
 import type { MatchState } from './tables.ts';
 
-/**
- * Maximum number of rows per statement. SQLite allows 32,766 parameters, and a delivery has 26
- * columns.
- */
-const INSERT_CHUNK = 500;
+/** Maximum number of rows per statement, and of characters of their bodies. */
+const ROWS_AT_ONCE = 500;
+const CHARACTERS_AT_ONCE = 16 * 1024 * 1024;
 
 /** Columns of a match from which its deliveries are created. The body is not copied. */
-const deliveredColumns = [
+export const deliveredColumns = [
   'id',
   'stream_id',
   'chain',
@@ -34,12 +32,15 @@ const deliveredColumns = [
 
 type DeliveredRow = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]>;
 
-type DeliveredMatch = DeliveredRow & {
+export type DeliveredMatch = DeliveredRow & {
   /** Whether the body is still incomplete. */
   enriching: boolean;
 };
 
-const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
+export const firstState = ({
+  set_aside,
+  enriching,
+}: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
   set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
 /**
@@ -48,66 +49,84 @@ const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' |
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
-const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
-
-const daysOf = (matches: readonly { block_day: string }[]): string[] => [
-  ...new Set(matches.map((match) => match.block_day)),
-];
+/** Divides a list into parts of at most this many rows and characters, or of one row. */
+export function* chunksOf<Row>(
+  rows: readonly Row[],
+  charactersOf: (row: Row) => number = () => 0,
+): Generator<Row[]> {
+  let chunk: Row[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    const more = charactersOf(row);
+    const isFull = chunk.length === ROWS_AT_ONCE || characters + more > CHARACTERS_AT_ONCE;
+    if (isFull && chunk.length > 0) {
+      yield chunk;
+      chunk = [];
+      characters = 0;
+    }
+    chunk.push(row);
+    characters += more;
+  }
+  if (chunk.length > 0) yield chunk;
+}
 
 /**
  * Creates one delivery in this phase for each match; existing deliveries do not change. The
  * partitions of the matches' days must be open.
  */
-async function insertDeliveries(
+export async function insertDeliveries(
   trx: Db,
   engine: Engine,
   matches: readonly DeliveredMatch[],
   phase: DeliveryPhase,
   now: number,
 ): Promise<DeliverySummary[]> {
-  if (matches.length === 0) return [];
-  const wanted = engine.rows(
-    matches.map((match) => ({
-      id: newId(),
-      match_id: match.id,
-      stream_id: match.stream_id,
-      chain: match.chain,
-      block_number: match.block_number,
-      block_day: match.block_day,
-      tag: match.tag,
-      records: match.logs + match.transactions + match.internal_transactions,
-      about: match.about,
-      state: firstState(match),
-      body_bytes: match.body_bytes,
-      last_error: match.set_aside,
-    })),
-    {
-      id: 'text',
-      match_id: 'text',
-      stream_id: 'text',
-      chain: 'text',
-      block_number: 'bigint',
-      block_day: 'text',
-      tag: 'text',
-      records: 'bigint',
-      about: 'text',
-      state: 'text',
-      body_bytes: 'bigint',
-      last_error: 'text',
-    },
-  );
-  const { rows } = await sql<DeliveryRow>`
-    insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag,
-      records, about, state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at,
-      last_error, created_at, updated_at)
-    select id, match_id, stream_id, ${phase}, chain, block_number, block_day, tag,
-      records, about, state, 0, 0, 0,
-      (select strict_order from stream where stream.id = wanted.stream_id), 0, body_bytes, ${now},
-      last_error, ${now}, ${now}
-    from ${wanted} as wanted where true
-    on conflict (match_id, phase, block_day) do nothing
-    returning ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}`.execute(trx);
-  return rows.map(toDeliverySummary);
+  const created: DeliverySummary[] = [];
+  for (const chunk of chunksOf(matches)) {
+    const wanted = engine.rows(
+      chunk.map((match) => ({
+        id: newId(),
+        match_id: match.id,
+        stream_id: match.stream_id,
+        chain: match.chain,
+        block_number: match.block_number,
+        block_day: match.block_day,
+        tag: match.tag,
+        records: match.logs + match.transactions + match.internal_transactions,
+        about: match.about,
+        state: firstState(match),
+        body_bytes: match.body_bytes,
+        last_error: match.set_aside,
+      })),
+      {
+        id: 'text',
+        match_id: 'text',
+        stream_id: 'text',
+        chain: 'text',
+        block_number: 'bigint',
+        block_day: 'text',
+        tag: 'text',
+        records: 'bigint',
+        about: 'text',
+        state: 'text',
+        body_bytes: 'bigint',
+        last_error: 'text',
+      },
+    );
+    const { rows } = await sql<DeliveryRow>`
+      insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag,
+        records, about, state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at,
+        last_error, created_at, updated_at)
+      select id, match_id, stream_id, ${phase}, chain, block_number, block_day, tag,
+        records, about, state, 0, 0, 0,
+        (select strict_order from stream where stream.id = wanted.stream_id), 0, body_bytes, ${now},
+        last_error, ${now}, ${now}
+      from ${wanted} as wanted where true
+      on conflict (match_id, phase, block_day) do nothing
+      returning ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}`.execute(trx);
+    created.push(...rows.map(toDeliverySummary));
+  }
+  return created;
 }
 
 /**
@@ -139,10 +158,10 @@ export async function insertMatches(
   await engine.openDay(trx, blockDay);
   const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
   const created: DeliverySummary[] = [];
-  for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
-    const given = new Map(
-      matches.slice(start, start + INSERT_CHUNK).map((match) => [newId(), match]),
-    );
+  const charactersOf = ({ bodyHead, bodyTail }: NewMatch): number =>
+    bodyHead.length + bodyTail.length;
+  for (const chunk of chunksOf(matches, charactersOf)) {
+    const given = new Map(chunk.map((match) => [newId(), match]));
     const wanted = engine.rows(
       [...given].map(([id, match]) => ({
         id,
@@ -279,7 +298,7 @@ export async function withoutDeleted(
 }
 
 /** Returns the streams of these matches by id, except deleted streams. */
-async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
+export async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
   const rows = await trx
     .selectFrom('stream')
     .select(['id', 'deliver', 'notify_removed'])
@@ -287,214 +306,4 @@ async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[])
     .where('deleted_at', 'is', null)
     .execute();
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/**
- * Orphans these matches, so that they are not confirmed, and cancels their waiting deliveries,
- * including those that would be retried. Deliveries in flight are not retried. Returns the matches
- * and the canceled deliveries.
- */
-export async function orphanMatches(
-  trx: Db,
-  which: Expression<SqlBool>,
-  now: number,
-): Promise<{ orphaned: DeliveredMatch[]; cancelled: DeliverySummary[] }> {
-  const orphaned = await trx
-    .updateTable('match')
-    .set({ state: 'orphaned' satisfies MatchState })
-    .where(which)
-    .where('state', '<>', 'orphaned')
-    .returning(deliveredColumns)
-    .execute();
-  const cancelled: DeliverySummary[] = [];
-  for (let start = 0; start < orphaned.length; start += INSERT_CHUNK) {
-    const chunk = orphaned.slice(start, start + INSERT_CHUNK);
-    const rows = await trx
-      .updateTable('delivery')
-      .set({ state: 'cancelled', updated_at: now })
-      .where('block_day', 'in', daysOf(chunk))
-      .where(
-        'match_id',
-        'in',
-        chunk.map((match) => match.id),
-      )
-      .where('state', 'in', ['enriching', 'pending'])
-      .returning(deliveryColumns)
-      .execute();
-    cancelled.push(...rows.map(toDeliverySummary));
-  }
-  return { orphaned: orphaned.map((match) => ({ ...match, enriching: false })), cancelled };
-}
-
-/**
- * Creates removal webhooks for streams with `notifyRemoved`: one per match that was or may have
- * been sent.
- */
-export async function insertRemovals(
-  trx: Db,
-  engine: Engine,
-  orphaned: readonly DeliveredMatch[],
-  now: number,
-): Promise<DeliverySummary[]> {
-  if (orphaned.length === 0) return [];
-  const streams = await readStreamsOf(trx, orphaned);
-  const asked = orphaned.filter(
-    (match) => match.set_aside === null && streams.get(match.stream_id)?.notify_removed === 1,
-  );
-  for (const day of daysOf(asked)) await engine.openDay(trx, day);
-  const notices: DeliverySummary[] = [];
-  for (let start = 0; start < asked.length; start += INSERT_CHUNK) {
-    const chunk = asked.slice(start, start + INSERT_CHUNK);
-    const sent = await trx
-      .selectFrom('delivery')
-      .select('match_id')
-      .distinct()
-      .where('block_day', 'in', daysOf(chunk))
-      .where(
-        'match_id',
-        'in',
-        chunk.map((match) => match.id),
-      )
-      // A claimed delivery may have been sent, even if its response was lost.
-      .where('claims', '>', 0)
-      .execute();
-    const isSent = new Set(sent.map((row) => row.match_id));
-    notices.push(
-      ...(await insertDeliveries(
-        trx,
-        engine,
-        chunk.filter((match) => isSent.has(match.id)),
-        'removed',
-        now,
-      )),
-    );
-  }
-  return notices;
-}
-
-/**
- * Handles a block that returns after it left the chain. Matches without a removal webhook become
- * frozen again, and their canceled deliveries become due. Other matches are sent again as their
- * next incarnation; a removal webhook that is still pending is canceled.
- */
-export async function returnMatches(
-  trx: Db,
-  engine: Engine,
-  chain: string,
-  block: BlockHeader,
-  now: number,
-): Promise<DeliverySummary[]> {
-  const orphaned = await trx
-    .selectFrom('match')
-    .selectAll()
-    .select((eb) =>
-      eb
-        .exists(
-          eb
-            .selectFrom('delivery')
-            .select('delivery.id')
-            .whereRef('delivery.match_id', '=', 'match.id')
-            .whereRef('delivery.block_day', '=', 'match.block_day')
-            .where('delivery.phase', '=', 'removed'),
-        )
-        .as('taken_back'),
-    )
-    .where('chain', '=', chain)
-    .where('block_hash', '=', block.hash)
-    .where('block_day', '=', toBlockDay(block.timestamp))
-    .where('state', '=', 'orphaned')
-    .where('origin', 'like', 'live:%')
-    .execute();
-  if (orphaned.length === 0) return [];
-  await engine.openDay(trx, toBlockDay(block.timestamp));
-  const streams = await readStreamsOf(trx, orphaned);
-  const newest = new Map<string, (typeof orphaned)[number]>();
-  for (const match of orphaned) {
-    if (!streams.has(match.stream_id)) continue;
-    const key = `${match.stream_id} ${match.part}`;
-    const known = newest.get(key);
-    if (known === undefined || incarnationOf(known.origin) < incarnationOf(match.origin))
-      newest.set(key, match);
-  }
-  const returned: DeliverySummary[] = [];
-  for (const { taken_back: takenBack, ...match } of newest.values()) {
-    returned.push(
-      ...(takenBack
-        ? await announceAgain(
-            trx,
-            engine,
-            match,
-            streams.get(match.stream_id)?.deliver === 'both',
-            now,
-          )
-        : await revive(trx, match, now)),
-    );
-  }
-  return returned;
-}
-
-async function revive(
-  trx: Db,
-  match: Selectable<Tables['match']>,
-  now: number,
-): Promise<DeliverySummary[]> {
-  await trx
-    .updateTable('match')
-    .set({ state: 'frozen' satisfies MatchState })
-    .where('id', '=', match.id)
-    .where('block_day', '=', match.block_day)
-    .execute();
-  const rows = await trx
-    .updateTable('delivery')
-    .set({
-      state: firstState({ ...match, enriching: match.enrichment !== null }),
-      run_at: now,
-      updated_at: now,
-    })
-    .where('match_id', '=', match.id)
-    .where('block_day', '=', match.block_day)
-    .where('state', '=', 'cancelled')
-    .returning(deliveryColumns)
-    .execute();
-  return rows.map(toDeliverySummary);
-}
-
-async function announceAgain(
-  trx: Db,
-  engine: Engine,
-  match: Selectable<Tables['match']>,
-  unconfirmedToo: boolean,
-  now: number,
-): Promise<DeliverySummary[]> {
-  const again = {
-    ...match,
-    id: newId(),
-    origin: liveOrigin(incarnationOf(match.origin) + 1),
-    state: 'frozen' as const,
-    created_at: now,
-  };
-  await trx.insertInto('match').values(again).execute();
-  const obsolete = await trx
-    .updateTable('delivery')
-    .set({ state: 'cancelled', updated_at: now })
-    .where('match_id', '=', match.id)
-    .where('block_day', '=', match.block_day)
-    .where('phase', '=', 'removed')
-    .where('state', '=', 'pending')
-    .returning(deliveryColumns)
-    .execute();
-  await sql`
-    insert into match_transaction (transaction_hash, match_id, block_day)
-    select transaction_hash, ${again.id}, block_day from match_transaction
-    where match_id = ${match.id} and block_day = ${match.block_day}`.execute(trx);
-  const announced = unconfirmedToo
-    ? await insertDeliveries(
-        trx,
-        engine,
-        [{ ...again, enriching: match.enrichment !== null }],
-        'unconfirmed',
-        now,
-      )
-    : [];
-  return [...obsolete.map(toDeliverySummary), ...announced];
 }

@@ -1,0 +1,236 @@
+/**
+ * Matches of blocks that leave the chain or return to it, and their deliveries. Each function runs
+ * within a transaction.
+ */
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { Engine } from '../engine/engine.ts';
+import { toBlockDay } from '../engine/partitions.ts';
+import type { Db, Tables } from '../engine/tables.ts';
+import { newId } from '../ids.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import type { BlockHeader } from './contract.ts';
+import {
+  type DeliveredMatch,
+  chunksOf,
+  deliveredColumns,
+  firstState,
+  insertDeliveries,
+  liveOrigin,
+  readStreamsOf,
+} from './matches.ts';
+import type { MatchState } from './tables.ts';
+
+const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
+
+const daysOf = (matches: readonly { block_day: string }[]): string[] => [
+  ...new Set(matches.map((match) => match.block_day)),
+];
+
+/**
+ * Orphans these matches, so that they are not confirmed, and cancels their waiting deliveries,
+ * including those that would be retried. Deliveries in flight are not retried. Returns the matches
+ * and the canceled deliveries.
+ */
+export async function orphanMatches(
+  trx: Db,
+  which: Expression<SqlBool>,
+  now: number,
+): Promise<{ orphaned: DeliveredMatch[]; cancelled: DeliverySummary[] }> {
+  const orphaned = await trx
+    .updateTable('match')
+    .set({ state: 'orphaned' satisfies MatchState })
+    .where(which)
+    .where('state', '<>', 'orphaned')
+    .returning(deliveredColumns)
+    .execute();
+  const cancelled: DeliverySummary[] = [];
+  for (const chunk of chunksOf(orphaned)) {
+    const rows = await trx
+      .updateTable('delivery')
+      .set({ state: 'cancelled', updated_at: now })
+      .where('block_day', 'in', daysOf(chunk))
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      .where('state', 'in', ['enriching', 'pending'])
+      .returning(deliveryColumns)
+      .execute();
+    cancelled.push(...rows.map(toDeliverySummary));
+  }
+  return { orphaned: orphaned.map((match) => ({ ...match, enriching: false })), cancelled };
+}
+
+/**
+ * Creates removal webhooks for streams with `notifyRemoved`: one per match that was or may have
+ * been sent.
+ */
+export async function insertRemovals(
+  trx: Db,
+  engine: Engine,
+  orphaned: readonly DeliveredMatch[],
+  now: number,
+): Promise<DeliverySummary[]> {
+  if (orphaned.length === 0) return [];
+  const streams = await readStreamsOf(trx, orphaned);
+  const asked = orphaned.filter(
+    (match) => match.set_aside === null && streams.get(match.stream_id)?.notify_removed === 1,
+  );
+  for (const day of daysOf(asked)) await engine.openDay(trx, day);
+  const notices: DeliverySummary[] = [];
+  for (const chunk of chunksOf(asked)) {
+    const sent = await trx
+      .selectFrom('delivery')
+      .select('match_id')
+      .distinct()
+      .where('block_day', 'in', daysOf(chunk))
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      // A claimed delivery may have been sent, even if its response was lost.
+      .where('claims', '>', 0)
+      .execute();
+    const isSent = new Set(sent.map((row) => row.match_id));
+    notices.push(
+      ...(await insertDeliveries(
+        trx,
+        engine,
+        chunk.filter((match) => isSent.has(match.id)),
+        'removed',
+        now,
+      )),
+    );
+  }
+  return notices;
+}
+
+/**
+ * Handles a block that returns after it left the chain. Matches without a removal webhook become
+ * frozen again, and their canceled deliveries become due. Other matches are sent again as their
+ * next incarnation; a removal webhook that is still pending is canceled.
+ */
+export async function returnMatches(
+  trx: Db,
+  engine: Engine,
+  chain: string,
+  block: BlockHeader,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const orphaned = await trx
+    .selectFrom('match')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('delivery')
+            .select('delivery.id')
+            .whereRef('delivery.match_id', '=', 'match.id')
+            .whereRef('delivery.block_day', '=', 'match.block_day')
+            .where('delivery.phase', '=', 'removed'),
+        )
+        .as('taken_back'),
+    )
+    .where('chain', '=', chain)
+    .where('block_hash', '=', block.hash)
+    .where('block_day', '=', toBlockDay(block.timestamp))
+    .where('state', '=', 'orphaned')
+    .where('origin', 'like', 'live:%')
+    .execute();
+  if (orphaned.length === 0) return [];
+  await engine.openDay(trx, toBlockDay(block.timestamp));
+  const streams = await readStreamsOf(trx, orphaned);
+  const newest = new Map<string, (typeof orphaned)[number]>();
+  for (const match of orphaned) {
+    if (!streams.has(match.stream_id)) continue;
+    const key = `${match.stream_id} ${match.part}`;
+    const known = newest.get(key);
+    if (known === undefined || incarnationOf(known.origin) < incarnationOf(match.origin))
+      newest.set(key, match);
+  }
+  const returned: DeliverySummary[] = [];
+  for (const { taken_back: takenBack, ...match } of newest.values()) {
+    returned.push(
+      ...(takenBack
+        ? await announceAgain(
+            trx,
+            engine,
+            match,
+            streams.get(match.stream_id)?.deliver === 'both',
+            now,
+          )
+        : await revive(trx, match, now)),
+    );
+  }
+  return returned;
+}
+
+async function revive(
+  trx: Db,
+  match: Selectable<Tables['match']>,
+  now: number,
+): Promise<DeliverySummary[]> {
+  await trx
+    .updateTable('match')
+    .set({ state: 'frozen' satisfies MatchState })
+    .where('id', '=', match.id)
+    .where('block_day', '=', match.block_day)
+    .execute();
+  const rows = await trx
+    .updateTable('delivery')
+    .set({
+      state: firstState({ ...match, enriching: match.enrichment !== null }),
+      run_at: now,
+      updated_at: now,
+    })
+    .where('match_id', '=', match.id)
+    .where('block_day', '=', match.block_day)
+    .where('state', '=', 'cancelled')
+    .returning(deliveryColumns)
+    .execute();
+  return rows.map(toDeliverySummary);
+}
+
+async function announceAgain(
+  trx: Db,
+  engine: Engine,
+  match: Selectable<Tables['match']>,
+  unconfirmedToo: boolean,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const again = {
+    ...match,
+    id: newId(),
+    origin: liveOrigin(incarnationOf(match.origin) + 1),
+    state: 'frozen' as const,
+    created_at: now,
+  };
+  await trx.insertInto('match').values(again).execute();
+  const obsolete = await trx
+    .updateTable('delivery')
+    .set({ state: 'cancelled', updated_at: now })
+    .where('match_id', '=', match.id)
+    .where('block_day', '=', match.block_day)
+    .where('phase', '=', 'removed')
+    .where('state', '=', 'pending')
+    .returning(deliveryColumns)
+    .execute();
+  await sql`
+    insert into match_transaction (transaction_hash, match_id, block_day)
+    select transaction_hash, ${again.id}, block_day from match_transaction
+    where match_id = ${match.id} and block_day = ${match.block_day}`.execute(trx);
+  const announced = unconfirmedToo
+    ? await insertDeliveries(
+        trx,
+        engine,
+        [{ ...again, enriching: match.enrichment !== null }],
+        'unconfirmed',
+        now,
+      )
+    : [];
+  return [...obsolete.map(toDeliverySummary), ...announced];
+}
