@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FaultProxy, startFaultProxy } from './faultProxy.ts';
 import { type WebhookSink, startWebhookSink } from './webhookSink.ts';
@@ -85,4 +86,18 @@ test('a delay passes all data later, in order', async () => {
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
   expect(sink.requests.at(-1)!.body).toBe(body);
   await delayed.stop();
+});
+
+test('delayed data arrives even if the server closes the connection after it', async () => {
+  const closing = http.createServer((_, response) => {
+    response.writeHead(200, { connection: 'close' }).end('x'.repeat(100_000));
+  });
+  closing.listen(0, '127.0.0.1');
+  await once(closing, 'listening');
+  const { port } = closing.address() as AddressInfo;
+  const delayed = await startFaultProxy({ port, delayMs: 100 });
+  const response = await fetch(`http://127.0.0.1:${delayed.port}/`);
+  expect((await response.text()).length).toBe(100_000);
+  await delayed.stop();
+  closing.close();
 });

@@ -46,7 +46,8 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
       return;
     }
     client.once('close', () => {
-      clients.get(client)?.destroy();
+      const upstream = clients.get(client);
+      if (upstream !== undefined) closeAfterData(upstream);
       clients.delete(client);
     });
     if (network === 'blackHole') {
@@ -57,7 +58,7 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
     const upstream = connect(targetPort, targetHost);
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => {
-      if (!isLost(client)) client.destroy();
+      if (!isLost(client)) closeAfterData(client);
     });
     clients.set(client, upstream);
     pass(client, upstream);
@@ -67,6 +68,11 @@ export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultPr
   const pass = (from: Socket, to: Socket) => {
     if (delayMs === 0) from.pipe(to);
     else from.pipe(createDelay(delayMs)).pipe(to);
+  };
+  /** Closes a connection once it has passed the data that is still delayed. */
+  const closeAfterData = (socket: Socket) => {
+    if (delayMs === 0) socket.destroy();
+    else setTimeout(() => socket.destroySoon(), delayMs);
   };
   const lost = new WeakSet<Socket>();
   const isLost = (client: Socket) => lost.has(client);
