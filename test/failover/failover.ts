@@ -53,7 +53,7 @@ const HARMLESS_MS = 20_000;
 const RESUME_MS = 120_000;
 const SETTLE_MS = 300_000;
 /** Number of blocks that may be without webhooks once the service has caught up: two seconds. */
-const CAUGHT_UP_BLOCKS = 10;
+const CAUGHT_UP_BLOCKS = 5;
 /** Number of recorded attempts to compare before and after a fault. */
 const COMPARED = 5_000;
 

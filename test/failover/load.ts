@@ -25,8 +25,9 @@ export interface Load {
 const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
-const STREAMS = 50;
-const BLOCK_MS = 200;
+const STREAMS = 100;
+/** With 80 ms between servers, about five blocks can be committed per second. */
+const BLOCK_MS = 400;
 export const DELIVERIES_PER_SECOND = (1_000 / BLOCK_MS) * STREAMS * PHASES.length;
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
 
