@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { CHROMIUM_OPTIONS } from './test/browser/chromium.ts';
-import { bundleLedgerThreads } from './test/ledgerThreads.ts';
 import { LongestFirst } from './test/longestFirst.ts';
 
 const source = {
@@ -14,9 +13,6 @@ const source = {
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/compiled', import.meta.url),
 );
-
-// While files are watched, threads run the sources, which may change.
-const execArgv = process.argv.includes('run') ? await bundleLedgerThreads() : [];
 
 /** Suites of the kit that run only in Node; all others also run in Chromium. */
 const KIT_IN_NODE_ALONE = [
@@ -51,7 +47,6 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          execArgv,
           retry,
           expect,
           include: ['packages/*/src/**/*.test.ts'],
@@ -66,7 +61,6 @@ export default defineConfig({
         ...source,
         test: {
           name: 'service',
-          execArgv,
           retry,
           expect,
           include: ['packages/service/src/**/*.test.ts'],

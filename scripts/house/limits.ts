@@ -10,7 +10,7 @@ export const LIMITS = {
   linesOfFunction: 150,
   blockPath: 12,
   rowPath: 10,
-  executed: 90,
+  executed: 91,
 } as const;
 
 /** Folders with one file per item, such as a command. `filesOfFolder` does not apply to them. */
