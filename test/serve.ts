@@ -116,7 +116,8 @@ export async function freePort(): Promise<number> {
     const server = createServer().listen(randomInt(10_000, 32_000), '127.0.0.1');
     try {
       await once(server, 'listening');
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
       continue;
     }
     const { port } = server.address() as AddressInfo;
