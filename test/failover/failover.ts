@@ -52,8 +52,10 @@ const CALM_MS = 5_000;
 const HARMLESS_MS = 20_000;
 const RESUME_MS = 120_000;
 const SETTLE_MS = 300_000;
+/** With a delay between servers, about five blocks can be committed per second. */
+const BLOCK_MS = roundTripMs === 0 ? 200 : 400;
 /** Number of blocks that may be without webhooks once the service has caught up: two seconds. */
-const CAUGHT_UP_BLOCKS = 5;
+const CAUGHT_UP_BLOCKS = 2_000 / BLOCK_MS;
 /** Number of recorded attempts to compare before and after a fault. */
 const COMPARED = 5_000;
 
@@ -67,7 +69,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void cluster.stop().finally(() => process.exit(1)));
 }
 try {
-  load = await startLoad(cluster.url);
+  load = await startLoad(cluster.url, { blockMs: BLOCK_MS });
   const report = await measure(cluster, load);
   write(report);
   process.exitCode = report.problems.length === 0 ? 0 : 1;
@@ -135,6 +137,7 @@ async function measure(cluster: Cluster, load: Load): Promise<FailoverReport> {
     secondIds: secondIds.length,
     repeated: verdict.repeated,
     problems: problems.slice(0, 50),
+    blockMs: BLOCK_MS,
     remark: flags.remark,
   };
 }

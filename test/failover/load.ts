@@ -25,13 +25,17 @@ export interface Load {
 const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
-const STREAMS = 100;
-/** With 80 ms between servers, about five blocks can be committed per second. */
-const BLOCK_MS = 400;
-export const DELIVERIES_PER_SECOND = (1_000 / BLOCK_MS) * STREAMS * PHASES.length;
+export const DELIVERIES_PER_SECOND = 500;
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
 
-export async function startLoad(databaseUrl: string): Promise<Load> {
+/**
+ * Starts the service and the load.
+ * @param options.blockMs time between blocks. The measured times without webhooks include it.
+ */
+export async function startLoad(
+  databaseUrl: string,
+  { blockMs }: { blockMs: number },
+): Promise<Load> {
   const chain = await startScriptedChain();
   const worker = new Worker(new URL('./receiver.ts', import.meta.url));
   const ask = (question: ReceiverQuestion): Promise<ReceiverAnswer> =>
@@ -50,7 +54,8 @@ export async function startLoad(databaseUrl: string): Promise<Load> {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
   const { port } = await receiver();
   const streams: string[] = [];
-  for (let n = 0; n < STREAMS; n++) {
+  const count = (DELIVERIES_PER_SECOND * blockMs) / 1_000 / PHASES.length;
+  for (let n = 0; n < count; n++) {
     const { id } = await client.streams.create({
       webhookUrl: `http://127.0.0.1:${port}/${n}`,
       description: 'failover',
@@ -69,7 +74,7 @@ export async function startLoad(databaseUrl: string): Promise<Load> {
     const { hash, number } = chain.mine({ transactions: [transfer] });
     head = Number(number);
     for (const phase of PHASES) phases.add(`${CHAIN}:${hash}:${phase}`);
-  }, BLOCK_MS);
+  }, blockMs);
 
   return {
     service,

@@ -14,6 +14,8 @@ export interface FailoverReport {
   failovers: readonly Failover[];
   roundTripMs: number;
   deliveriesPerSecond: number;
+  /** Time between blocks, which the times without webhooks include. */
+  blockMs: number;
   date: string;
   machine: SoakReport['machine'];
   deliveries: number;
@@ -46,7 +48,7 @@ export function toMarkdown(report: FailoverReport, faults: readonly Fault[]): st
 
 \`npm run test:failover -- --failovers ${failovers.length} --round-trip ${roundTripMs}\`
 
-${report.date}, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGib} GiB, Node ${machine.node}, ${machine.database}. ${report.deliveriesPerSecond} deliveries per second. ${report.remark}
+${report.date}, ${machine.cores} cores (${machine.cpu}), ${machine.memoryGib} GiB, Node ${machine.node}, ${machine.database}. ${report.deliveriesPerSecond} deliveries per second, a block every ${report.blockMs} ms. ${report.remark}
 
 | fault | times | seconds without webhooks, median | 95th percentile | maximum | goal for the 95th percentile |
 |---|---|---|---|---|---|
