@@ -1,5 +1,5 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/partitions.ts';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -117,19 +117,26 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     async releaseLeases(scope) {
       return db.transaction().execute(async (trx) => {
         const { open } = await readMoment(engine, trx);
+        const leased = sql`${open('block_day')} and state = 'leased'`;
+        // Skips leases that their holder is renewing or ending. Waiting for them could deadlock, and
+        // would release leases that were renewed in time.
+        const others = (more: RawBuilder<unknown>) =>
+          sql`${open('block_day')} and id ${engine.isIn(
+            sql`select id from delivery where ${leased} ${more} ${engine.skipLocked}`,
+          )}`;
         const chosen =
           scope === 'all'
-            ? sql``
+            ? others(sql``)
             : scope === 'expired'
-              ? sql`and lease_until < ${engine.now()}`
-              : sql`and (id, lease_token) in (values ${sql.join(
+              ? others(sql`and lease_until < ${engine.now()}`)
+              : sql`${leased} and (id, lease_token) in (values ${sql.join(
                   scope.map(({ id, leaseToken }) => sql`(${id}, ${leaseToken})`),
                 )})`;
         const { rows } = await sql<DeliveryRow & { lost: number }>`
           update delivery set lost = lost + 1, lease_token = null, lease_until = null,
             state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
             last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
-          where ${open('block_day')} and state = 'leased' ${chosen}
+          where ${chosen}
           returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
           trx,
         );

@@ -24,6 +24,33 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
+/** Commits blocks, each with a match for each stream. Returns the epoch and the genesis block. */
+async function commitBlocks(store: Store, chain: string, count: number, streamIds: string[]) {
+  const header = (number: number) => ({
+    number,
+    hash: `${chain} ${number}`,
+    parentHash: `${chain} ${number - 1}`,
+    timestamp: number,
+  });
+  const epoch = await takeChain(store, chain);
+  await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
+  const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+  for (let number = 1; number <= count; number++) {
+    await store.commitBlock({
+      ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
+      matches: streamIds.map((id) => newMatch(id)),
+    });
+  }
+  return { epoch, genesis: header(0) };
+}
+
+/** Claims all due deliveries of these streams. */
+async function claimOf(store: Store, streamIds: readonly string[], perStream = 1000) {
+  const limits = { limit: 1000, maxBytes: 1e9, perStream, taken: {}, leaseMs: 40_000 };
+  const claimed = await store.claimDeliveries(limits);
+  return claimed.filter(({ streamId }) => streamIds.includes(streamId));
+}
+
 describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs }) => {
   let postgres: Postgres;
   beforeAll(async () => {
@@ -160,25 +187,8 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     const store = await openPostgresStore(postgres.url);
     const chain = '0xe45';
     const { id } = await eventStream(store, chain);
-    const epoch = await takeChain(store, chain);
-    const header = (number: number) => ({
-      number,
-      hash: `removed ${number}`,
-      parentHash: `removed ${number - 1}`,
-      timestamp: number,
-    });
-    await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
-    const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER);
-    await store.commitBlock({
-      ...{ chain, epoch, block: header(1), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
-      matches: [newMatch(id)],
-    });
-    const claim = async () => {
-      const claimed = await store.claimDeliveries({
-        ...{ limit: 1000, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 },
-      });
-      return claimed.filter(({ streamId }) => streamId === id);
-    };
+    const { epoch, genesis } = await commitBlocks(store, chain, 1, [id]);
+    const claim = () => claimOf(store, [id]);
     const [claimed] = await claim();
 
     // A transaction that has requeued the delivery but has not committed yet.
@@ -190,7 +200,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
        where id = $1`,
       [claimed!.id],
     );
-    await store.rewindChain({ chain, epoch, ancestor: header(0) });
+    await store.rewindChain({ chain, epoch, ancestor: genesis });
     await other.query('commit');
     await other.end();
 
@@ -200,31 +210,38 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     await store.close();
   });
 
+  test('a lease that its holder renews is neither waited for nor released', async () => {
+    const store = await openPostgresStore(postgres.url);
+    const chain = '0xe46';
+    const { id } = await eventStream(store, chain);
+    await commitBlocks(store, chain, 2, [id]);
+    const [renewed, lost] = await claimOf(store, [id]);
+    await store.extendLeases([renewed!, lost!], -1_000);
+
+    const holder = new pg.Client(postgres.url);
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('update delivery set lease_until = lease_until + 60000 where id = $1', [
+      renewed!.id,
+    ]);
+    await store.releaseLeases('expired');
+    await holder.query('commit');
+    await holder.end();
+
+    expect(await store.readDelivery(renewed!.id)).toMatchObject({ state: 'leased' });
+    expect(await store.readDelivery(lost!.id)).toMatchObject({ state: 'pending' });
+    await store.close();
+  });
+
   test('only one of several claimers probes a stream in error, every ten minutes', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
     const chain = '0xe44';
     const { id } = await eventStream(one, chain);
-    const epoch = await takeChain(one, chain);
-    const header = (number: number) => ({
-      number,
-      hash: `probed ${number}`,
-      parentHash: `probed ${number - 1}`,
-      timestamp: number,
-    });
-    await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
-    for (let number = 1; number <= 5; number++) {
-      const { revision: ruleRevision } = await one.readRules(Number.MAX_SAFE_INTEGER);
-      await one.commitBlock({
-        ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
-        matches: [newMatch(id)],
-      });
-    }
+    await commitBlocks(one, chain, 5, [id]);
     await one.failStream(id, 'HTTP 410');
     const claimed = async () => {
-      const limits = { limit: 99, maxBytes: 1e9, perStream: 99, taken: {}, leaseMs: 40_000 };
-      const claims = await Promise.all(stores.map((store) => store.claimDeliveries(limits)));
-      return claims.flat().filter(({ streamId }) => streamId === id);
+      return (await Promise.all(stores.map((store) => claimOf(store, [id])))).flat();
     };
     expect(await claimed()).toEqual([]);
     await execute(postgres.url, `update stream set probe_at = 0 where id = '${id}'`);
@@ -293,55 +310,17 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
     const chain = '0xabcdef';
-    const streams = await Promise.all(
-      Array.from({ length: 5 }, () =>
-        one.createStream({
-          tag: 't',
-          description: '',
-          webhookUrl: 'http://127.0.0.1:1/',
-          chainIds: [chain],
-          options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
-          family: 'evm',
-          ...DEFAULT_DELIVERY,
-        }),
-      ),
-    );
-    const header = (number: number) => ({
-      number,
-      hash: `h${number}`,
-      parentHash: `h${number - 1}`,
-      timestamp: number,
-    });
-    const epoch = await takeChain(one, chain);
-    await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
-    const { revision } = await one.readRules(Number.MAX_SAFE_INTEGER);
-    for (let number = 1; number <= 40; number++) {
-      await one.commitBlock({
-        chain,
-        epoch,
-        block: header(number),
-        ruleRevision: revision,
-        confirmUpTo: 0,
-        windowBlocks: 256,
-        matches: streams.map(({ id }) => newMatch(id)),
-      });
-    }
+    const streams = await Promise.all(Array.from({ length: 5 }, () => eventStream(one, chain)));
+    const ours = streams.map(({ id }) => id);
+    await commitBlocks(one, chain, 40, ours);
 
-    const ours = new Set(streams.map(({ id }) => id));
     const underWay = new Map<string, number>();
     const seen: string[] = [];
     let most = 0;
     const work = async (store: Store): Promise<void> => {
       while (seen.length < 5 * 40) {
-        const claimed = await store.claimDeliveries({
-          limit: 1000,
-          maxBytes: 1e9,
-          perStream: PER_STREAM,
-          taken: {},
-          leaseMs: 40_000,
-        });
+        const claimed = await claimOf(store, ours, PER_STREAM);
         for (const { id, streamId } of claimed) {
-          if (!ours.has(streamId)) continue;
           seen.push(id);
           const n = (underWay.get(streamId) ?? 0) + 1;
           underWay.set(streamId, n);
