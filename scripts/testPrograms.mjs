@@ -226,28 +226,22 @@ export function ensureFailover() {
     );
   }
   const version = versionOfPatroni();
-  if (isSafePatroni(version)) return undefined;
+  if (Number.parseInt(version, 10) >= PATRONI) return undefined;
   const newer = newerPatroni();
   if (newer !== undefined) return newer;
   throw new SetupError(
-    `the failover test needs Patroni ${SAFE_PATRONI.join('.')} or later, but ${version} is installed: ` +
-      'it lets a suspended primary take back its lock, which loses commits. Install a newer Patroni',
+    `the failover test needs Patroni ${PATRONI} or later, but ${version} is installed. ` +
+      'Install a newer Patroni',
   );
 }
 
-/** The first Patroni in which a primary whose lock expired cannot overwrite the new primary's. */
-const SAFE_PATRONI = [3, 0, 3];
+/** The first Patroni in which commits can wait for any of several standbys. */
+const PATRONI = 4;
 /** The first release of Debian with such a Patroni. */
 const DEBIAN = 'trixie';
 
 const versionOfPatroni = () =>
   /[\d.]+/.exec(spawnSync('patroni', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[0] ?? '0';
-
-function isSafePatroni(version) {
-  const parts = version.split('.').map(Number);
-  const differs = SAFE_PATRONI.findIndex((part, n) => part !== (parts[n] ?? 0));
-  return differs === -1 || (parts[differs] ?? 0) > SAFE_PATRONI[differs];
-}
 
 /**
  * Downloads Patroni from a newer Debian, without installing it; the installed Patroni's
