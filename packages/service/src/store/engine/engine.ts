@@ -136,6 +136,23 @@ export const postgresEngine: Engine = {
   toDayFilter,
 };
 
+const DEADLOCK = '40P01';
+const MAX_TRIES = 5;
+
+/**
+ * Runs a transaction, and runs it again if PostgreSQL chose it as the victim of a deadlock, at most
+ * 5 times.
+ */
+export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transact();
+    } catch (error) {
+      if ((error as { code?: string }).code !== DEADLOCK || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
 export async function readNow(engine: Engine, db: Db): Promise<number> {
   const { rows } = await sql<{ now: number }>`select ${engine.now()} as now`.execute(db);
   return rows[0]!.now;

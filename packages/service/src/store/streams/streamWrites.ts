@@ -3,7 +3,7 @@ import type { StreamLimits } from '@sluice/kit/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
+import { type Engine, type Moment, readMoment, readNow, retryDeadlocks } from '../engine/engine.ts';
 import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
 import { lanesIn } from '../deliveries/lanes.ts';
 import { streamColumns, toStreamRecord } from '../rows.ts';
@@ -19,8 +19,8 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
     values: (now: number) => Partial<Selectable<Tables['stream']>>,
     also?: (trx: Db, now: number, changed: StreamRecord) => Promise<unknown>,
     unchangedSince?: number,
-  ): Promise<StreamRecord | undefined> =>
-    db.transaction().execute(async (trx) => {
+  ): Promise<StreamRecord | undefined> => {
+    const change = async (trx: Db): Promise<StreamRecord | undefined> => {
       const revision = await raiseRevision(trx);
       const now = await readNow(engine, trx);
       const row = await trx
@@ -42,7 +42,10 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
       const changed = toStreamRecord(row);
       await also?.(trx, now, changed);
       return changed;
-    });
+    };
+    // The end of several attempts locks their deliveries in another order than `reorder`.
+    return retryDeadlocks(() => db.transaction().execute(change));
+  };
 
   return {
     async createStream(draft, { id = randomUUID(), sealedSecret, pausedBecause } = {}) {

@@ -4,20 +4,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { normalize } from 'viem/ens';
-import { afterEach, expect, test, vi } from 'vitest';
+import * as ens from 'viem/ens';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { createLog } from '../../../base/log.ts';
-import { type Service, startService } from '../../../service.ts';
-
-vi.mock('viem/ens', async (importOriginal) => {
-  const original = await importOriginal<typeof import('viem/ens')>();
-  return { ...original, normalize: vi.fn(original.normalize) };
-});
+import type { Service } from '../../../service.ts';
 
 const API_KEY = 'names-test-key-0123456789';
-const spelled = vi.mocked(normalize);
+const spelled = vi.fn(ens.normalize);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-names-'));
 let service: Service;
+
+// Test files share modules, so only this file's service gets the mock.
+vi.resetModules();
+vi.doMock('viem/ens', () => ({ ...ens, normalize: spelled }));
+const { startService } = await import('../../../service.ts');
+
+afterAll(() => {
+  vi.doUnmock('viem/ens');
+  vi.resetModules();
+});
 
 afterEach(async () => {
   await service.stop();

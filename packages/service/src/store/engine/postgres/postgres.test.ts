@@ -44,6 +44,17 @@ async function commitBlocks(store: Store, chain: string, count: number, streamId
   return { epoch, genesis: header(0) };
 }
 
+/** Resolves once another session waits for a lock. */
+const isBlocked = (client: pg.Client) =>
+  expect
+    .poll(async () => {
+      const { rows } = await client.query(
+        "select from pg_stat_activity where wait_event_type = 'Lock'",
+      );
+      return rows.length;
+    })
+    .toBe(1);
+
 /** Claims all due deliveries of these streams. */
 async function claimOf(store: Store, streamIds: readonly string[], perStream = 1000) {
   const limits = { limit: 1000, maxBytes: 1e9, perStream, taken: {}, leaseMs: 40_000 };
@@ -230,6 +241,31 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
 
     expect(await store.readDelivery(renewed!.id)).toMatchObject({ state: 'leased' });
     expect(await store.readDelivery(lost!.id)).toMatchObject({ state: 'pending' });
+    await store.close();
+  });
+
+  test('a change of a stream that deadlocks with the end of attempts is repeated', async () => {
+    const store = await openPostgresStore(postgres.url);
+    const chain = '0xe47';
+    const { id } = await eventStream(store, chain);
+    await commitBlocks(store, chain, 2, [id]);
+    const [first, second] = await claimOf(store, [id]);
+
+    const other = new pg.Client(postgres.url);
+    await other.connect();
+    const touch = (delivery: string) =>
+      other.query('update delivery set updated_at = updated_at + 1 where id = $1', [delivery]);
+    // Of two transactions that wait for each other, PostgreSQL ends the one whose wait is longer.
+    await other.query(`begin; set local deadlock_timeout = '1h'`);
+    await touch(second!.id);
+    const limits = { ...DEFAULT_DELIVERY.limits, strictOrder: true };
+    const changed = store.updateStream(id, { limits });
+    await isBlocked(other);
+    await touch(first!.id);
+    await other.query('commit');
+    await other.end();
+
+    expect(await changed).toMatchObject({ limits });
     await store.close();
   });
 
