@@ -11,7 +11,7 @@ import { newMatch } from '../../blocks/newMatch.test-only.ts';
 import { createLog } from '../../../base/log.ts';
 import { createReadiness } from '../../../operate/readiness.ts';
 import { openPostgresStore } from './postgres.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../streams/contract.ts';
+import { DEFAULT_DELIVERY } from '../../streams/contract.ts';
 import type { Store } from '../../store.ts';
 import { testSettling } from '../../suite/settling.suite.ts';
 import { testStore } from '../../suite/store.suite.ts';
