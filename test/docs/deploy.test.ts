@@ -169,7 +169,10 @@ test('the database cluster has the same members in all of its files', () => {
   expect(etcd3.hosts).toEqual(members.map((name) => `${name}:2379`));
   const { ttl, loop_wait: wait, retry_timeout: retry } = bootstrap.dcs;
   expect(ttl).toBeGreaterThanOrEqual(wait + 2 * retry);
-  expect(bootstrap.dcs).toMatchObject({ synchronous_mode: 'quorum', synchronous_mode_strict: true });
+  expect(bootstrap.dcs).toMatchObject({
+    synchronous_mode: 'quorum',
+    synchronous_mode_strict: true,
+  });
   const dockerfile = read('deploy/patroni/Dockerfile');
   const [, major] = /^FROM postgres:(\d+)/m.exec(dockerfile)!;
   expect(postgresql.bin_dir).toBe(`/usr/lib/postgresql/${major}/bin`);
