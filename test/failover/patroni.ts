@@ -22,7 +22,8 @@ const SCOPE = 'sluice';
 const DEPLOYED = fileURLToPath(new URL('../../deploy/patroni/', import.meta.url));
 /** Programs that Patroni runs, in addition to `initdb` and `postgres`. */
 const NEEDED = ['pg_basebackup', 'pg_controldata', 'pg_ctl', 'pg_isready', 'pg_rewind'];
-const WAL_DISK = '2g';
+/** More than `wal_keep_size`, `max_wal_size` and the WAL that `pg_rewind` copies. */
+const WAL_DISK = '4g';
 /** Free space below which a disk counts as full, in bytes: less than one WAL segment. */
 const FULL = 8 * 1024 ** 2;
 const TIMEOUT_MS = 2_000;
