@@ -35,6 +35,12 @@ const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
 /** Timeout for polled conditions, which are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
+/** The files share their workers and modules, which halves the processor time. */
+const shared = {
+  isolate: false,
+  execArgv: ['--import', new URL('test/packedThreads.ts', import.meta.url).href],
+};
+
 // The tests of `unit`, `service` and `chromium` are next to the code. Most other tests start programs with
 // real chains, databases or browsers, so their timeouts are long.
 export default defineConfig({
@@ -51,8 +57,7 @@ export default defineConfig({
           expect,
           include: ['packages/*/src/**/*.test.ts'],
           exclude: ['packages/service/**'],
-          // The files share their workers and modules, which halves the processor time.
-          isolate: false,
+          ...shared,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -64,6 +69,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['packages/service/src/**/*.test.ts'],
+          ...shared,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -121,6 +127,7 @@ export default defineConfig({
       },
       {
         ...source,
+        // Not part of `npm test`; run `npm run test:packages`.
         test: {
           name: 'runtimes',
           retry,
@@ -141,6 +148,7 @@ export default defineConfig({
       },
       {
         ...source,
+        // Not part of `npm test`; run `npm run test:packages`.
         test: {
           name: 'packed',
           retry,
