@@ -1,7 +1,7 @@
 /**
- * `npm start`, `npm test`, `npm run test:faults`, `test:failover`, `test:browser` and `test:looks`
- * install missing dependencies and run a program on the pinned Node. They forward signals to the
- * program and return its exit code. `build` only installs and builds.
+ * `npm start`, `npm test` and `npm run test:…` install missing dependencies and run a program on the
+ * pinned Node. They forward signals to the program and return its exit code. `build` only installs
+ * and builds.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,8 +23,10 @@ import {
 } from './testPrograms.mjs';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
-/** Projects that `npm test` excludes; each has its own command. */
-const STAGES = ['faults', 'browser', 'looks'];
+/** Projects that test the published packages. */
+const PUBLISHED = ['packed', 'runtimes'];
+/** Projects that `npm test` excludes; they have their own commands. */
+const STAGES = ['faults', 'browser', 'looks', ...PUBLISHED];
 const [task, ...args] = process.argv.slice(2);
 
 endWithNpm();
@@ -36,18 +38,15 @@ try {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args];
     // The IPC channel closes when this process ends for any reason; the service then stops.
     handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
-  } else if (task === 'test') {
+  } else if (task === 'test' || task === 'packages') {
     addToPath(ensurePostgres());
     const TESTS_WITHOUT = ensureOptionalPrograms().join(' ');
     const CHROMIUM_BIN = ensureChromium();
     const TESTS_PROGRAM = ensureProgram(node);
     const isChosen = args.some((arg) => arg.startsWith('--project'));
-    const others = STAGES.flatMap((project) => ['--project', `!${project}`]);
-    handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], {
-      CHROMIUM_BIN,
-      TESTS_PROGRAM,
-      TESTS_WITHOUT,
-    });
+    const projects = task === 'packages' ? PUBLISHED : STAGES.map((project) => `!${project}`);
+    const chosen = isChosen ? [] : projects.flatMap((project) => ['--project', project]);
+    handOver(node, [...VITEST, ...chosen, ...args], { CHROMIUM_BIN, TESTS_PROGRAM, TESTS_WITHOUT });
   } else if (task === 'faults') {
     addToPath(ensurePostgres());
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
