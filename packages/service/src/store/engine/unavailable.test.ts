@@ -9,6 +9,7 @@ test.each([
   new Error('Connection terminated unexpectedly'),
   new Error('timeout exceeded when trying to connect'),
   withCode('could not extend file', '53100'),
+  withCode('deadlock detected', '40P01'),
   withCode('terminating connection due to administrator command', '57P01'),
   withCode('cannot execute INSERT in a read-only transaction', '25006'),
   withCode('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),

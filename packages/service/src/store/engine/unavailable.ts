@@ -3,10 +3,10 @@
 import { RetryableError } from '../../base/errors.ts';
 
 /**
- * PostgreSQL's SQLSTATE codes for failed connections, insufficient resources (such as a full disk)
- * and operator intervention.
+ * PostgreSQL's SQLSTATE codes for failed connections, transactions that were rolled back (such as
+ * the victim of a deadlock), insufficient resources (such as a full disk) and operator intervention.
  */
-const SQL_STATES = /^(08|53|57P)/;
+const SQL_STATES = /^(08|40|53|57P)/;
 /**
  * PostgreSQL's code for a write to a server that is read-only, because it became a standby or was
  * just promoted.
