@@ -26,6 +26,7 @@ test.each([
   ['`unwrap`', kit('unwrap')],
   ['`unwrapWithPublicKey`', kit('unwrapWithPublicKey')],
   ['`createHandler`', kit('createHandler')],
+  ['`createHandlerWithPublicKey`', kit('createHandlerWithPublicKey')],
   ['`verifyLogProof`', kit('verifyLogProof')],
   ['`toRecords`, `toRemovedIds`', kit('toRecords, toRemovedIds', '/records')],
   ['`createSluiceClient`', kit('createSluiceClient', '/sluice')],

@@ -43,12 +43,14 @@ export type {
   PublicKeys,
 } from './webhooks/publicKey.ts';
 export { createHandler } from './webhooks/handler/handler.ts';
+export { createHandlerWithPublicKey } from './webhooks/handler/publicKeyHandler.ts';
 export type {
   Handle,
   HandlerOptions,
   Handles,
   IncomingWebhook,
   OnChain,
+  PublicKeyHandlerOptions,
   WebhookAnswer,
   WebhookHandler,
   WebhookReceiver,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { isSluiceError } from '../errors.ts';
 import type { SluiceErrorCode } from '../errors.ts';
-import { createHandler } from './handler/handler.ts';
+import { createHandlerWithPublicKey } from './handler/publicKeyHandler.ts';
 import { diagnoseWithPublicKey, unwrapWithPublicKey } from './publicKey.ts';
 import type { PublicKeyOptions } from './publicKey.ts';
 import { createFakeSender, sampleAptosWebhook, sampleWebhook, signedRequest } from './testing.ts';
@@ -168,11 +168,11 @@ describe('diagnoseWithPublicKey', () => {
   });
 });
 
-describe('createHandler with public keys', () => {
+describe('createHandlerWithPublicKey', () => {
   it('handles webhooks, and reports why others are rejected', async () => {
     const errors: unknown[] = [];
     const blocks: string[] = [];
-    const handler = createHandler({
+    const handler = createHandlerWithPublicKey({
       publicKeys: [pair.publicKey],
       onError: (error) => errors.push(error),
     }).onWebhook((webhook) => blocks.push(webhook.block.number));
@@ -188,7 +188,9 @@ describe('createHandler with public keys', () => {
   });
 
   it('rejects malformed keys at the start', () => {
-    expect(() => createHandler({ publicKeys: ['whsec_c2VjcmV0'] })).toThrow('publicKeys[0]');
-    expect(() => createHandler({ publicKeys: [] })).toThrow('publicKeys must contain');
+    expect(() => createHandlerWithPublicKey({ publicKeys: ['whsec_c2VjcmV0'] })).toThrow(
+      'publicKeys[0]',
+    );
+    expect(() => createHandlerWithPublicKey({ publicKeys: [] })).toThrow('publicKeys must contain');
   });
 });

@@ -26,7 +26,7 @@ import { chunksOf, readBody } from '../adapters/readBody.ts';
 import type { ReadBody } from '../adapters/readBody.ts';
 import { createMemorySeenStore } from '../seen.ts';
 import type { SeenStore } from '../seen.ts';
-import { publicKeysOf, unwrapWithPublicKey } from '../publicKey.ts';
+import { diagnose } from '../diagnose.ts';
 import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook } from '../unwrap.ts';
 import { refuse, refuseBody, createReporter, answer, type Reporter } from './reporter.ts';
@@ -34,11 +34,13 @@ import type {
   OnChain,
   WebhookAnswer,
   HandlerOptions,
+  HandlerRules,
   AnyAbi,
   Handle,
   Handles,
   AnyReceived,
   IncomingWebhook,
+  Verifier,
   WebhookHandler,
 } from './types.ts';
 
@@ -58,13 +60,25 @@ import type {
  * });
  * ```
  *
- * @throws SluiceError `missing_secret` without a secret or public key, `invalid_argument` for a
- * malformed public key or a number out of bounds.
+ * @throws SluiceError `missing_secret` without a secret, `invalid_argument` for a number out of
+ * bounds.
  */
 export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   options: HandlerOptions<A>,
 ): WebhookHandler<A> {
-  const verify = toVerify(options);
+  toleranceOf(options);
+  secretsOf(options);
+  return toHandler(options, {
+    verify: (request) => unwrap({ ...options, ...request, family: 'any' }),
+    diagnose: (request) => diagnose({ ...options, ...request }),
+  });
+}
+
+/** Creates a handler whose requests are verified by `verifier`. */
+export function toHandler<A extends AnyAbi>(
+  options: HandlerRules<A>,
+  verifier: Verifier,
+): WebhookHandler<A> {
   const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
   if (!(maxBodyBytes >= 1)) {
     const hint = 'Leave it out for 50 MiB.';
@@ -77,7 +91,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     removed: [],
     aptos: [],
   };
-  const reporter = createReporter(options);
+  const reporter = createReporter(options.onError, verifier);
   const streamsWithoutAbi = new Set<string>();
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
@@ -87,11 +101,12 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     const read: ReadBody =
       declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
     if ('failed' in read) return refuseBody(read.failed, maxBodyBytes, reporter);
+    const request = { headers, body: read.raw };
     let delivery: AnyReceived;
     try {
-      delivery = await verify(headers, read.raw);
+      delivery = await verifier.verify(request);
     } catch (error) {
-      await reporter.refused(error, headers, read.raw);
+      await reporter.refused(error, request);
       return refuse(error);
     }
     reporter.secretIsProven();
@@ -212,19 +227,6 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   return handler;
 }
 
-/** Returns a function that verifies webhooks. Throws at startup if an option is invalid. */
-function toVerify(
-  options: HandlerOptions<AnyAbi>,
-): (headers: WebhookHeaders, body: string | Uint8Array) => AnyReceived | Promise<AnyReceived> {
-  toleranceOf(options);
-  if (options.publicKeys === undefined) {
-    secretsOf(options);
-    return (headers, body) => unwrap({ ...options, family: 'any', headers, body });
-  }
-  publicKeysOf(options);
-  return (headers, body) => unwrapWithPublicKey({ ...options, family: 'any', headers, body });
-}
-
 /** Creates a function that runs work with the same key sequentially. */
 function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const turns = new Map<string, Promise<unknown>>();
@@ -308,7 +310,7 @@ function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
 async function callAll(
   { events, undecoded, webhooks, removed }: Registered,
   delivery: ReceivedWebhook,
-  { abi, addresses }: Pick<HandlerOptions<AnyAbi>, 'abi' | 'addresses'>,
+  { abi, addresses }: Pick<HandlerRules<AnyAbi>, 'abi' | 'addresses'>,
   isLate: boolean,
 ): Promise<void> {
   const { webhook } = delivery;

@@ -1,9 +1,6 @@
 /** Creates responses, and reports errors to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
-import { diagnose } from '../diagnose.ts';
-import { diagnoseWithPublicKey } from '../publicKey.ts';
-import type { WebhookHeaders } from '../adapters/headers.ts';
-import type { WebhookAnswer, HandlerOptions, AnyAbi, AnyReceived } from './types.ts';
+import type { AnyReceived, HandlerRules, ReadRequest, Verifier, WebhookAnswer } from './types.ts';
 
 export function answer(
   status: number,
@@ -60,7 +57,7 @@ export interface Reporter {
    * Reports a rejected request like {@link problem}, and adds a diagnosis if the signature was
    * wrong.
    */
-  refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): Promise<void>;
+  refused(error: unknown, request: ReadRequest): Promise<void>;
   /** Records that a webhook was verified, which proves that the secret is correct. */
   secretIsProven(): void;
 }
@@ -73,9 +70,11 @@ const REPORT_EVERY_MS = 1000;
  */
 const MAX_DIAGNOSED_LENGTH = 1024 * 1024;
 
-export function createReporter(options: HandlerOptions<never> | HandlerOptions<AnyAbi>): Reporter {
+export function createReporter(
   // oxlint-disable-next-line no-console -- errors need a default output
-  const { onError = (error: unknown) => console.error(error) } = options;
+  onError: NonNullable<HandlerRules['onError']> = (error) => console.error(error),
+  { diagnose }: Pick<Verifier, 'diagnose'>,
+): Reporter {
   let lastAt = -Infinity;
   let secretIsProven = false;
 
@@ -98,17 +97,16 @@ export function createReporter(options: HandlerOptions<never> | HandlerOptions<A
     problem(error) {
       if (!isTooSoon()) tell(error);
     },
-    async refused(error, headers, body) {
+    async refused(error, request) {
       if (isTooSoon()) return;
-      if (!isSluiceError(error, 'invalid_signature') || body.length > MAX_DIAGNOSED_LENGTH) {
+      if (
+        !isSluiceError(error, 'invalid_signature') ||
+        request.body.length > MAX_DIAGNOSED_LENGTH
+      ) {
         tell(error);
         return;
       }
-      const request = { headers, body, secretIsProven };
-      const found =
-        options.publicKeys === undefined
-          ? diagnose({ ...options, ...request })
-          : await diagnoseWithPublicKey({ ...options, ...request });
+      const found = await diagnose({ ...request, secretIsProven });
       tell(
         new SluiceError(error.code, error.message, {
           hint: found && [found.message, found.fix].join(' '),

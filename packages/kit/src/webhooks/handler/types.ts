@@ -1,51 +1,70 @@
-/** Types of {@link createHandler}. */
+/** Types of {@link createHandler} and {@link createHandlerWithPublicKey}. */
 import type { Abi } from 'abitype';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import type { AddressSpelling, DecodedLog, DecodedLogOf, UndecodedLog } from '../decode.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
+import type { DiagnoseOptions, Diagnosis } from '../diagnose.ts';
 import type { SeenStore } from '../seen.ts';
 import type { PublicKeys } from '../publicKey.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook, UnwrapRules, WebhookKey } from '../unwrap.ts';
 
 export type AnyAbi = Abi | readonly AbiItem[];
 
-/** The keys that verify the webhooks of a handler: secrets or public keys. */
-export type HandlerKey =
-  | (WebhookKey & { publicKeys?: undefined })
-  | (PublicKeys & { secret?: undefined; secrets?: undefined; apiKey?: undefined });
+/** Options of both kinds of handlers. */
+export interface HandlerRules<A extends AnyAbi = readonly AbiItem[]> {
+  /**
+   * ABI for decoding the logs. If it is `as const`, event names and arguments are typed. Default:
+   * the ABI in each webhook, which comes from its stream.
+   */
+  abi?: A | undefined;
+  /** Spelling of decoded addresses, see {@link DecodeOptions}. Default: `lower`. */
+  addresses?: AddressSpelling | undefined;
+  /**
+   * Store of handled deliveries. Default: {@link createMemorySeenStore}, for a single process.
+   * With `false`, every attempt is handled.
+   */
+  seen?: SeenStore | false | undefined;
+  /**
+   * Maximum body size. By default, Sluice sends at most 8 MiB (`--max-webhook-bytes`); the hosted
+   * service sends more.
+   *
+   * @unit bytes
+   * @defaultValue 52_428_800 (50 MiB)
+   */
+  maxBodyBytes?: number | undefined;
+  /**
+   * Receives each error of your functions, except `RetryLater` and `NeverAgain`, and each error
+   * of the `seen` store, with its delivery. Also receives a `SluiceError` for most rejected
+   * requests, without a delivery and at most once per second. For a rejected signature, its
+   * `details` contain a {@link diagnose diagnosis} if the body has at most 1 MiB. Default:
+   * `console.error`.
+   */
+  onError?: ((error: unknown, delivery: AnyReceived | undefined) => void) | undefined;
+}
 
 /** Options of {@link createHandler}. */
-export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = HandlerKey &
-  UnwrapRules & {
-    /**
-     * ABI for decoding the logs. If it is `as const`, event names and arguments are typed. Default:
-     * the ABI in each webhook, which comes from its stream.
-     */
-    abi?: A | undefined;
-    /** Spelling of decoded addresses, see {@link DecodeOptions}. Default: `lower`. */
-    addresses?: AddressSpelling | undefined;
-    /**
-     * Store of handled deliveries. Default: {@link createMemorySeenStore}, for a single process.
-     * With `false`, every attempt is handled.
-     */
-    seen?: SeenStore | false | undefined;
-    /**
-     * Maximum body size. By default, Sluice sends at most 8 MiB (`--max-webhook-bytes`); the hosted
-     * service sends more.
-     *
-     * @unit bytes
-     * @defaultValue 52_428_800 (50 MiB)
-     */
-    maxBodyBytes?: number | undefined;
-    /**
-     * Receives each error of your functions, except `RetryLater` and `NeverAgain`, and each error
-     * of the `seen` store, with its delivery. Also receives a `SluiceError` for most rejected
-     * requests, without a delivery and at most once per second. For a rejected signature, its
-     * `details` contain a {@link diagnose diagnosis} if the body has at most 1 MiB. Default:
-     * `console.error`.
-     */
-    onError?: ((error: unknown, delivery: AnyReceived | undefined) => void) | undefined;
-  };
+export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
+  UnwrapRules &
+  HandlerRules<A>;
+
+/** Options of {@link createHandlerWithPublicKey}. */
+export type PublicKeyHandlerOptions<A extends AnyAbi = readonly AbiItem[]> = PublicKeys &
+  Omit<UnwrapRules, 'allowXSignature'> &
+  HandlerRules<A>;
+
+/** A request whose body was read. */
+export interface ReadRequest {
+  headers: WebhookHeaders;
+  body: string | Uint8Array;
+}
+
+/** Verifies requests with the keys of a handler, and explains why one is rejected. */
+export interface Verifier {
+  verify(request: ReadRequest): AnyReceived | Promise<AnyReceived>;
+  diagnose(
+    request: ReadRequest & Pick<DiagnoseOptions, 'secretIsProven'>,
+  ): Diagnosis | undefined | Promise<Diagnosis | undefined>;
+}
 
 /** A verified delivery of either chain family. */
 export type AnyReceived = ReceivedWebhook | ReceivedAptosWebhook;
