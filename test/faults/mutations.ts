@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
     fault: 1,
     what: 'succeeded deliveries are resent after a kill, too',
     file: `${SERVICE}/store/deliveries/deliveryWrites.ts`,
-    edits: [["and state = 'leased' ${", "and state in ('leased', 'succeeded') ${"]],
+    edits: [["and state = 'leased'`", "and state in ('leased', 'succeeded')`"]],
     suite: 'processes',
     tests: 'on sqlite.*fault 1:',
   },
