@@ -127,21 +127,12 @@ export function toHandler<A extends AnyAbi>(
           return answer(500, 'The handler failed');
         }
         const result = await handle(delivery, headers);
-        if (result.status === 200) await remember(store, id, delivery);
+        if (result.status === 200) await remember(reporter, store, id, delivery);
         return result;
       })().finally(() => underWay.delete(id));
       underWay.set(id, handling);
     }
     return handling;
-  };
-
-  /** Marks a delivery as handled. Reports errors instead of throwing, which would cause a retry. */
-  const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
-    try {
-      await store.add(id);
-    } catch (error) {
-      reporter.failed(error, delivery);
-    }
   };
 
   const inTurn = createTurns();
@@ -171,7 +162,7 @@ export function toHandler<A extends AnyAbi>(
         }
         await callAll(registered, delivery, options, isLate);
         if (isPaired && (confirmed || removed)) {
-          await remember(seen, removed ? removal : pair, delivery);
+          await remember(reporter, seen, removed ? removal : pair, delivery);
         }
       }),
     );
@@ -238,6 +229,15 @@ function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
     turns.set(key, settled);
     return mine;
   };
+}
+
+/** Marks a delivery as handled. Reports errors instead of throwing, which would cause a retry. */
+async function remember(reporter: Reporter, store: SeenStore, id: string, delivery: AnyReceived) {
+  try {
+    await store.add(id);
+  } catch (error) {
+    reporter.failed(error, delivery);
+  }
 }
 
 /** Runs registered functions and returns the response. */
