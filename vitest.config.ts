@@ -38,7 +38,7 @@ const expect = { poll: { timeout: 15_000 } };
 /** The files share their workers and modules, which halves the processor time. */
 const shared = {
   isolate: false,
-  execArgv: ['--import', new URL('test/packedThreads.ts', import.meta.url).href],
+  execArgv: ['--import', new URL('test/packedThreads.mjs', import.meta.url).href],
 };
 
 // The tests of `unit`, `service` and `chromium` are next to the code. Most other tests start programs with
