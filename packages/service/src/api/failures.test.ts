@@ -47,7 +47,7 @@ test.each([
   }
 });
 
-test('only a full or unreachable ledger sets Retry-After', async () => {
+test('only a full, busy or unreachable ledger sets Retry-After', async () => {
   expect((await failWith(new Error('database or disk is full'))).retryAfter).toBe('5');
   expect((await failWith(new Error('anything else'))).retryAfter).toBeNull();
 });

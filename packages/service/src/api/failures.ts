@@ -6,7 +6,7 @@ import { type Log, describeError } from '../base/log.ts';
 import { isUnavailable } from '../store/engine/unavailable.ts';
 import { HttpError } from './answers.ts';
 
-/** Retry-After while the ledger is full or unreachable. */
+/** Retry-After while the ledger is full, busy or unreachable. */
 const RETRY_AFTER_SECONDS = 5;
 
 const fail = (context: Context, error: HttpError): Response =>
@@ -29,7 +29,7 @@ export function createFailureHandler(log: Log) {
         context,
         new HttpError(
           503,
-          `The ledger is full or unreachable: try again in ${RETRY_AFTER_SECONDS} s`,
+          `The ledger is full, busy or unreachable: try again in ${RETRY_AFTER_SECONDS} s`,
         ),
       );
     }
