@@ -118,8 +118,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       return db.transaction().execute(async (trx) => {
         const { open } = await readMoment(engine, trx);
         const leased = sql`${open('block_day')} and state = 'leased'`;
-        // Skips leases that their holder is renewing or ending. Waiting for them could deadlock, and
-        // would release leases that were renewed in time.
+        // Skips leases that their holder is renewing or ending, because waiting for several of them
+        // could deadlock.
         const others = (more: RawBuilder<unknown>) =>
           sql`${open('block_day')} and id ${engine.isIn(
             sql`select id from delivery where ${leased} ${more} ${engine.skipLocked}`,

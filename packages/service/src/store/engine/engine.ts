@@ -139,10 +139,7 @@ export const postgresEngine: Engine = {
 const DEADLOCK = '40P01';
 const MAX_TRIES = 5;
 
-/**
- * Runs a transaction, and runs it again if PostgreSQL chose it as the victim of a deadlock, at most
- * 5 times.
- */
+/** Runs a transaction. If PostgreSQL ends it because of a deadlock, runs it again, 5 times in all. */
 export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {

@@ -44,8 +44,8 @@ async function commitBlocks(store: Store, chain: string, count: number, streamId
   return { epoch, genesis: header(0) };
 }
 
-/** Resolves once another session waits for a lock. */
-const isBlocked = (client: pg.Client) =>
+/** Waits until another session waits for a lock. */
+const untilBlocked = (client: pg.Client) =>
   expect
     .poll(async () => {
       const { rows } = await client.query(
@@ -255,12 +255,13 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     await other.connect();
     const touch = (delivery: string) =>
       other.query('update delivery set updated_at = updated_at + 1 where id = $1', [delivery]);
-    // Of two transactions that wait for each other, PostgreSQL ends the one whose wait is longer.
+    // A session that has waited for its deadlock_timeout looks for a deadlock and ends its own
+    // transaction. Only the change of the stream waits that long.
     await other.query(`begin; set local deadlock_timeout = '1h'`);
     await touch(second!.id);
     const limits = { ...DEFAULT_DELIVERY.limits, strictOrder: true };
     const changed = store.updateStream(id, { limits });
-    await isBlocked(other);
+    await untilBlocked(other);
     await touch(first!.id);
     await other.query('commit');
     await other.end();
