@@ -35,7 +35,7 @@ const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
 /** Timeout for polled conditions, which are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
-/** The files share their workers and modules, which halves the processor time. */
+/** The files share their workers and modules, which saves processor time. */
 const shared = {
   isolate: false,
   execArgv: ['--import', new URL('test/packedThreads.mjs', import.meta.url).href],

@@ -1,8 +1,8 @@
 /**
  * Vitest's workers import this file first. With it, the threads of the SQLite ledger run the program
- * that `npm test` packed: the tests open the ledger hundreds of times, and a thread starts several
- * times faster from one file than from its 400 modules. Plain JavaScript, because older versions of
- * Node, which have no `registerHooks`, also run the kit's tests.
+ * that `npm test` packed: the tests open the ledger hundreds of times, and a thread starts faster
+ * from one file than from its 400 modules. Plain JavaScript, because older versions of Node, which
+ * have no `registerHooks`, also run the kit's tests.
  */
 import module from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -26,7 +26,8 @@ export async function bundle(code: string): Promise<string> {
       ],
       build: {
         outDir: folder,
-        // For a library, Vite's own `minify` keeps the white space, which an app's bundle does not have.
+        // For a library, Vite's own `minify` keeps the white space, which an app's bundle does not
+        // have.
         rolldownOptions: { output: { minify: true } },
         lib: { entry: ENTRY, formats: ['es'], fileName: () => 'bundle.js' },
       },
