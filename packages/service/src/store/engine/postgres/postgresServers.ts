@@ -184,19 +184,23 @@ export function createServers(url: string, { isPatient = false } = {}): Servers 
 
   /** Wraps a client so that its queries time out, and a failed connection causes a new search. */
   const toSession = (client: pg.PoolClient): Session => {
+    let isLost = false;
     const session = {
       async query(text: string, values: readonly unknown[] = []) {
         try {
           const ask = () => client.query(text, values.map(toLedgerValue));
           return await queryInTime(client, ask, suspect);
         } catch (error) {
-          if (!(error instanceof pg.DatabaseError)) doubt();
+          if (isConnectionLoss(error)) {
+            isLost = true;
+            doubt();
+          }
           throw error;
         }
       },
       release(destroy?: boolean) {
         inUse.delete(client);
-        client.release(destroy);
+        client.release(isLost || destroy);
       },
       on: client.on.bind(client),
     } as unknown as Session;
@@ -231,6 +235,13 @@ export function createServers(url: string, { isPatient = false } = {}): Servers 
     },
   };
 }
+
+/**
+ * Returns whether the connection has ended, or ends soon: the server sends SQLSTATE 57P before it
+ * closes a connection.
+ */
+const isConnectionLoss = (error: unknown): boolean =>
+  !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true;
 
 /** Connects to a server without a pool, and returns whether it is writable. */
 async function probe(url: string): Promise<Standing> {
