@@ -353,7 +353,7 @@ export function testAddresses(tools: StoreTools): void {
           expect(followed).toEqual(sorted);
           await tools.store.deleteStream(id);
         }),
-        { numRuns: 40 },
+        { numRuns: 20 },
       );
     }, 120_000);
   });

@@ -579,7 +579,7 @@ export function testHistory(open: () => Promise<Store>): void {
             expect(await listAll(filter, limit)).toEqual(expected);
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 25 },
       );
     });
   });
@@ -760,7 +760,7 @@ export function testHistory(open: () => Promise<Store>): void {
           }
           for (const id of ids) await store.deleteStream(id);
         }),
-        { numRuns: 25 },
+        { numRuns: 15 },
       );
     });
 

@@ -82,7 +82,7 @@ export function testSettling(open: () => Promise<Store[]>): void {
         expect(missed).toEqual([]);
         expect(promised).toHaveLength(clients.reduce((sum, count) => sum + count, 0));
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
     await Promise.all(stores.map((store) => store.close()));
   }, 180_000);
