@@ -46,7 +46,7 @@ const shared = {
 export default defineConfig({
   test: {
     // Tests mostly wait for chains, servers and processes, so there may be more workers than cores.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -120,7 +120,8 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/conformance/**/*.test.ts'],
-          globalSetup: 'test/installPeers.ts',
+          ...shared,
+          globalSetup: 'test/conformance/installPeers.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
@@ -133,7 +134,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/runtimes/**/*.test.ts'],
-          globalSetup: 'test/installPeers.ts',
+          globalSetup: 'test/runtimes/installRuntimes.ts',
           testTimeout: 180_000,
         },
       },
@@ -143,6 +144,7 @@ export default defineConfig({
           name: 'recorded',
           expect,
           include: ['test/recorded/**/*.test.ts'],
+          ...shared,
           testTimeout: 60_000,
         },
       },
@@ -154,7 +156,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/packed/**/*.test.ts'],
-          globalSetup: 'test/installPeers.ts',
+          globalSetup: 'test/runtimes/installRuntimes.ts',
           testTimeout: 60_000,
           hookTimeout: 300_000,
         },
@@ -166,6 +168,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/docs/**/*.test.ts'],
+          ...shared,
           // `npm test` reports a missing kubectl, and fails without it in CI.
           exclude: process.env['TESTS_WITHOUT']?.includes('kubectl')
             ? ['test/docs/kubernetes.test.ts']

@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
 const esm = join(folder, 'esm');
 const cjs = join(folder, 'cjs');
 const nodes: Record<string, string> = { 26: process.execPath };
-const peers = createRequire(here('../peers/package.json'));
+const programs = createRequire(here('../programs/runtimes/package.json'));
 let packed: Packed;
 let entries: string[];
 
@@ -135,7 +135,7 @@ const TEST = `test('a signature', async () => {
 });`;
 
 test.each([
-  ['Jest', cjs, 'require(path)', () => [peers.resolve('jest/bin/jest')]],
+  ['Jest', cjs, 'require(path)', () => [programs.resolve('jest/bin/jest')]],
   [
     'Vitest',
     esm,
@@ -160,8 +160,8 @@ test.each([
 describe('a consumer type-checks', () => {
   const compilers: Record<string, () => string> = {
     '7': () => here('../../node_modules/typescript/bin/tsc'),
-    '5.8': () => peers.resolve('typescript-5.8/bin/tsc'),
-    '5.4': () => peers.resolve('typescript-5.4/bin/tsc'),
+    '5.8': () => programs.resolve('typescript-5.8/bin/tsc'),
+    '5.4': () => programs.resolve('typescript-5.4/bin/tsc'),
   };
 
   test.each([

@@ -21,8 +21,8 @@ import { freePort } from '../serve.ts';
 import { RIGHT_ANSWERS, answersOf } from './answers.ts';
 
 const SECRET = 'the streams secret';
-const peers = fileURLToPath(new URL('../peers/', import.meta.url));
-const require = createRequire(join(peers, 'package.json'));
+const programs = fileURLToPath(new URL('../programs/runtimes/', import.meta.url));
+const require = createRequire(join(programs, 'package.json'));
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -63,13 +63,13 @@ test('Fastify 4', async () => {
 test('a production build of Next serves the route of examples/next', async () => {
   // The app is below the folder that contains Next, because Next's bundler compiles only files
   // below one root folder.
-  const app = mkdtempSync(join(peers, '.next-'));
+  const app = mkdtempSync(join(programs, '.next-'));
   cleanups.push(() => rmSync(app, { recursive: true }));
   installInto(app, 'module', [packKit(app).tarball]);
   cpSync(fileURLToPath(new URL('../../examples/next', import.meta.url)), app, { recursive: true });
   writeFileSync(
     join(app, 'next.config.js'),
-    `export default { turbopack: { root: ${JSON.stringify(peers)} } };`,
+    `export default { turbopack: { root: ${JSON.stringify(programs)} } };`,
   );
   const next = [require.resolve('next/dist/bin/next')];
   const env = {

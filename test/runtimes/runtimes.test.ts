@@ -18,7 +18,8 @@ import { RIGHT_ANSWERS, answersOf } from './answers.ts';
 import { WORKER_SECRET, runChecks } from './checks.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const peer = (path: string): string => join(root, 'test', 'peers', 'node_modules', path);
+const program = (path: string): string =>
+  join(root, 'test', 'programs', 'runtimes', 'node_modules', path);
 
 /** The part of Vitest's report that the test reads. */
 interface Report {
@@ -42,7 +43,7 @@ interface Runtime {
 
 const node = (major: number): Runtime => ({
   name: `Node ${major}`,
-  path: peer(`node-${major}/bin/node`),
+  path: program(`node-${major}/bin/node`),
   version: new RegExp(`^v${major}\\.`),
 });
 const RUNTIMES: Runtime[] = [
@@ -53,19 +54,19 @@ const RUNTIMES: Runtime[] = [
   node(24),
   {
     name: 'Bun',
-    path: peer('@oven/bun-linux-x64/bin/bun'),
+    path: program('@oven/bun-linux-x64/bin/bun'),
     version: /^\d+\.\d+\.\d+$/m,
     // Vitest's processes need an IPC channel that Bun does not have.
     options: ['--pool', 'threads'],
   },
   {
     name: 'Deno',
-    path: peer('@deno/linux-x64-glibc/deno'),
+    path: program('@deno/linux-x64-glibc/deno'),
     version: /^deno /,
     command: ['run', '--allow-all'],
   },
 ];
-const WORKERD = peer('@cloudflare/workerd-linux-64/bin/workerd');
+const WORKERD = program('@cloudflare/workerd-linux-64/bin/workerd');
 
 // These runtimes are installed only on Linux x64.
 const here = RUNTIMES.filter(({ path }) => existsSync(path));
