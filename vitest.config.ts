@@ -120,7 +120,6 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/conformance/**/*.test.ts'],
-          ...shared,
           globalSetup: 'test/conformance/installPeers.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
