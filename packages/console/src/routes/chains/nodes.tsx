@@ -19,7 +19,7 @@ export function Nodes({
 }) {
   const isRemovable = onRemove !== undefined && nodes.some(({ addedId }) => addedId !== null);
   return (
-    <div className="mt-3 overflow-x-auto">
+    <div className="relative mt-3 overflow-x-auto">
       <table className="w-full max-w-220 border-collapse">
         <caption className="sr-only">Nodes</caption>
         <thead>
