@@ -97,7 +97,7 @@ test('a first run shows a welcome, on a phone too, and one click shows webhooks'
 });
 
 test('a recipe shows the first webhook after two clicks and a paste', async () => {
-  const page = await visitor.signedIn();
+  const page = await visitor.signedIn('/', { permissions: ['clipboard-write'] });
   const countOf = await countActions(page);
   await page.getByRole('link', { name: /^Aptos payments/ }).click();
   await page.getByRole('textbox', { name: 'Addresses' }).waitFor();
