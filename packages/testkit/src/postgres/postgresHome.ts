@@ -48,7 +48,9 @@ export async function makePostgresHome(
   return {
     folder,
     initialize: async (data) => {
-      const args = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C'];
+      // Like most databases in use, sorts text by the rules of a language.
+      const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
+      const args = ['--username=postgres', '--auth=trust', '--encoding=UTF8', ...locale];
       const initdb = path.join(programs, 'initdb');
       await promisify(execFile)(initdb, [`--pgdata=${data}`, ...args, '--no-sync'], child);
     },

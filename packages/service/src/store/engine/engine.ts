@@ -145,7 +145,10 @@ export async function retryDeadlocks<Result>(transact: () => Promise<Result>): P
     try {
       return await transact();
     } catch (error) {
-      if ((error as { code?: string }).code !== DEADLOCK || tries === MAX_TRIES) throw error;
+      const isDeadlock = [error, (error as Error).cause].some(
+        (each) => (each as { code?: string } | undefined)?.code === DEADLOCK,
+      );
+      if (!isDeadlock || tries === MAX_TRIES) throw error;
     }
   }
 }

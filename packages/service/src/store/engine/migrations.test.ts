@@ -109,6 +109,45 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
       await Promise.all([db, ...others].map((each) => each.destroy()));
     });
 
+    test('compare keys by bytes in every index', async () => {
+      const { db } = await firstSchema();
+      await migrate(db, next);
+      const { rows } = await sql`
+        select indexrelid::regclass::text as index, attname as column from pg_index
+        join pg_class on pg_class.oid = indrelid
+        join pg_attribute on attrelid = indrelid and attnum = any(indkey)
+        where relnamespace = current_schema()::regnamespace and atttypid = 'text'::regtype
+          and attcollation <> '"C"'::regcollation and attname <> 'block_day'
+          and relname not like '%migration%'`.execute(db);
+      expect(rows).toEqual([]);
+      await db.destroy();
+    });
+
+    test('are repeated after a deadlock with a running process', async () => {
+      const { open, db } = await firstSchema();
+      const { '0011 keys by bytes': last, ...earlier } = migrations;
+      await migrate(db, earlier);
+      const other = open();
+      await other.connection().execute(async (running) => {
+        // Only the migration looks for a deadlock, so PostgreSQL ends the migration.
+        await sql`begin`.execute(running);
+        await sql`set local deadlock_timeout = '1h'`.execute(running);
+        await sql`lock table stream in access share mode`.execute(running);
+        const migrated = migrate(db, { ...earlier, '0011 keys by bytes': last! });
+        await until('the migration waits', async () => {
+          const { rows } = await sql`
+            select 1 from pg_locks where relation = 'stream'::regclass and not granted`.execute(
+            running,
+          );
+          return rows.length === 1;
+        });
+        await sql`select 1 from alert`.execute(running);
+        await sql`commit`.execute(running);
+        await migrated;
+      });
+      await Promise.all([db.destroy(), other.destroy()]);
+    });
+
     test('start no check while another process migrates', async () => {
       const { open, db } = await firstSchema();
       const other = open();

@@ -12,6 +12,7 @@ import {
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { CallerError } from '../../base/errors.ts';
+import { retryDeadlocks } from './engine.ts';
 
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -690,6 +691,57 @@ const oauth2: Migration = {
   },
 };
 
+/**
+ * The text columns of all indexes, except `block_day`, which cannot change because it partitions
+ * tables; its digits have the same order in every locale.
+ */
+const KEYS = {
+  added_url: ['id'],
+  address_change: ['stream_id'],
+  alert: ['receiver', 'subject'],
+  api_key: ['id'],
+  attempt: ['delivery_id'],
+  block: ['chain'],
+  checkpoint: ['chain'],
+  coverage: ['stream_id', 'chain'],
+  delivery: ['id', 'match_id', 'stream_id', 'chain', 'phase', 'state', 'replay_id'],
+  ended_session: ['id'],
+  gap: ['id', 'chain'],
+  hole: ['chain', 'stream_id'],
+  inbox: ['name'],
+  inbox_request: ['id', 'inbox'],
+  job: ['id', 'chain', 'stream_id'],
+  lease: ['name'],
+  match: ['id', 'stream_id', 'chain', 'block_hash', 'origin'],
+  match_transaction: ['transaction_hash', 'match_id'],
+  partition: ['name'],
+  reader: ['id'],
+  reorg: ['id', 'chain'],
+  replay: ['id'],
+  setting: ['key'],
+  stat: ['stream_id', 'metric', 'chain'],
+  stat_hour: ['stream_id', 'metric', 'chain'],
+  stream: ['id'],
+  stream_address: ['stream_id', 'address'],
+  stream_change: ['id', 'stream_id'],
+  token: ['chain', 'address'],
+  unverified: ['id', 'chain'],
+};
+
+/**
+ * Compares keys by bytes, like SQLite. By default, PostgreSQL compares them by the rules of the
+ * database's locale, which is slower, and an update of these rules can damage the indexes.
+ */
+const keysByBytes: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    if (!isPostgres(db)) return;
+    for (const [table, columns] of Object.entries(KEYS)) {
+      const changes = columns.map((name) => sql`alter ${sql.ref(name)} type text collate "C"`);
+      await sql`alter table ${sql.table(table)} ${sql.join(changes)}`.execute(db);
+    }
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -701,6 +753,7 @@ export const migrations: Record<string, Migration> = {
   '0008 retries apart': retriesApart,
   '0009 added urls': addedUrls,
   '0010 oauth2': oauth2,
+  '0011 keys by bytes': keysByBytes,
 };
 
 /** Table with the names of the applied migrations. */
@@ -726,7 +779,8 @@ export async function migrate(
   await db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(hashtext(${DONE_TABLE}))`.execute(connection);
     try {
-      await migrateAlone(connection, steps, name);
+      // Running processes can use the tables in another order than the migration locks them.
+      await retryDeadlocks(() => migrateAlone(connection, steps, name));
     } finally {
       await sql`select pg_advisory_unlock(hashtext(${DONE_TABLE}))`.execute(connection);
     }
