@@ -120,7 +120,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/conformance/**/*.test.ts'],
-          globalSetup: 'test/conformance/installPeers.ts',
+          globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

@@ -40,6 +40,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
+        // If a crash undoes this commit, the block is read again. Its webhooks have not been sent
+        // yet, because claims wait until they and all earlier commits are durable.
+        await engine.deferFlush(trx);
         const revision = await lockRevision(trx, engine);
         const rules = { chain, after, block, revision, ruleRevision };
         const settled = await settleRules(trx, rules);

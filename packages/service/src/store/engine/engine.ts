@@ -56,6 +56,11 @@ export interface Engine {
    * has no statistics to choose it.
    */
   indexedBy(index: string): RawBuilder<unknown>;
+  /**
+   * Lets the transaction return before it is on disk or on a standby. Each later transaction that
+   * waits, such as a claim, also waits for this one. Does nothing on SQLite.
+   */
+  deferFlush(trx: Db): Promise<void>;
   /** Takes locks with these names until the transaction ends. Does nothing on SQLite. */
   lock(trx: Db, ...names: string[]): Promise<void>;
   /**
@@ -102,6 +107,7 @@ export const sqliteEngine: Engine = {
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   // SQLite runs one write transaction at a time, so no locks are needed.
+  deferFlush: () => Promise.resolve(),
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
   openDays: sql`null`,
@@ -125,6 +131,9 @@ export const postgresEngine: Engine = {
   opaque: (column) => sql`${sql.ref(column)} || ''`,
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
+  async deferFlush(trx) {
+    await sql`set local synchronous_commit = off`.execute(trx);
+  },
   async lock(trx, ...names) {
     // Sorts the names, because a fixed order prevents deadlocks.
     await sql`

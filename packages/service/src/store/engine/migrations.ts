@@ -730,7 +730,7 @@ const KEYS = {
 
 /**
  * Compares keys by bytes, like SQLite. By default, PostgreSQL compares them by the rules of the
- * database's locale, which is slower, and an update of these rules can damage the indexes.
+ * database's locale, and an update of these rules can damage the indexes.
  */
 const keysByBytes: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

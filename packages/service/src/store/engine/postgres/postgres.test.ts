@@ -24,7 +24,10 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
-/** Commits blocks, each with a match for each stream. Returns the epoch and the genesis block. */
+/**
+ * Commits blocks, each with a match for each stream. Returns the epoch, the genesis block and a
+ * function that commits a block.
+ */
 async function commitBlocks(store: Store, chain: string, count: number, streamIds: string[]) {
   const header = (number: number) => ({
     number,
@@ -35,13 +38,13 @@ async function commitBlocks(store: Store, chain: string, count: number, streamId
   const epoch = await takeChain(store, chain);
   await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
   const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER);
-  for (let number = 1; number <= count; number++) {
-    await store.commitBlock({
+  const commit = (number: number) =>
+    store.commitBlock({
       ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
       matches: streamIds.map((id) => newMatch(id)),
     });
-  }
-  return { epoch, genesis: header(0) };
+  for (let number = 1; number <= count; number++) await commit(number);
+  return { epoch, genesis: header(0), commit };
 }
 
 /** Waits until another session waits for a lock. */
@@ -192,6 +195,24 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     await eventStream(store, '0x1');
     expect(await feed.take('stream')).toHaveLength(1);
     await store.close();
+  });
+
+  test('a crash may undo the last blocks, but none with a claimed delivery', async () => {
+    // Only transactions that wait are on disk, because nothing else writes the log.
+    const server = await startPostgres({ programs, settings: { wal_writer_delay: '10s' } });
+    const store = await openPostgresStore(server.url);
+    const chain = '0xe48';
+    const { id } = await eventStream(store, chain);
+    const { commit } = await commitBlocks(store, chain, 1, [id]);
+    const [claimed] = await claimOf(store, [id]);
+    await commit(2);
+    await commit(3);
+    await server.kill();
+    await server.restart();
+    expect(await store.readCheckpoint(chain)).toMatchObject({ number: 1 });
+    expect(await store.readDelivery(claimed!.id)).toMatchObject({ state: 'leased' });
+    await store.close();
+    await server.stop();
   });
 
   test('a delivery that is requeued while its block is removed is canceled by its next claim', async () => {
