@@ -48,7 +48,7 @@ export async function makePostgresHome(
   return {
     folder,
     initialize: async (data) => {
-      // Like most databases in use, sorts text by the rules of a language.
+      // Sorts text by the rules of a language, like databases of the official container image.
       const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
       const args = ['--username=postgres', '--auth=trust', '--encoding=UTF8', ...locale];
       const initdb = path.join(programs, 'initdb');
