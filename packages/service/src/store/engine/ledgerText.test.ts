@@ -144,4 +144,28 @@ describe.each([
       },
     );
   });
+
+  test('property: a list of rows keeps its values', async () => {
+    const row = fc.record({
+      name: fc.option(utf16),
+      n: fc.option(fc.maxSafeInteger()),
+    });
+    const edges = [Number.MIN_SAFE_INTEGER, -(2 ** 32), -1, 0, 2 ** 32, Number.MAX_SAFE_INTEGER];
+    await fc.assert(
+      fc.asyncProperty(fc.array(row), async (list) => {
+        const wanted = list.map(({ name, n }) => ({
+          name: name?.toWellFormed().replaceAll('\0', '\u{fffd}') ?? null,
+          n,
+        }));
+        const listed = engine.rows(list, { name: 'text', n: 'bigint' });
+        const { rows } = await sql`select name, n from ${listed} as listed`.execute(db);
+        expect(rows).toEqual(wanted);
+        const names = wanted.flatMap(({ name }) => (name === null ? [] : [name]));
+        const { rows: texts } = await sql`
+          select name from ${engine.texts(names, 'name')} as listed`.execute(db);
+        expect(texts).toEqual(names.map((name) => ({ name })));
+      }),
+      { examples: [[[]], [edges.map((n) => ({ name: String(n), n }))]] },
+    );
+  });
 });

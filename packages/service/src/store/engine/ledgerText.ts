@@ -4,7 +4,7 @@
  */
 
 /** Replaces NUL and each lone surrogate with U+FFFD. */
-function toLedgerText(text: string): string {
+export function toLedgerText(text: string): string {
   const wellFormed = text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\u{fffd}') : wellFormed;
 }
