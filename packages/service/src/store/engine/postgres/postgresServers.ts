@@ -28,8 +28,9 @@ const SEARCH_MS = 250;
 const CONNECTIONS = 10;
 
 /**
- * Settings with which the server releases the locks of a vanished process within half a minute. The
- * last setting is not available on every platform.
+ * Settings with which the server releases the locks of a vanished process within half a minute, and
+ * compresses bodies and events by LZ4, in about a quarter of the time of its default. The settings
+ * at the end are not available on every platform and in every build.
  */
 const SESSION = `
   set idle_in_transaction_session_timeout = '10s';
@@ -39,6 +40,9 @@ const SESSION = `
   set tcp_user_timeout = '20s';
   do $$ begin
     perform set_config('client_connection_check_interval', '5s', false);
+  exception when others then null; end $$;
+  do $$ begin
+    perform set_config('default_toast_compression', 'lz4', false);
   exception when others then null; end $$`;
 
 /**
