@@ -65,6 +65,8 @@ export async function openPgBoss(databaseUrl: string): Promise<Queue> {
  */
 export async function openSkipLocked(databaseUrl: string): Promise<Queue> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: WORKERS });
+  // The server may stop before the pool has closed its connections.
+  pool.on('error', () => {});
   await pool.query(`
     create table job (id bigserial primary key, data jsonb not null, state int not null default 0);
     create index job_waiting on job (id) where state = 0`);
