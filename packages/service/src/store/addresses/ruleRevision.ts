@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../engine/tables.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
+import type { BlockHeader } from '../blocks/contract.ts';
 import type { EffectiveFrom } from './contract.ts';
 
 /**
@@ -17,13 +16,10 @@ export async function raiseRevision(trx: Db): Promise<number> {
   return row.revision;
 }
 
-/** Prevents rule changes for the rest of the transaction, and returns the revision of the rules. */
-export async function lockRevision(trx: Db, engine: Engine): Promise<number> {
-  const { rows } = await sql<{ revision: number }>`
-    select revision from rule_revision ${engine.name === 'postgres' ? sql`for share` : sql``}`.execute(
-    trx,
-  );
-  return rows[0]!.revision;
+/** The block whose rules are settled, and their revision; both null if none is settled. */
+export interface Settled {
+  number: number | null;
+  revision: number | null;
 }
 
 /**
@@ -37,38 +33,30 @@ export const UNSETTLED = {
 } as const;
 
 /**
- * Returns the lowest rule revision with which the block may commit, or undefined if `after` is not
- * the chain's checkpoint. If no revision is settled for the block yet and it was matched with older
- * rules, settles the current revision for it. Must be called after {@link lockRevision}.
+ * Returns the lowest rule revision with which the block may commit. If no revision is settled for
+ * the block yet and it was matched with older rules, settles the current revision for it. The
+ * revision must be locked.
  */
 export async function settleRules(
   trx: Db,
   {
     chain,
-    after,
     block,
+    settled,
     revision,
     ruleRevision,
   }: {
     chain: string;
-    after: BlockRef;
     block: BlockHeader;
+    /** What is settled at the chain's checkpoint, from which the block continues. */
+    settled: Settled;
     /** Current rule revision of the ledger. */
     revision: number;
     /** Revision of the rules that the block was matched with. */
     ruleRevision: number;
   },
-): Promise<number | undefined> {
-  const checkpoint = await trx
-    .selectFrom('checkpoint')
-    .select(['settled_number', 'settled_revision'])
-    .where('chain', '=', chain)
-    .where('number', '=', after.number)
-    .where('hash', '=', after.hash)
-    .executeTakeFirst();
-  if (checkpoint === undefined) return undefined;
-  const { settled_number: settled, settled_revision: settledAt } = checkpoint;
-  if (settled !== null && settled >= block.number) return settledAt!;
+): Promise<number> {
+  if (settled.number !== null && settled.number >= block.number) return settled.revision!;
   if (ruleRevision === revision) return revision;
   await trx
     .updateTable('checkpoint')

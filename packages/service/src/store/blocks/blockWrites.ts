@@ -1,13 +1,14 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
 import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, readNow } from '../engine/engine.ts';
+import { type Engine, readMoment, readNow } from '../engine/engine.ts';
+import { toBlockDay } from '../engine/partitions.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import { confirmMatches, insertMatches, liveOrigin, withoutDeleted } from './matches.ts';
 import { insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
 import { newId } from '../ids.ts';
-import { UNSETTLED, lockRevision, settleRules } from '../addresses/ruleRevision.ts';
+import { type Settled, UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
 import { noteByRange, recordUnverified } from './unverified.ts';
 
@@ -39,14 +40,12 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       // The blocks of the window must be consecutive, so it restarts here if blocks were skipped.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
-        if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
-        // If a crash undoes this commit, the block is read again. Its webhooks have not been sent
-        // yet, because claims wait until they and all earlier commits are durable.
-        await engine.deferFlush(trx);
-        const revision = await lockRevision(trx, engine);
-        const rules = { chain, after, block, revision, ruleRevision };
+        const held = await holdRules(trx, engine, { chain, epoch, after });
+        if (held === undefined) return { outcome: 'lost-lease' };
+        const { revision, checkpoint } = held;
+        if (checkpoint === undefined) return { outcome: 'not-next' };
+        const rules = { chain, block, settled: checkpoint, revision, ruleRevision };
         const settled = await settleRules(trx, rules);
-        if (settled === undefined) return { outcome: 'not-next' };
         if (ruleRevision < settled) return { outcome: 'stale-rules', revision: settled };
         if (ruleRevision > settled) {
           await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
@@ -56,7 +55,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         const matches =
           revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
-        const now = await readNow(engine, trx);
+        if (matches.length > 0) await engine.openDay(trx, toBlockDay(block.timestamp));
+        const { now, open } = await readMoment(engine, trx);
         const moved = await trx
           .updateTable('checkpoint')
           .set({
@@ -111,7 +111,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           matches,
           now,
         });
-        const confirmed = await confirmMatches(trx, engine, chain, confirmUpTo, now);
+        const confirmed = await confirmMatches(trx, engine, { chain, confirmUpTo, now, open });
         return { outcome: 'committed', deliveries: [...returned, ...created, ...confirmed] };
       });
     },
@@ -155,6 +155,42 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       });
     },
   };
+}
+
+/**
+ * Locks the lease of a chain and the revision of the rules for the rest of the transaction, and
+ * reads what a block after `after` depends on: one statement, because each block commit waits for
+ * its response. Returns undefined if the lease has another epoch. `checkpoint` is undefined if
+ * `after` is not the chain's checkpoint.
+ *
+ * The transaction will not wait for the disk: if a crash undoes it, the block is read again. Its
+ * webhooks have not been sent yet, because claims wait until they and all earlier commits are
+ * durable.
+ */
+async function holdRules(
+  trx: Db,
+  engine: Engine,
+  { chain, epoch, after }: { chain: string; epoch: number; after: BlockRef },
+): Promise<{ revision: number; checkpoint: Settled | undefined } | undefined> {
+  const { rows } = await sql<{
+    revision: number;
+    is_next: number;
+    settled_number: number | null;
+    settled_revision: number | null;
+  }>`
+    select rule_revision.revision, case when checkpoint.chain is null then 0 else 1 end as is_next,
+      settled_number, settled_revision, ${engine.deferFlush} as flush
+    from lease cross join rule_revision
+      left join checkpoint on checkpoint.chain = ${chain}
+        and checkpoint.number = ${after.number} and checkpoint.hash = ${after.hash}
+    where lease.name = ${chain} and lease.epoch = ${epoch}
+    ${engine.name === 'postgres' ? sql`for key share of lease for share of rule_revision` : sql``}`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const settled = { number: row.settled_number, revision: row.settled_revision };
+  return { revision: row.revision, checkpoint: row.is_next === 1 ? settled : undefined };
 }
 
 /** Number of reorgs kept per chain, for display. */

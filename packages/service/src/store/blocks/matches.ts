@@ -1,11 +1,12 @@
 /** Creates and confirms matches and their deliveries. Each function runs within a transaction. */
 import { type Selectable, sql } from 'kysely';
-import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
+import type { DeliveryPhase, DeliveryState, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, readMoment } from '../engine/engine.ts';
+import type { Engine, Moment } from '../engine/engine.ts';
+import { toLedgerText } from '../engine/ledgerText.ts';
 import { newId } from '../ids.ts';
 import { toBlockDay } from '../engine/partitions.ts';
-import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { toDeliverySummary } from '../rows.ts';
 import { countMatched } from '../stats/statWrites.ts';
 import type { BlockHeader, NewMatch } from './contract.ts';
 import type { MatchState } from './tables.ts';
@@ -40,7 +41,7 @@ export type DeliveredMatch = DeliveredRow & {
 export const firstState = ({
   set_aside,
   enriching,
-}: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
+}: Pick<DeliveredMatch, 'set_aside' | 'enriching'>): DeliveryState =>
   set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
 /**
@@ -82,38 +83,48 @@ export async function insertDeliveries(
   now: number,
 ): Promise<DeliverySummary[]> {
   const created: DeliverySummary[] = [];
+  const first = {
+    ...{ phase, attempts: 0, last_status: null, last_duration_ms: null },
+    ...{ run_at: now, created_at: now, updated_at: now },
+  };
   for (const chunk of chunksOf(matches)) {
-    const wanted = engine.rows(
-      chunk.map((match) => ({
-        id: newId(),
-        match_id: match.id,
-        stream_id: match.stream_id,
-        chain: match.chain,
-        block_number: match.block_number,
-        block_day: match.block_day,
-        tag: match.tag,
-        records: match.logs + match.transactions + match.internal_transactions,
-        about: match.about,
-        state: firstState(match),
-        body_bytes: match.body_bytes,
-        last_error: match.set_aside,
-      })),
-      {
-        id: 'text',
-        match_id: 'text',
-        stream_id: 'text',
-        chain: 'text',
-        block_number: 'bigint',
-        block_day: 'text',
-        tag: 'text',
-        records: 'bigint',
-        about: 'text',
-        state: 'text',
-        body_bytes: 'bigint',
-        last_error: 'text',
-      },
+    const wanted = new Map(
+      chunk.map((match) => {
+        const id = newId();
+        return [
+          id,
+          {
+            id,
+            match_id: match.id,
+            stream_id: match.stream_id,
+            chain: match.chain,
+            block_number: match.block_number,
+            block_day: match.block_day,
+            tag: match.tag,
+            records: match.logs + match.transactions + match.internal_transactions,
+            about: match.about,
+            state: firstState(match),
+            body_bytes: match.body_bytes,
+            last_error: match.set_aside,
+          },
+        ];
+      }),
     );
-    const { rows } = await sql<DeliveryRow>`
+    const listed = engine.rows([...wanted.values()], {
+      id: 'text',
+      match_id: 'text',
+      stream_id: 'text',
+      chain: 'text',
+      block_number: 'bigint',
+      block_day: 'text',
+      tag: 'text',
+      records: 'bigint',
+      about: 'text',
+      state: 'text',
+      body_bytes: 'bigint',
+      last_error: 'text',
+    });
+    const { rows } = await sql<{ id: string }>`
       insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag,
         records, about, state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at,
         last_error, created_at, updated_at)
@@ -121,10 +132,10 @@ export async function insertDeliveries(
         records, about, state, 0, 0, 0,
         (select strict_order from stream where stream.id = wanted.stream_id), 0, body_bytes, ${now},
         last_error, ${now}, ${now}
-      from ${wanted} as wanted where true
+      from ${listed} as wanted where true
       on conflict (match_id, phase, block_day) do nothing
-      returning ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}`.execute(trx);
-    created.push(...rows.map(toDeliverySummary));
+      returning id`.execute(trx);
+    created.push(...rows.map(({ id }) => toDeliverySummary({ ...wanted.get(id)!, ...first })));
   }
   return created;
 }
@@ -132,7 +143,8 @@ export async function insertDeliveries(
 /**
  * Inserts the matches of a block and their first deliveries: the confirmed delivery of a
  * `confirmed` match, or the unconfirmed delivery of a `frozen` match unless its stream has only
- * confirmed deliveries. Existing matches do not change.
+ * confirmed deliveries. Existing matches do not change. The partition of the block's day must be
+ * open.
  */
 export async function insertMatches(
   trx: Db,
@@ -155,30 +167,19 @@ export async function insertMatches(
 ): Promise<DeliverySummary[]> {
   if (matches.length === 0) return [];
   const blockDay = toBlockDay(block.timestamp);
-  await engine.openDay(trx, blockDay);
   const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
   const created: DeliverySummary[] = [];
   const charactersOf = ({ bodyHead, bodyTail }: NewMatch): number =>
     bodyHead.length + bodyTail.length;
   for (const chunk of chunksOf(matches, charactersOf)) {
-    const given = new Map(chunk.map((match) => [newId(), match]));
+    const given = new Map(
+      chunk.map((match) => {
+        const row = toMatchRow(match);
+        return [row.id, { match, row }];
+      }),
+    );
     const wanted = engine.rows(
-      [...given].map(([id, match]) => ({
-        id,
-        stream_id: match.streamId,
-        part: match.part,
-        parts: match.parts,
-        tag: match.tag,
-        logs: match.logs,
-        transactions: match.transactions,
-        internal_transactions: match.internalTransactions,
-        about: match.about,
-        enrichment: match.enrichment,
-        set_aside: match.setAside,
-        body_head: match.bodyHead,
-        body_tail: match.bodyTail,
-        body_bytes: Buffer.byteLength(match.bodyHead) + Buffer.byteLength(match.bodyTail),
-      })),
+      [...given.values()].map(({ row }) => row),
       {
         id: 'text',
         stream_id: 'text',
@@ -196,7 +197,7 @@ export async function insertMatches(
         body_bytes: 'bigint',
       },
     );
-    const { rows: inserted } = await sql<DeliveredRow>`
+    const { rows: inserted } = await sql<{ id: string }>`
       insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
         origin, state, tag, logs, transactions, internal_transactions, about, enrichment, set_aside,
         body_head, body_tail, body_bytes, created_at)
@@ -205,8 +206,8 @@ export async function insertMatches(
         set_aside, body_head, body_tail, body_bytes, ${now}
       from ${wanted} as wanted where true
       on conflict (chain, block_hash, stream_id, part, origin, block_day) do nothing
-      returning ${sql.join(deliveredColumns.map((column) => sql.ref(column)))}`.execute(trx);
-    const found = inserted.map((row) => ({ row, match: given.get(row.id)! }));
+      returning id`.execute(trx);
+    const found = inserted.map(({ id }) => given.get(id)!);
     await countMatched(
       trx,
       engine,
@@ -228,13 +229,35 @@ export async function insertMatches(
         engine,
         found
           .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
-          .map(({ row, match }) => ({ ...row, enriching: match.enrichment !== null })),
+          .map(({ row }) => ({
+            ...{ ...row, enriching: row.enrichment !== null },
+            ...{ chain, block_number: block.number, block_day: blockDay },
+          })),
         phase,
         now,
       )),
     );
   }
   return created;
+}
+
+function toMatchRow(match: NewMatch) {
+  return {
+    id: newId(),
+    stream_id: match.streamId,
+    part: match.part,
+    parts: match.parts,
+    tag: toLedgerText(match.tag),
+    logs: match.logs,
+    transactions: match.transactions,
+    internal_transactions: match.internalTransactions,
+    about: toLedgerText(match.about),
+    enrichment: match.enrichment,
+    set_aside: match.setAside && toLedgerText(match.setAside),
+    body_head: match.bodyHead,
+    body_tail: match.bodyTail,
+    body_bytes: Buffer.byteLength(match.bodyHead) + Buffer.byteLength(match.bodyTail),
+  };
 }
 
 async function insertTransactions(
@@ -251,24 +274,21 @@ async function insertTransactions(
 }
 
 /**
- * Confirms the frozen matches of blocks up to this height, and creates their confirmed deliveries,
+ * Confirms the frozen matches of blocks up to `confirmUpTo`, and creates their confirmed deliveries,
  * except for deleted streams.
  */
 export async function confirmMatches(
   trx: Db,
   engine: Engine,
-  chain: string,
-  height: number,
-  now: number,
+  { chain, confirmUpTo, now, open }: Moment & { chain: string; confirmUpTo: number },
 ): Promise<DeliverySummary[]> {
-  const { open } = await readMoment(engine, trx);
   const ripe = await trx
     .updateTable('match')
     .set({ state: 'confirmed' satisfies MatchState })
     .where(open('block_day'))
     .where('chain', '=', chain)
     .where('state', '=', 'frozen')
-    .where('block_number', '<=', height)
+    .where('block_number', '<=', confirmUpTo)
     .returning([...deliveredColumns, 'enrichment'])
     .execute();
   if (ripe.length === 0) return [];

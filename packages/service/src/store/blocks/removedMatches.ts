@@ -123,18 +123,6 @@ export async function returnMatches(
   const orphaned = await trx
     .selectFrom('match')
     .selectAll()
-    .select((eb) =>
-      eb
-        .exists(
-          eb
-            .selectFrom('delivery')
-            .select('delivery.id')
-            .whereRef('delivery.match_id', '=', 'match.id')
-            .whereRef('delivery.block_day', '=', 'match.block_day')
-            .where('delivery.phase', '=', 'removed'),
-        )
-        .as('taken_back'),
-    )
     .where('chain', '=', chain)
     .where('block_hash', '=', block.hash)
     .where('block_day', '=', toBlockDay(block.timestamp))
@@ -152,10 +140,11 @@ export async function returnMatches(
     if (known === undefined || incarnationOf(known.origin) < incarnationOf(match.origin))
       newest.set(key, match);
   }
+  const takenBack = await listTakenBack(trx, [...newest.values()]);
   const returned: DeliverySummary[] = [];
-  for (const { taken_back: takenBack, ...match } of newest.values()) {
+  for (const match of newest.values()) {
     returned.push(
-      ...(takenBack
+      ...(takenBack.has(match.id)
         ? await announceAgain(
             trx,
             engine,
@@ -167,6 +156,29 @@ export async function returnMatches(
     );
   }
   return returned;
+}
+
+/** Returns the ids of the matches that have a removal webhook. */
+async function listTakenBack(
+  trx: Db,
+  matches: readonly Selectable<Tables['match']>[],
+): Promise<ReadonlySet<string>> {
+  const takenBack = new Set<string>();
+  for (const chunk of chunksOf(matches)) {
+    const rows = await trx
+      .selectFrom('delivery')
+      .select('match_id')
+      .where('block_day', 'in', daysOf(chunk))
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      .where('phase', '=', 'removed')
+      .execute();
+    for (const row of rows) takenBack.add(row.match_id);
+  }
+  return takenBack;
 }
 
 async function revive(

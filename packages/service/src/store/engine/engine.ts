@@ -58,10 +58,10 @@ export interface Engine {
    */
   indexedBy(index: string): RawBuilder<unknown>;
   /**
-   * Lets the transaction return before it is on disk or on a standby. Each later transaction that
-   * waits, such as a claim, also waits for this one. Does nothing on SQLite.
+   * Expression that lets the transaction return before it is on disk or on a standby. Each later
+   * transaction that waits, such as a claim, also waits for this one. Null on SQLite.
    */
-  deferFlush(trx: Db): Promise<void>;
+  readonly deferFlush: RawBuilder<unknown>;
   /** Takes locks with these names until the transaction ends. Does nothing on SQLite. */
   lock(trx: Db, ...names: string[]): Promise<void>;
   /**
@@ -108,7 +108,7 @@ export const sqliteEngine: Engine = {
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   // SQLite runs one write transaction at a time, so no locks are needed.
-  deferFlush: () => Promise.resolve(),
+  deferFlush: sql`null`,
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
   openDays: sql`null`,
@@ -138,9 +138,7 @@ export const postgresEngine: Engine = {
   opaque: (column) => sql`${sql.ref(column)} || ''`,
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
-  async deferFlush(trx) {
-    await sql`set local synchronous_commit = off`.execute(trx);
-  },
+  deferFlush: sql`set_config('synchronous_commit', 'off', true)`,
   async lock(trx, ...names) {
     // Sorts the names, because a fixed order prevents deadlocks.
     await sql`

@@ -3,6 +3,7 @@ import { JOB_STATES, type JobState } from '@sluice/kit/sluice';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { newId } from '../ids.ts';
 import { holdsLease } from '../upkeep/leases.ts';
+import { toBlockDay } from '../engine/partitions.ts';
 import { insertMatches } from '../blocks/matches.ts';
 import { toJob } from '../rows.ts';
 import type { JobWrites } from './contract.ts';
@@ -107,6 +108,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
             await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
           }
           if (matches.length === 0) continue;
+          await engine.openDay(trx, toBlockDay(block.timestamp));
           deliveries.push(
             ...(await insertMatches(trx, engine, {
               chain,
@@ -123,16 +125,17 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
     },
 
     async commitManual({ chain, block, requestId, isConfirmed, matches }) {
-      return db.transaction().execute(async (trx) =>
-        insertMatches(trx, engine, {
+      return db.transaction().execute(async (trx) => {
+        await engine.openDay(trx, toBlockDay(block.timestamp));
+        return insertMatches(trx, engine, {
           chain,
           block,
           origin: `manual:${requestId}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
           matches,
           now: await readNow(engine, trx),
-        }),
-      );
+        });
+      });
     },
   };
 }
