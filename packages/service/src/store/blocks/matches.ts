@@ -241,6 +241,10 @@ export async function insertMatches(
   return created;
 }
 
+/**
+ * Returns the columns of a match that differ within its block. Texts that are copied to deliveries
+ * and events are converted here, so that these have the text that the ledger stores.
+ */
 function toMatchRow(match: NewMatch) {
   return {
     id: newId(),
