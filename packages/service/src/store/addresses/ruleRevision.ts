@@ -48,7 +48,7 @@ export async function settleRules(
   }: {
     chain: string;
     block: BlockHeader;
-    /** What is settled at the chain's checkpoint, from which the block continues. */
+    /** The settled block of the chain's checkpoint, from which the block continues. */
     settled: Settled;
     /** Current rule revision of the ledger. */
     revision: number;
