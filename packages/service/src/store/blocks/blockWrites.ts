@@ -56,7 +56,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
         if (matches.length > 0) await engine.openDay(trx, toBlockDay(block.timestamp));
-        const { now, open } = await readMoment(engine, trx);
+        const moment = await readMoment(engine, trx);
+        const { now } = moment;
         const moved = await trx
           .updateTable('checkpoint')
           .set({
@@ -111,8 +112,13 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           matches,
           now,
         });
+        // Returned matches may be of a day that was closed.
+        const { open } = returned === undefined ? moment : await readMoment(engine, trx);
         const confirmed = await confirmMatches(trx, engine, { chain, confirmUpTo, now, open });
-        return { outcome: 'committed', deliveries: [...returned, ...created, ...confirmed] };
+        return {
+          outcome: 'committed',
+          deliveries: [...(returned ?? []), ...created, ...confirmed],
+        };
       });
     },
 

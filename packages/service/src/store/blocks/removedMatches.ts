@@ -111,7 +111,8 @@ export async function insertRemovals(
 /**
  * Handles a block that returns after it left the chain. Matches without a removal webhook become
  * frozen again, and their canceled deliveries become due. Other matches are sent again as their
- * next incarnation; a removal webhook that is still pending is canceled.
+ * next incarnation; a removal webhook that is still pending is canceled. Returns undefined if the
+ * block has no removed matches; otherwise the partition of its day is open.
  */
 export async function returnMatches(
   trx: Db,
@@ -119,7 +120,7 @@ export async function returnMatches(
   chain: string,
   block: BlockHeader,
   now: number,
-): Promise<DeliverySummary[]> {
+): Promise<DeliverySummary[] | undefined> {
   const orphaned = await trx
     .selectFrom('match')
     .selectAll()
@@ -129,7 +130,7 @@ export async function returnMatches(
     .where('state', '=', 'orphaned')
     .where('origin', 'like', 'live:%')
     .execute();
-  if (orphaned.length === 0) return [];
+  if (orphaned.length === 0) return undefined;
   await engine.openDay(trx, toBlockDay(block.timestamp));
   const streams = await readStreamsOf(trx, orphaned);
   const newest = new Map<string, (typeof orphaned)[number]>();

@@ -97,6 +97,34 @@ async function newStream() {
   return { streamId, chain, commit, attempt };
 }
 
+/**
+ * Follows the chain of a new stream. Returns functions that commit a block, which confirms matches
+ * up to `confirmUpTo`, and that remove all blocks after the first.
+ */
+async function followChain() {
+  const { streamId, chain } = await newStream();
+  const header = (number: number, timestamp: number) => ({
+    ...{ number, timestamp },
+    hash: `h${number}`,
+    parentHash: `h${number - 1}`,
+  });
+  const epoch = await takeChain(store, chain);
+  const genesis = header(0, nowS);
+  await store.startChain({ chain, epoch, block: genesis, genesisHash: genesis.hash });
+  return {
+    streamId,
+    commit: async (number: number, timestamp: number, streams: string[], confirmUpTo: number) =>
+      store.commitBlock({
+        ...{ chain, epoch, confirmUpTo },
+        block: header(number, timestamp),
+        ruleRevision: (await store.readRules(1e9)).revision,
+        windowBlocks: 256,
+        matches: streams.map((id) => newMatch(id, { deliver: 'confirmed' })),
+      }),
+    rewind: () => store.rewindChain({ chain, epoch, ancestor: genesis }),
+  };
+}
+
 const partitions = async (): Promise<string[]> =>
   (await sql('select name from partition order by name')).map((row) => row['name']!);
 const openOnes = async (): Promise<string[]> =>
@@ -176,32 +204,27 @@ describe('a partition is open', () => {
   });
 
   test('while a match in it awaits confirmation', async () => {
-    const { streamId, chain } = await newStream();
-    const header = (number: number, timestamp: number) => ({
-      number,
-      hash: `h${number}`,
-      parentHash: `h${number - 1}`,
-      timestamp,
-    });
-    const epoch = await takeChain(store, chain);
-    await store.startChain({ chain, epoch, block: header(0, nowS), genesisHash: 'h0' });
-    const commit = async (number: number, timestamp: number, streams: string[]) =>
-      store.commitBlock({
-        chain,
-        epoch,
-        block: header(number, timestamp),
-        ruleRevision: (await store.readRules(1e9)).revision,
-        confirmUpTo: number - 1,
-        windowBlocks: 256,
-        matches: streams.map((id) => newMatch(id, { deliver: 'confirmed' })),
-      });
-    await commit(1, nowS - 3 * DAY_S, [streamId]);
+    const { streamId, commit } = await followChain();
+    await commit(1, nowS - 3 * DAY_S, [streamId], 0);
     await tend();
     const name = compact(toBlockDay(nowS - 3 * DAY_S));
     expect(await openOnes()).toContain(name);
-    expect(await commit(2, nowS, [])).toMatchObject({
+    expect(await commit(2, nowS, [], 1)).toMatchObject({
       deliveries: [{ phase: 'confirmed', state: 'pending' }],
     });
+  });
+
+  test('again when a removed match in it returns, which is confirmed at once', async () => {
+    const { streamId, commit, rewind } = await followChain();
+    const name = compact(toBlockDay(nowS - 3 * DAY_S));
+    await commit(1, nowS - 3 * DAY_S, [streamId], 0);
+    await rewind();
+    await tend(30);
+    expect(await openOnes()).not.toContain(name);
+    expect(await commit(1, nowS - 3 * DAY_S, [], 1)).toMatchObject({
+      deliveries: [{ phase: 'confirmed', state: 'pending' }],
+    });
+    expect(await openOnes()).toContain(name);
   });
 
   test('and only open partitions are read by claims and completions', async () => {
