@@ -53,8 +53,8 @@ export const MUTATIONS: readonly Mutation[] = [
         'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          chain,\n          block,',
       ],
       [
-        'matches,\n          now,\n        });\n        const confirmed',
-        'matches,\n          now,\n        }), 1_000);\n        const confirmed',
+        'matches,\n          now,\n        });\n        // Returned',
+        'matches,\n          now,\n        }), 1_000);\n        // Returned',
       ],
     ],
     suite: 'processes',
