@@ -2,7 +2,9 @@ import {
   type ExplainOutcome,
   type ExplainReason,
   type ExplainVerdict,
+  type Explanation,
   type StreamVerdict,
+  findDeliveryIds,
   isShortId,
 } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
@@ -60,16 +62,21 @@ const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
 /** Prints each stream's verdict and the reason for it. */
 async function explain(given: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
-  const what = isShortId(given) ? await findDeliveryId(sluice, given) : given;
   const { stream: wanted } = options;
-  const found = await sluice.explain(what, { chain: options.chain });
+  const ask = (what: string) => sluice.explain(what, { chain: options.chain });
+  let found = await ask(isShortId(given) ? await findDeliveryId(sluice, given) : given);
+  // The short ID of one in 40 deliveries has only digits, like the number of a block.
+  if (!wasFound(found) && /^\d{8}$/.test(given)) {
+    const id = chooseId(given, await findDeliveryIds(sluice, given), 'deliveries');
+    if (id !== undefined) found = await ask(id);
+  }
   const streams = found.streams.filter(
     ({ streamId, tag }) =>
       wanted === undefined ||
       wanted === tag ||
       chooseId(wanted, [streamId], 'streams') === streamId,
   );
-  const isFound = found.kind !== 'unknown' && (found.kind === 'address' || found.block !== null);
+  const isFound = wasFound(found);
   if (options.json) terminal.printJson({ ...found, streams });
   else {
     if (isFound) terminal.printText(found.message);
@@ -91,6 +98,9 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
     throw new CommandError('check_failed', `No stream has the verdict ${expect}; verdicts: ${got}`);
   }
 }
+
+const wasFound = ({ kind, block }: Explanation): boolean =>
+  kind !== 'unknown' && (kind === 'address' || block !== null);
 
 function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
   const { tag, streamId, verdict, reason, stages, deliveries } = stream;

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -64,6 +66,24 @@ describe('every command accepts the ids that others print', () => {
       expect(unknown.stderr).toContain('matches the ID …fffffff0');
     },
   );
+
+  test('explain accepts a short id of digits that is not the number of a block', async () => {
+    const [id = ''] = ids;
+    const digits = '11815357';
+    const renamed = id.slice(0, -digits.length) + digits;
+    await world.whileStopped(async () => {
+      const ledger = new DatabaseSync(join(world.folder, 'data', 'sluice.db'));
+      ledger.exec(`update delivery set id = '${renamed}' where id = '${id}';
+        update attempt set delivery_id = '${renamed}' where delivery_id = '${id}'`);
+      ledger.close();
+    });
+    ids[0] = renamed;
+    const whole = await world.sluice(['explain', renamed, '--json']);
+    expect(whole.code).toBe(0);
+    expect(await world.sluice(['explain', digits, '--json'])).toEqual(whole);
+    const unknown = await world.sluice(['explain', '11815358']);
+    expect(unknown.stderr).toContain('has block 11815358');
+  });
 
   test('accepts the id of a table row', async () => {
     const { stdout } = await world.sluice(['deliveries', 'list', '--limit', '1']);
