@@ -107,8 +107,8 @@ export const sqliteEngine: Engine = {
   opaque: (column) => sql.ref(column),
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
-  // SQLite runs one write transaction at a time, so no locks are needed.
   deferFlush: sql`null`,
+  // SQLite runs one write transaction at a time, so no locks are needed.
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
   openDays: sql`null`,
