@@ -29,6 +29,7 @@ const CONFIRMATIONS = 2;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-processes-'));
 let anvil: Anvil;
 let postgres: Postgres;
+let database: pg.Client;
 let sink: WebhookSink;
 let ingesters: Served[];
 let delivering: Served;
@@ -49,6 +50,8 @@ const startIngester = (): Promise<Served> =>
 
 beforeAll(async () => {
   [anvil, postgres, sink] = await Promise.all([startAnvil(), startPostgres(), startWebhookSink()]);
+  database = new pg.Client(postgres.url);
+  await database.connect();
   // The processes start one after another, because on two cores they would not start faster in
   // parallel.
   ingesters = [await startIngester(), await startIngester()];
@@ -58,7 +61,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await Promise.all(started.filter((each) => each.isRunning()).map((each) => each.kill()));
-  await sink.close();
+  await Promise.all([sink.close(), database.end()]);
   await Promise.all([postgres.stop(), anvil.stop()]);
   rmSync(folder, { recursive: true });
 });
@@ -356,9 +359,6 @@ async function watchLive(on: Served, lastEventId?: string) {
 
 test('live events are the same at each API process, and can be resumed at the other', async () => {
   const { id, to } = await watch(4);
-  const database = new pg.Client(postgres.url);
-  database.on('error', () => {});
-  await database.connect();
   const witness = await watchLive(apis[0]);
   // The first event provides an id to resume from.
   await clientOf(apis[0]).streams.update(id, { tag: 'watched' });
@@ -402,7 +402,6 @@ test('live events are the same at each API process, and can be resumed at the ot
     ),
   );
   await Promise.all([witness.leave(), last.leave()]);
-  await database.end();
   resumed.push(...last.seen);
   expect(outcomes(witness.seen).toSorted()).toEqual(expected.toSorted());
   const count = Math.min(witness.seen.length, resumed.length);
@@ -488,6 +487,9 @@ test('one process sends alerts, and another after it is killed; none is sent twi
   // No other stream has the URLs of these accounts, so each failure has one alert.
   const first = await failStream(3);
   await until('the first alert is sent', () => reported().length === 1);
+  // A process that is killed before it records the alert leaves it to be sent again.
+  const recorded = () => database.query('select from alert where sent_at is not null');
+  await until('it is recorded', async () => (await recorded()).rowCount === 1);
   const reporter = ingesters.find(({ output }) => output().includes('lease taken lease=alerts'))!;
   await reporter.kill();
   const second = await failStream(2);
