@@ -1,14 +1,21 @@
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
 import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, readMoment, readNow } from '../engine/engine.ts';
+import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import { toBlockDay } from '../engine/partitions.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
-import { confirmMatches, insertMatches, liveOrigin, withoutDeleted } from './matches.ts';
-import { insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
+import {
+  confirmMatches,
+  deliverConfirmed,
+  insertMatches,
+  liveOrigin,
+  selectKnown,
+  withoutDeleted,
+} from './matches.ts';
+import { insertRemovals, isRemoved, orphanMatches, returnMatches } from './removedMatches.ts';
 import { newId } from '../ids.ts';
-import { type Settled, UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
+import { UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
 import { noteByRange, recordUnverified } from './unverified.ts';
 
@@ -39,13 +46,23 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       } = commit;
       // The blocks of the window must be consecutive, so it restarts here if blocks were skipped.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
+      const day = toBlockDay(block.timestamp);
       return db.transaction().execute(async (trx) => {
-        const held = await holdRules(trx, engine, { chain, epoch, after });
+        const [[held], [read], known] = await engine.pipeline(trx, [
+          () => {
+            const openDay = commit.matches.length > 0 ? day : undefined;
+            return holdCheckpoint(trx, engine, { chain, epoch, after, openDay });
+          },
+          () => selectMoment(engine).compile(trx),
+          () => selectKnown(trx, chain, block).compile(),
+        ]);
         if (held === undefined) return { outcome: 'lost-lease' };
-        const { revision, checkpoint } = held;
-        if (checkpoint === undefined) return { outcome: 'not-next' };
-        const rules = { chain, block, settled: checkpoint, revision, ruleRevision };
-        const settled = await settleRules(trx, rules);
+        if (held.is_next === null) return { outcome: 'not-next' };
+        const { revision } = held;
+        const settled = await settleRules(trx, {
+          ...{ chain, block, revision, ruleRevision },
+          settled: { number: held.settled_number, revision: held.settled_revision },
+        });
         if (ruleRevision < settled) return { outcome: 'stale-rules', revision: settled };
         if (ruleRevision > settled) {
           await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
@@ -55,24 +72,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         const matches =
           revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
-        if (matches.length > 0) await engine.openDay(trx, toBlockDay(block.timestamp));
-        const moment = await readMoment(engine, trx);
+        let moment = toMoment(engine, read!);
         const { now } = moment;
-        const moved = await trx
-          .updateTable('checkpoint')
-          .set({
-            number: block.number,
-            hash: block.hash,
-            version: block.lastVersion ?? null,
-            ...UNSETTLED,
-            updated_at: now,
-          })
-          .where('chain', '=', chain)
-          .where('number', '=', after.number)
-          .where('hash', '=', after.hash)
-          .returning('chain')
-          .execute();
-        if (moved.length === 0) return { outcome: 'not-next' };
         if (searched !== undefined) {
           const range = { from: after.number + 1, to: block.number };
           if (!searched.isProven) await noteByRange(trx, { chain, streamId: null, ...range, now });
@@ -83,41 +84,32 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
         }
 
-        await trx
-          .insertInto('block')
-          .values({
-            chain,
-            number: block.number,
-            hash: block.hash,
-            parent_hash: block.parentHash,
-            timestamp: block.timestamp,
-            matches: matches.length,
-            created_at: now,
-          })
-          .execute();
-        await trx
-          .deleteFrom('block')
-          .where('chain', '=', chain)
-          .where('number', '<=', block.number - keptBlocks)
-          .execute();
-
+        const isReturning = known.some(isRemoved);
+        if (isReturning || held.is_open === 0) {
+          await engine.openDay(trx, day);
+          moment = await readMoment(engine, trx);
+        }
         // If this block left the chain earlier, its matches still exist. They are restored here,
         // and the insert below skips them.
-        const returned = await returnMatches(trx, engine, chain, block, now);
+        const returned = isReturning ? await returnMatches(trx, engine, chain, block, now) : [];
         const created = await insertMatches(trx, engine, {
-          chain,
-          block,
+          ...{ chain, block, known, matches, now },
           origin: liveOrigin(0),
           state: 'frozen',
-          matches,
-          now,
         });
-        // Returned matches may be of a day that was closed.
-        const { open } = returned === undefined ? moment : await readMoment(engine, trx);
-        const confirmed = await confirmMatches(trx, engine, { chain, confirmUpTo, now, open });
+        const [confirmed] = await engine.pipeline(trx, [
+          () => confirmMatches(trx, { chain, confirmUpTo, open: moment.open }),
+          () => moveCheckpoint(trx, chain, block, now),
+          () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
+          () => trimWindow(trx, chain, block.number - keptBlocks),
+        ]);
         return {
           outcome: 'committed',
-          deliveries: [...(returned ?? []), ...created, ...confirmed],
+          deliveries: [
+            ...returned,
+            ...created,
+            ...(await deliverConfirmed(trx, engine, confirmed, now)),
+          ],
         };
       });
     },
@@ -164,40 +156,83 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 }
 
 /**
- * Locks the lease of a chain and the revision of the rules for the rest of the transaction, and
- * reads what a block after `after` depends on: one statement, because each block commit waits for
- * its response. Returns undefined if the lease has another epoch. `checkpoint` is undefined if
- * `after` is not the chain's checkpoint.
+ * Builds the statement that locks the lease of a chain, the revision of the rules, and the chain's
+ * checkpoint for the rest of the transaction, and reads them. It returns no row if the lease has
+ * another epoch. `is_next` is null if the checkpoint is not at `after`. `is_open` is 0 if the
+ * partition of `openDay` must still be opened.
  *
  * The transaction will not wait for the disk: if a crash undoes it, the block is read again. Its
  * webhooks have not been sent yet, because claims wait until they and all earlier commits are
  * durable.
  */
-async function holdRules(
+function holdCheckpoint(
   trx: Db,
   engine: Engine,
-  { chain, epoch, after }: { chain: string; epoch: number; after: BlockRef },
-): Promise<{ revision: number; checkpoint: Settled | undefined } | undefined> {
-  const { rows } = await sql<{
-    revision: number;
-    is_next: number;
-    settled_number: number | null;
-    settled_revision: number | null;
-  }>`
-    select rule_revision.revision, case when checkpoint.chain is null then 0 else 1 end as is_next,
-      settled_number, settled_revision, ${engine.deferFlush} as flush
-    from lease cross join rule_revision
-      left join checkpoint on checkpoint.chain = ${chain}
-        and checkpoint.number = ${after.number} and checkpoint.hash = ${after.hash}
+  {
+    chain,
+    epoch,
+    after,
+    openDay,
+  }: { chain: string; epoch: number; after: BlockRef; openDay: string | undefined },
+): CompiledQuery<HeldCheckpoint> {
+  const lock = (clause: RawBuilder<unknown>) => (engine.name === 'postgres' ? clause : sql``);
+  const isOpen = openDay === undefined ? sql`1` : engine.isOpen(openDay);
+  return sql<HeldCheckpoint>`
+    select rule_revision.revision, is_next, settled_number, settled_revision, ${isOpen} as is_open,
+      ${engine.deferFlush} as flush
+    from lease cross join rule_revision left join (
+      select 1 as is_next, settled_number, settled_revision from checkpoint
+      where chain = ${chain} and number = ${after.number} and hash = ${after.hash}
+      ${lock(sql`for no key update`)}) as held on true
     where lease.name = ${chain} and lease.epoch = ${epoch}
-    ${engine.name === 'postgres' ? sql`for key share of lease for share of rule_revision` : sql``}`.execute(
-    trx,
-  );
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  const settled = { number: row.settled_number, revision: row.settled_revision };
-  return { revision: row.revision, checkpoint: row.is_next === 1 ? settled : undefined };
+    ${lock(sql`for key share of lease for share of rule_revision`)}`.compile(trx);
 }
+
+interface HeldCheckpoint {
+  revision: number;
+  is_next: number | null;
+  settled_number: number | null;
+  settled_revision: number | null;
+  is_open: number;
+}
+
+const moveCheckpoint = (
+  trx: Db,
+  chain: string,
+  { number, hash, lastVersion }: BlockHeader,
+  now: number,
+): CompiledQuery<unknown> =>
+  trx
+    .updateTable('checkpoint')
+    .set({ number, hash, version: lastVersion ?? null, ...UNSETTLED, updated_at: now })
+    .where('chain', '=', chain)
+    .compile();
+
+/** Builds the statement that adds a block to the window of blocks that may leave the chain. */
+const appendToWindow = (
+  trx: Db,
+  {
+    chain,
+    block,
+    matches,
+    now,
+  }: { chain: string; block: BlockHeader; matches: number; now: number },
+): CompiledQuery<unknown> =>
+  trx
+    .insertInto('block')
+    .values({
+      chain,
+      number: block.number,
+      hash: block.hash,
+      parent_hash: block.parentHash,
+      timestamp: block.timestamp,
+      matches,
+      created_at: now,
+    })
+    .compile();
+
+const trimWindow = (trx: Db, chain: string, upTo: number): CompiledQuery<unknown> =>
+  trx.deleteFrom('block').where('chain', '=', chain).where('number', '<=', upTo).compile();
 
 /** Number of reorgs kept per chain, for display. */
 const REORGS = 100;
@@ -243,16 +278,5 @@ async function beginWindow(
     .onConflict((conflict) => conflict.column('chain').doUpdateSet(values))
     .execute();
   await trx.deleteFrom('block').where('chain', '=', chain).execute();
-  await trx
-    .insertInto('block')
-    .values({
-      chain,
-      number: block.number,
-      hash: block.hash,
-      parent_hash: block.parentHash,
-      timestamp: block.timestamp,
-      matches: 0,
-      created_at: now,
-    })
-    .execute();
+  await trx.executeQuery(appendToWindow(trx, { chain, block, matches: 0, now }));
 }

@@ -1,5 +1,5 @@
 /** Creates and confirms matches and their deliveries. Each function runs within a transaction. */
-import { type Selectable, sql } from 'kysely';
+import { type CompiledQuery, type SelectQueryBuilder, type Selectable, sql } from 'kysely';
 import type { DeliveryPhase, DeliveryState, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
@@ -83,68 +83,104 @@ export async function insertDeliveries(
   now: number,
 ): Promise<DeliverySummary[]> {
   const created: DeliverySummary[] = [];
-  const first = {
-    ...{ phase, attempts: 0, last_status: null, last_duration_ms: null },
-    ...{ run_at: now, created_at: now, updated_at: now },
-  };
   for (const chunk of chunksOf(matches)) {
-    const wanted = new Map(
-      chunk.map((match) => {
-        const id = newId();
-        return [
-          id,
-          {
-            id,
-            match_id: match.id,
-            stream_id: match.stream_id,
-            chain: match.chain,
-            block_number: match.block_number,
-            block_day: match.block_day,
-            tag: match.tag,
-            records: match.logs + match.transactions + match.internal_transactions,
-            about: match.about,
-            state: firstState(match),
-            body_bytes: match.body_bytes,
-            last_error: match.set_aside,
-          },
-        ];
-      }),
-    );
-    const listed = engine.rows([...wanted.values()], {
-      id: 'text',
-      match_id: 'text',
-      stream_id: 'text',
-      chain: 'text',
-      block_number: 'bigint',
-      block_day: 'text',
-      tag: 'text',
-      records: 'bigint',
-      about: 'text',
-      state: 'text',
-      body_bytes: 'bigint',
-      last_error: 'text',
-    });
-    const { rows } = await sql<{ id: string }>`
-      insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag,
-        records, about, state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at,
-        last_error, created_at, updated_at)
-      select id, match_id, stream_id, ${phase}, chain, block_number, block_day, tag,
-        records, about, state, 0, 0, 0,
-        (select strict_order from stream where stream.id = wanted.stream_id), 0, body_bytes, ${now},
-        last_error, ${now}, ${now}
-      from ${listed} as wanted where true
-      on conflict (match_id, phase, block_day) do nothing
-      returning id`.execute(trx);
-    created.push(...rows.map(({ id }) => toDeliverySummary({ ...wanted.get(id)!, ...first })));
+    const { statement, toSummary } = toDeliveries(trx, engine, chunk, phase, now);
+    created.push(...(await trx.executeQuery(statement)).rows.map(toSummary));
   }
   return created;
 }
 
+interface NewDeliveries {
+  statement: CompiledQuery<{ id: string }>;
+  /** Converts a row that the statement returned. */
+  toSummary(row: { id: string }): DeliverySummary;
+}
+
+/** Builds the statement that creates deliveries. */
+function toDeliveries(
+  trx: Db,
+  engine: Engine,
+  matches: readonly DeliveredMatch[],
+  phase: DeliveryPhase,
+  now: number,
+): NewDeliveries {
+  const wanted = new Map(
+    matches.map((match) => {
+      const id = newId();
+      return [
+        id,
+        {
+          id,
+          match_id: match.id,
+          stream_id: match.stream_id,
+          chain: match.chain,
+          block_number: match.block_number,
+          block_day: match.block_day,
+          tag: match.tag,
+          records: match.logs + match.transactions + match.internal_transactions,
+          about: match.about,
+          state: firstState(match),
+          body_bytes: match.body_bytes,
+          last_error: match.set_aside,
+        },
+      ];
+    }),
+  );
+  const listed = engine.rows([...wanted.values()], {
+    id: 'text',
+    match_id: 'text',
+    stream_id: 'text',
+    chain: 'text',
+    block_number: 'bigint',
+    block_day: 'text',
+    tag: 'text',
+    records: 'bigint',
+    about: 'text',
+    state: 'text',
+    body_bytes: 'bigint',
+    last_error: 'text',
+  });
+  const statement = sql<{ id: string }>`
+    insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag,
+      records, about, state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at,
+      last_error, created_at, updated_at)
+    select id, match_id, stream_id, ${phase}, chain, block_number, block_day, tag,
+      records, about, state, 0, 0, 0,
+      (select strict_order from stream where stream.id = wanted.stream_id), 0, body_bytes, ${now},
+      last_error, ${now}, ${now}
+    from ${listed} as wanted where true
+    on conflict (match_id, phase, block_day) do nothing
+    returning id`.compile(trx);
+  const first = {
+    ...{ phase, attempts: 0, last_status: null, last_duration_ms: null },
+    ...{ run_at: now, created_at: now, updated_at: now },
+  };
+  return { statement, toSummary: ({ id }) => toDeliverySummary({ ...wanted.get(id)!, ...first }) };
+}
+
+/** A match of a block that the ledger has already. */
+export type KnownMatch = Pick<Selectable<Tables['match']>, (typeof knownColumns)[number]>;
+
+const knownColumns = ['stream_id', 'part', 'origin', 'state'] as const;
+
+/** Returns a query for the matches of a block that the ledger has, of all origins. */
+export const selectKnown = (
+  trx: Db,
+  chain: string,
+  { hash, timestamp }: BlockHeader,
+): SelectQueryBuilder<Tables, 'match', KnownMatch> =>
+  trx
+    .selectFrom('match')
+    .select(knownColumns)
+    .where('chain', '=', chain)
+    .where('block_hash', '=', hash)
+    .where('block_day', '=', toBlockDay(timestamp));
+
 /**
  * Inserts the matches of a block and their first deliveries: the confirmed delivery of a
  * `confirmed` match, or the unconfirmed delivery of a `frozen` match unless its stream has only
- * confirmed deliveries. Existing matches do not change. The partition of the block's day must be
- * open.
+ * confirmed deliveries. Omits matches of this origin that are `known`. The partition of the block's
+ * day must be open.
  */
 export async function insertMatches(
   trx: Db,
@@ -154,92 +190,85 @@ export async function insertMatches(
     block,
     origin,
     state,
-    matches,
+    known,
     now,
+    ...given
   }: {
     chain: string;
     block: BlockHeader;
     origin: string;
     state: 'frozen' | 'confirmed';
     matches: readonly NewMatch[];
+    known: readonly KnownMatch[];
     now: number;
   },
 ): Promise<DeliverySummary[]> {
-  if (matches.length === 0) return [];
-  const blockDay = toBlockDay(block.timestamp);
   const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
+  const place = { chain, block_number: block.number, block_day: toBlockDay(block.timestamp) };
+  const isKnown = new Set(
+    known.flatMap((each) => (each.origin === origin ? [`${each.stream_id} ${each.part}`] : [])),
+  );
+  const matches =
+    isKnown.size === 0
+      ? given.matches
+      : given.matches.filter(({ streamId, part }) => !isKnown.has(`${streamId} ${part}`));
   const created: DeliverySummary[] = [];
   const charactersOf = ({ bodyHead, bodyTail }: NewMatch): number =>
     bodyHead.length + bodyTail.length;
   for (const chunk of chunksOf(matches, charactersOf)) {
-    const given = new Map(
-      chunk.map((match) => {
-        const row = toMatchRow(match);
-        return [row.id, { match, row }];
-      }),
-    );
-    const wanted = engine.rows(
-      [...given.values()].map(({ row }) => row),
-      {
-        id: 'text',
-        stream_id: 'text',
-        part: 'bigint',
-        parts: 'bigint',
-        tag: 'text',
-        logs: 'bigint',
-        transactions: 'bigint',
-        internal_transactions: 'bigint',
-        about: 'text',
-        enrichment: 'text',
-        set_aside: 'text',
-        body_head: 'text',
-        body_tail: 'text',
-        body_bytes: 'bigint',
-      },
-    );
-    const { rows: inserted } = await sql<{ id: string }>`
-      insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
-        origin, state, tag, logs, transactions, internal_transactions, about, enrichment, set_aside,
-        body_head, body_tail, body_bytes, created_at)
-      select id, stream_id, ${chain}, ${block.number}, ${block.hash}, ${blockDay}, part, parts,
-        ${origin}, ${state}, tag, logs, transactions, internal_transactions, about, enrichment,
-        set_aside, body_head, body_tail, body_bytes, ${now}
-      from ${wanted} as wanted where true
-      on conflict (chain, block_hash, stream_id, part, origin, block_day) do nothing
-      returning id`.execute(trx);
-    const found = inserted.map(({ id }) => given.get(id)!);
-    await countMatched(
+    const rows = chunk.map(toMatchRow);
+    const insertRows = (): CompiledQuery<unknown> =>
+      sql`
+        insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
+          origin, state, tag, logs, transactions, internal_transactions, about, enrichment,
+          set_aside, body_head, body_tail, body_bytes, created_at)
+        select id, stream_id, ${chain}, ${block.number}, ${block.hash}, ${place.block_day}, part,
+          parts, ${origin}, ${state}, tag, logs, transactions, internal_transactions, about,
+          enrichment, set_aside, body_head, body_tail, body_bytes, ${now}
+        from ${engine.rows(rows, matchColumns)} as wanted`.compile(trx);
+    const delivered = rows.filter((_, n) => phase === 'confirmed' || chunk[n]!.deliver === 'both');
+    let deliveries: NewDeliveries | undefined;
+    const insertDelivered = (): CompiledQuery<{ id: string }> | undefined => {
+      if (delivered.length === 0) return undefined;
+      const wanted = delivered.map((row) => ({
+        ...row,
+        ...place,
+        enriching: row.enrichment !== null,
+      }));
+      deliveries = toDeliveries(trx, engine, wanted, phase, now);
+      return deliveries.statement;
+    };
+    const [, , , inserted] = await engine.pipeline<[unknown, unknown, unknown, { id: string }]>(
       trx,
-      engine,
-      chain,
-      found.map(({ match }) => match),
-      now,
+      [
+        insertRows,
+        () => countMatched(trx, engine, chain, chunk, now),
+        () => toTransactions(trx, engine, chunk, rows, place.block_day),
+        insertDelivered,
+      ],
     );
-    await insertTransactions(
-      trx,
-      engine,
-      found.flatMap(({ row, match }) =>
-        match.transactionHashes.map((hash) => ({ hash, match_id: row.id })),
-      ),
-      blockDay,
-    );
-    created.push(
-      ...(await insertDeliveries(
-        trx,
-        engine,
-        found
-          .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
-          .map(({ row }) => ({
-            ...{ ...row, enriching: row.enrichment !== null },
-            ...{ chain, block_number: block.number, block_day: blockDay },
-          })),
-        phase,
-        now,
-      )),
-    );
+    for (const row of inserted) created.push(deliveries!.toSummary(row));
   }
   return created;
 }
+
+/** Types of the columns of a match that differ within its block. */
+const matchColumns = {
+  id: 'text',
+  stream_id: 'text',
+  part: 'bigint',
+  parts: 'bigint',
+  tag: 'text',
+  logs: 'bigint',
+  transactions: 'bigint',
+  internal_transactions: 'bigint',
+  about: 'text',
+  enrichment: 'text',
+  set_aside: 'text',
+  body_head: 'text',
+  body_tail: 'text',
+  body_bytes: 'bigint',
+} as const;
 
 /**
  * Returns the columns of a match that differ within its block. Texts that are copied to deliveries
@@ -264,29 +293,33 @@ function toMatchRow(match: NewMatch) {
   };
 }
 
-async function insertTransactions(
+/**
+ * Builds the statement that inserts the transactions of these matches, which are found by their
+ * hashes. Returns undefined if there are none.
+ */
+function toTransactions(
   trx: Db,
   engine: Engine,
-  pairs: readonly { hash: string; match_id: string }[],
+  matches: readonly NewMatch[],
+  ids: readonly { id: string }[],
   blockDay: string,
-): Promise<void> {
-  if (pairs.length === 0) return;
-  const rows = engine.rows(pairs, { hash: 'text', match_id: 'text' });
-  await sql`
+): CompiledQuery<unknown> | undefined {
+  const pairs = matches.flatMap(({ transactionHashes }, n) =>
+    transactionHashes.map((hash) => ({ hash, match_id: ids[n]!.id })),
+  );
+  if (pairs.length === 0) return undefined;
+  return sql`
     insert into match_transaction (transaction_hash, match_id, block_day)
-    select hash, match_id, ${blockDay} from ${rows} as found`.execute(trx);
+    select hash, match_id, ${blockDay}
+    from ${engine.rows(pairs, { hash: 'text', match_id: 'text' })} as found`.compile(trx);
 }
 
-/**
- * Confirms the frozen matches of blocks up to `confirmUpTo`, and creates their confirmed deliveries,
- * except for deleted streams.
- */
-export async function confirmMatches(
+/** Builds the statement that confirms the frozen matches of blocks up to `confirmUpTo`. */
+export const confirmMatches = (
   trx: Db,
-  engine: Engine,
-  { chain, confirmUpTo, now, open }: Moment & { chain: string; confirmUpTo: number },
-): Promise<DeliverySummary[]> {
-  const ripe = await trx
+  { chain, confirmUpTo, open }: Pick<Moment, 'open'> & { chain: string; confirmUpTo: number },
+): CompiledQuery<ConfirmedRow> =>
+  trx
     .updateTable('match')
     .set({ state: 'confirmed' satisfies MatchState })
     .where(open('block_day'))
@@ -294,13 +327,23 @@ export async function confirmMatches(
     .where('state', '=', 'frozen')
     .where('block_number', '<=', confirmUpTo)
     .returning([...deliveredColumns, 'enrichment'])
-    .execute();
-  if (ripe.length === 0) return [];
-  const streams = await readStreamsOf(trx, ripe);
+    .compile();
+
+type ConfirmedRow = DeliveredRow & Pick<Selectable<Tables['match']>, 'enrichment'>;
+
+/** Creates the confirmed deliveries of confirmed matches, except for deleted streams. */
+export async function deliverConfirmed(
+  trx: Db,
+  engine: Engine,
+  confirmed: readonly ConfirmedRow[],
+  now: number,
+): Promise<DeliverySummary[]> {
+  if (confirmed.length === 0) return [];
+  const streams = await readStreamsOf(trx, confirmed);
   return insertDeliveries(
     trx,
     engine,
-    ripe
+    confirmed
       .filter((match) => streams.has(match.stream_id))
       .map((match) => ({ ...match, enriching: match.enrichment !== null })),
     'confirmed',

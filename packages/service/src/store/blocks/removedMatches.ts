@@ -12,6 +12,7 @@ import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { BlockHeader } from './contract.ts';
 import {
   type DeliveredMatch,
+  type KnownMatch,
   chunksOf,
   deliveredColumns,
   firstState,
@@ -108,11 +109,15 @@ export async function insertRemovals(
   return notices;
 }
 
+/** Returns whether this match of a returning block must be restored. */
+export const isRemoved = ({ state, origin }: KnownMatch): boolean =>
+  state === 'orphaned' && origin.startsWith('live:');
+
 /**
  * Handles a block that returns after it left the chain. Matches without a removal webhook become
  * frozen again, and their canceled deliveries become due. Other matches are sent again as their
- * next incarnation; a removal webhook that is still pending is canceled. Returns undefined if the
- * block has no removed matches; otherwise the partition of its day is open.
+ * next incarnation; a removal webhook that is still pending is canceled. The partition of the block's
+ * day must be open.
  */
 export async function returnMatches(
   trx: Db,
@@ -120,7 +125,7 @@ export async function returnMatches(
   chain: string,
   block: BlockHeader,
   now: number,
-): Promise<DeliverySummary[] | undefined> {
+): Promise<DeliverySummary[]> {
   const orphaned = await trx
     .selectFrom('match')
     .selectAll()
@@ -130,8 +135,6 @@ export async function returnMatches(
     .where('state', '=', 'orphaned')
     .where('origin', 'like', 'live:%')
     .execute();
-  if (orphaned.length === 0) return undefined;
-  await engine.openDay(trx, toBlockDay(block.timestamp));
   const streams = await readStreamsOf(trx, orphaned);
   const newest = new Map<string, (typeof orphaned)[number]>();
   for (const match of orphaned) {

@@ -2,7 +2,15 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { toLedgerJson } from './ledgerText.ts';
 import { type ArrayValue, toBinaryArray } from './postgres/postgresArrays.ts';
-import { type DayFilter, type DayRange, openDay, openDays, toDayFilter } from './partitions.ts';
+import {
+  type DayFilter,
+  type DayRange,
+  isOpen,
+  openDay,
+  openDays,
+  toDayFilter,
+} from './partitions.ts';
+import { type Pipeline, oneByOne, withoutWaiting } from './pipeline.ts';
 import type { Db, Tables } from './tables.ts';
 
 /** Column types of a row list, by their PostgreSQL names. */
@@ -62,8 +70,20 @@ export interface Engine {
    * transaction that waits, such as a claim, also waits for this one. Null on SQLite.
    */
   readonly deferFlush: RawBuilder<unknown>;
+  /**
+   * Executes statements of a transaction in this order, and returns the rows of each. None can
+   * depend on the rows of another.
+   *
+   * @throws the first error
+   */
+  readonly pipeline: Pipeline;
   /** Takes locks with these names until the transaction ends. Does nothing on SQLite. */
   lock(trx: Db, ...names: string[]): Promise<void>;
+  /**
+   * Expression that is 1 if the partition of this day is open, and keeps it open until the
+   * transaction ends; 0 otherwise. Always 1 on SQLite.
+   */
+  isOpen(day: string): RawBuilder<number>;
   /**
    * Ensures that the partition of this day exists and is included in searches for pending rows.
    * Must be called before a match or delivery of the day is written or becomes pending again.
@@ -108,8 +128,10 @@ export const sqliteEngine: Engine = {
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   deferFlush: sql`null`,
+  pipeline: oneByOne,
   // SQLite runs one write transaction at a time, so no locks are needed.
   lock: () => Promise.resolve(),
+  isOpen: () => sql`1`,
   openDay: () => Promise.resolve(),
   openDays: sql`null`,
   toDayFilter: () => () => sql`true`,
@@ -139,12 +161,14 @@ export const postgresEngine: Engine = {
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
   deferFlush: sql`set_config('synchronous_commit', 'off', true)`,
+  pipeline: withoutWaiting,
   async lock(trx, ...names) {
     // Sorts the names, because a fixed order prevents deadlocks.
     await sql`
       select pg_advisory_xact_lock(hashtextextended(value, 0))
       from json_array_elements_text(${JSON.stringify(names.toSorted())}::json)`.execute(trx);
   },
+  isOpen,
   openDay,
   openDays,
   toDayFilter,
@@ -181,8 +205,20 @@ export interface Moment {
   open: DayFilter;
 }
 
+interface MomentRow {
+  now: number;
+  days: DayRange[];
+}
+
+export const selectMoment = (engine: Engine): RawBuilder<MomentRow> =>
+  sql`select ${engine.now()} as now, ${engine.openDays} as days`;
+
+export const toMoment = (engine: Engine, { now, days }: MomentRow): Moment => ({
+  now,
+  open: engine.toDayFilter(days),
+});
+
 export async function readMoment(engine: Engine, db: Db): Promise<Moment> {
-  const { rows } = await sql<{ now: number; days: DayRange[] }>`
-    select ${engine.now()} as now, ${engine.openDays} as days`.execute(db);
-  return { now: rows[0]!.now, open: engine.toDayFilter(rows[0]!.days) };
+  const { rows } = await selectMoment(engine).execute(db);
+  return toMoment(engine, rows[0]!);
 }

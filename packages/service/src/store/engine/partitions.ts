@@ -73,14 +73,16 @@ export const openDays = sql`(
   from partition where open)`;
 
 /**
- * Ensures that rows of this day can be written, and are included in searches for pending rows.
- * Until the transaction ends, the partition cannot be closed or dropped.
+ * Expression that is 1 if rows of this day can be written, and are included in searches for pending
+ * rows; 0 otherwise. If 1, the partition cannot be closed or dropped until the transaction ends.
  */
+export const isOpen = (day: string): RawBuilder<number> => sql<number>`(select count(*)::int from (
+  select from partition where from_day <= ${day} and to_day > ${day} and open for share) as held)`;
+
+/** Opens the partition of this day, so that {@link isOpen} is 1. */
 export async function openDay(trx: Db, day: string): Promise<void> {
-  const { rows } = await sql`
-    select from partition where from_day <= ${day} and to_day > ${day} and open
-    for share`.execute(trx);
-  if (rows.length > 0) return;
+  const { rows } = await sql<{ is_open: number }>`select ${isOpen(day)} as is_open`.execute(trx);
+  if (rows[0]!.is_open === 1) return;
   await sql`select pg_advisory_xact_lock(hashtextextended('partitions', 0))`.execute(trx);
   const reopened = await trx
     .updateTable('partition')

@@ -4,7 +4,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import { newId } from '../ids.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import { toBlockDay } from '../engine/partitions.ts';
-import { insertMatches } from '../blocks/matches.ts';
+import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from '../rows.ts';
 import type { JobWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
@@ -116,6 +116,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
               origin: `job:${id}`,
               state: 'confirmed',
               matches,
+              known: await selectKnown(trx, chain, block).execute(),
               now,
             })),
           );
@@ -133,6 +134,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           origin: `manual:${requestId}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
           matches,
+          known: await selectKnown(trx, chain, block).execute(),
           now: await readNow(engine, trx),
         });
       });

@@ -2,7 +2,7 @@
  * Counts attempts, deliveries and matches. Changes are appended and rolled up later, because
  * concurrent updates of the same counters could deadlock.
  */
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
@@ -113,28 +113,28 @@ export async function countActivity(
   );
 }
 
-/** Counts the records of a block's matches, by type, in the minute of `now`. */
-export async function countMatched(
+/**
+ * Builds the statement that counts the records of a block's matches, by type, in the minute of
+ * `now`. Returns undefined if there are no records.
+ */
+export function countMatched(
   trx: Db,
   engine: Engine,
   chain: string,
   matches: readonly Pick<NewMatch, 'streamId' | 'records'>[],
   now: number,
-): Promise<void> {
+): CompiledQuery<unknown> | undefined {
   const minute = Math.floor(now / MINUTE_MS);
-  await append(
-    trx,
-    engine,
-    matches.flatMap(({ streamId, records }) =>
-      Object.entries(records).map(([what, n]) => ({
-        stream_id: streamId,
-        minute,
-        chain,
-        metric: `matched_${what}` as const,
-        n,
-      })),
-    ),
+  const counted = matches.flatMap(({ streamId, records }) =>
+    Object.entries(records).map(([what, n]) => ({
+      stream_id: streamId,
+      minute,
+      chain,
+      metric: `matched_${what}` as const,
+      n,
+    })),
   );
+  return counted.length === 0 ? undefined : toAppend(trx, engine, counted);
 }
 
 /** Returns the metrics that a finished attempt increments. */
@@ -205,13 +205,15 @@ export async function countFinished(
 }
 
 async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promise<void> {
-  if (counted.length === 0) return;
-  await sql`
+  if (counted.length > 0) await trx.executeQuery(toAppend(trx, engine, counted));
+}
+
+const toAppend = (trx: Db, engine: Engine, counted: readonly Stat[]): CompiledQuery<unknown> =>
+  sql`
     insert into stat_delta (stream_id, minute, chain, metric, n)
-    select stream_id, minute, chain, metric, n from ${toRows(engine, sum(counted))} as counted`.execute(
+    select stream_id, minute, chain, metric, n from ${toRows(engine, sum(counted))} as counted`.compile(
     trx,
   );
-}
 
 const toRows = (engine: Engine, counted: readonly Stat[]) =>
   engine.rows(counted, {

@@ -33,6 +33,20 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
+    test('are committed once if several commits of a block run at the same time', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const block = chain.next();
+      const commits = await Promise.all(
+        Array.from({ length: 4 }, () => chain.commit(block, [newMatch(id)])),
+      );
+      expect(commits.map(({ outcome }) => outcome).toSorted()).toEqual([
+        'committed',
+        ...Array<string>(3).fill('not-next'),
+      ]);
+      expect(await deliveriesOf(id)).toHaveLength(1);
+    });
+
     // At 101, no block is skipped, but the parent of the block is unknown, as after a skip.
     test.each([101, 140])(
       'are passed over in one step up to %i, only from the expected checkpoint and with current rules',
