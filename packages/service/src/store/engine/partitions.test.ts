@@ -227,6 +227,33 @@ describe('a partition is open', () => {
     expect(await openOnes()).toContain(name);
   });
 
+  test.each(['commitBlock', 'commitManual'] as const)(
+    'while the transaction of %s still writes to it',
+    async (write) => {
+      const { commit, attempt } = await newStream();
+      const following = await followChain();
+      // Creates the partitions of the next days, because the lock below would delay it.
+      await tend();
+      await commit(nowS);
+      await attempt('succeeded');
+      const waiting = async () =>
+        Number((await sql('select count(*) as n from pg_locks where not granted'))[0]!['n']);
+      // The write waits for this lock after it has found the partition open.
+      await sql('begin');
+      await sql('lock table match in share mode');
+      const writing =
+        write === 'commitManual'
+          ? commit(nowS)
+          : following.commit(1, nowS, [following.streamId], 0);
+      await vi.waitFor(async () => expect(await waiting()).toBe(1));
+      const tending = tend();
+      await vi.waitFor(async () => expect(await waiting()).toBe(2));
+      await sql('rollback');
+      await Promise.all([writing, tending]);
+      expect(await openOnes()).toContain(compact(toBlockDay(nowS)));
+    },
+  );
+
   test('and only open partitions are read by claims and completions', async () => {
     const { commit, attempt } = await newStream();
     for (let daysAgo = 5; daysAgo > 0; daysAgo--) {
