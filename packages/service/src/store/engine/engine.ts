@@ -1,7 +1,7 @@
 /** Differences between the SQL of SQLite and PostgreSQL. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { toLedgerJson } from './ledgerText.ts';
-import { type ArrayValue, toBinaryArray } from './postgres/postgresArrays.ts';
+import { type ArrayValue, type ColumnType, toBinaryArray } from './postgres/postgresArrays.ts';
 import {
   type DayFilter,
   type DayRange,
@@ -12,9 +12,6 @@ import {
 } from './partitions.ts';
 import { type Pipeline, oneByOne, withoutWaiting } from './pipeline.ts';
 import type { Db, Tables } from './tables.ts';
-
-/** Column types of a row list, by their PostgreSQL names. */
-type ColumnType = 'text' | 'bigint';
 
 export interface Engine {
   readonly name: 'sqlite' | 'postgres';

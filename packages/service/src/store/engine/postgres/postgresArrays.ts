@@ -9,6 +9,8 @@ import { toLedgerText } from '../ledgerText.ts';
 export type ArrayValue = string | number | null | undefined;
 
 const TYPE_IDS = { bigint: 20, text: 25 } as const;
+/** Column types of a list of rows, by their PostgreSQL names. */
+export type ColumnType = keyof typeof TYPE_IDS;
 const EMPTY_BYTES = 12;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
@@ -20,7 +22,7 @@ const HIGH_WORD = 2 ** 32;
  * Encodes an array with one dimension; undefined is encoded as null.
  * @throws RangeError if a value of a `bigint` array is not a safe integer
  */
-export function toBinaryArray(values: readonly ArrayValue[], type: keyof typeof TYPE_IDS): Buffer {
+export function toBinaryArray(values: readonly ArrayValue[], type: ColumnType): Buffer {
   const elements = values.map((value) =>
     value == null ? null : type === 'text' ? toLedgerText(String(value)) : toInteger(value),
   );
