@@ -17,7 +17,7 @@ import {
 } from './ledgers.ts';
 import { deliverFrom, openPgBoss, openSkipLocked } from './queues.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { BODY_BYTES, createChain, startEngine } from './workload.ts';
+import { BODY_BYTES, type Chain, createChain, startEngine } from './workload.ts';
 
 /** Number of deliveries, large enough that optimized code processes most of them. */
 const DELIVERIES = 100_000;
@@ -44,7 +44,14 @@ export async function measureThroughput(engine: EngineName): Promise<Figures> {
       const delivered = await ledger.readUse?.();
       await enqueue(ledger.store, webhookUrl, DELIVERIES);
       const claimed = await claimOnly(ledger.store, DELIVERIES);
-      return { enqueued, ...drained, claimed, server: toFigures(empty, waiting, delivered) };
+      const enqueuedByTwo = await enqueue(ledger.store, webhookUrl, DELIVERIES, 2);
+      return {
+        enqueued,
+        enqueuedByTwo,
+        ...drained,
+        claimed,
+        server: toFigures(empty, waiting, delivered),
+      };
     });
     const deliverWith = (open: typeof openPgBoss): Promise<number> =>
       withPostgres(async ({ url }) =>
@@ -70,6 +77,7 @@ export async function measureThroughput(engine: EngineName): Promise<Figures> {
       ),
       pg_boss: perSecond(pgBoss, 'the same POSTs and signatures by pg-boss on PostgreSQL'),
       enqueue: perSecond(ours.enqueued, `matches and deliveries committed, ${STREAMS} to a block`),
+      enqueue_2_chains: perSecond(ours.enqueuedByTwo, 'the same on two chains at the same time'),
       event_loop_p99: { value: ours.loopP99Ms, unit: 'ms', note: 'of the delivering process' },
       cpu_engine: cpu(ours.engineCpuUs, "of the engine's thread per delivery"),
       cpu_ledger: cpu(
@@ -128,10 +136,23 @@ async function postRaw(url: string, body: string, count: number): Promise<number
 }
 
 /** Commits blocks in which every stream matches. Returns the deliveries created per second. */
-async function enqueue(store: Store, webhookUrl: string, count: number): Promise<number> {
-  const chain = await createChain(store, webhookUrl, { streams: STREAMS });
+/** Commits matches on several chains at the same time, and returns how many per second. */
+async function enqueue(
+  store: Store,
+  webhookUrl: string,
+  count: number,
+  chains = 1,
+): Promise<number> {
+  const created: Chain[] = [];
+  while (created.length < chains) {
+    created.push(await createChain(store, webhookUrl, { streams: STREAMS }));
+  }
   const started = performance.now();
-  for (let left = count; left > 0; left -= STREAMS) await chain.commit(STREAMS);
+  await Promise.all(
+    created.map(async (chain) => {
+      for (let left = count / chains; left > 0; left -= STREAMS) await chain.commit(STREAMS);
+    }),
+  );
   return (count * 1000) / (performance.now() - started);
 }
 

@@ -80,18 +80,20 @@ export async function createChain(
     block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: FIRST_TIMESTAMP },
     genesisHash: hash(0),
   });
-  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
   const bodyOf = (streamId: string): { bodyHead: string; bodyTail: string } => {
     const head = { chainId: chain, abi: [], streamId, tag: 'bench' };
     const empty = splitBody(head, { logs: '' });
     const length = `{"confirmed":false`.length + empty.bodyHead.length + 1 + empty.bodyTail.length;
     return splitBody(head, { logs: 'x'.repeat(Math.max(0, bodyBytes - length)) });
   };
+  let revision: number | undefined;
   let number = 0;
   let nextStream = 0;
   return {
     streamIds,
     async commit(count, parts = 1) {
+      // Streams of other chains, created after this chain, raise the revision as well.
+      revision ??= (await store.readRules(Number.MAX_SAFE_INTEGER)).revision;
       number++;
       const matches: NewMatch[] = [];
       for (let n = 0; n < count; n++) {
