@@ -49,12 +49,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'const created = await insertMatches(trx, engine, {\n          chain,\n          block,',
-        'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          chain,\n          block,',
+        'const created = await insertMatches(trx, engine, {\n          ...{ chain,',
+        'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          ...{ chain,',
       ],
       [
-        'matches,\n          now,\n        });\n        // Returned',
-        'matches,\n          now,\n        }), 1_000);\n        // Returned',
+        "state: 'frozen',\n        });\n        const [confirmed]",
+        "state: 'frozen',\n        }), 1_000);\n        const [confirmed]",
       ],
     ],
     suite: 'processes',
