@@ -6,6 +6,7 @@ import { toBlockDay } from '../engine/partitions.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import {
+  LIVE_ORIGINS,
   confirmMatches,
   deliverConfirmed,
   insertMatches,
@@ -13,7 +14,7 @@ import {
   selectKnown,
   withoutDeleted,
 } from './matches.ts';
-import { insertRemovals, isRemoved, orphanMatches, returnMatches } from './removedMatches.ts';
+import { insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
 import { newId } from '../ids.ts';
 import { UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
@@ -54,7 +55,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             return holdCheckpoint(trx, engine, { chain, epoch, after, openDay });
           },
           () => selectMoment(engine).compile(trx),
-          () => selectKnown(trx, chain, block).compile(),
+          () => selectKnown(trx, chain, block, LIVE_ORIGINS).compile(),
         ]);
         if (held === undefined) return { outcome: 'lost-lease' };
         if (held.is_next === null) return { outcome: 'not-next' };
@@ -84,7 +85,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
         }
 
-        const isReturning = known.some(isRemoved);
+        const isReturning = known.some((each) => each.state === 'orphaned');
         if (isReturning || held.is_open === 0) {
           await engine.openDay(trx, day);
           moment = await readMoment(engine, trx);

@@ -50,6 +50,9 @@ export const firstState = ({
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
+/** A pattern for each {@link liveOrigin}. */
+export const LIVE_ORIGINS = 'live:%';
+
 /** Divides a list into parts of at most this many rows and characters, or of one row. */
 export function* chunksOf<Row>(
   rows: readonly Row[],
@@ -163,18 +166,24 @@ export type KnownMatch = Pick<Selectable<Tables['match']>, (typeof knownColumns)
 
 const knownColumns = ['stream_id', 'part', 'origin', 'state'] as const;
 
-/** Returns a query for the matches of a block that the ledger has, of all origins. */
+/**
+ * Returns a query for the matches of a block that the ledger has already.
+ *
+ * @param origin a pattern of `like`
+ */
 export const selectKnown = (
   trx: Db,
   chain: string,
   { hash, timestamp }: BlockHeader,
+  origin: string,
 ): SelectQueryBuilder<Tables, 'match', KnownMatch> =>
   trx
     .selectFrom('match')
     .select(knownColumns)
     .where('chain', '=', chain)
     .where('block_hash', '=', hash)
-    .where('block_day', '=', toBlockDay(timestamp));
+    .where('block_day', '=', toBlockDay(timestamp))
+    .where('origin', 'like', origin);
 
 /**
  * Inserts the matches of a block and their first deliveries: the confirmed delivery of a
@@ -208,10 +217,7 @@ export async function insertMatches(
   const isKnown = new Set(
     known.flatMap((each) => (each.origin === origin ? [`${each.stream_id} ${each.part}`] : [])),
   );
-  const matches =
-    isKnown.size === 0
-      ? given.matches
-      : given.matches.filter(({ streamId, part }) => !isKnown.has(`${streamId} ${part}`));
+  const matches = given.matches.filter(({ streamId, part }) => !isKnown.has(`${streamId} ${part}`));
   const created: DeliverySummary[] = [];
   const charactersOf = ({ bodyHead, bodyTail }: NewMatch): number =>
     bodyHead.length + bodyTail.length;

@@ -11,8 +11,8 @@ import { newId } from '../ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { BlockHeader } from './contract.ts';
 import {
+  LIVE_ORIGINS,
   type DeliveredMatch,
-  type KnownMatch,
   chunksOf,
   deliveredColumns,
   firstState,
@@ -109,10 +109,6 @@ export async function insertRemovals(
   return notices;
 }
 
-/** Returns whether this match of a returning block must be restored. */
-export const isRemoved = ({ state, origin }: KnownMatch): boolean =>
-  state === 'orphaned' && origin.startsWith('live:');
-
 /**
  * Handles a block that returns after it left the chain. Matches without a removal webhook become
  * frozen again, and their canceled deliveries become due. Other matches are sent again as their
@@ -133,7 +129,7 @@ export async function returnMatches(
     .where('block_hash', '=', block.hash)
     .where('block_day', '=', toBlockDay(block.timestamp))
     .where('state', '=', 'orphaned')
-    .where('origin', 'like', 'live:%')
+    .where('origin', 'like', LIVE_ORIGINS)
     .execute();
   const streams = await readStreamsOf(trx, orphaned);
   const newest = new Map<string, (typeof orphaned)[number]>();

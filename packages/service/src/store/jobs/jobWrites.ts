@@ -103,6 +103,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         if (byRange) await noteByRange(trx, { ...evaluated, now });
         else await forgetByRange(trx, evaluated);
         const deliveries = [];
+        const origin = `job:${id}`;
         for (const { block, matches, unverified } of blocks) {
           if (unverified !== undefined) {
             await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
@@ -113,10 +114,10 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
             ...(await insertMatches(trx, engine, {
               chain,
               block,
-              origin: `job:${id}`,
+              origin,
               state: 'confirmed',
               matches,
-              known: await selectKnown(trx, chain, block).execute(),
+              known: await selectKnown(trx, chain, block, origin).execute(),
               now,
             })),
           );
@@ -126,15 +127,16 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
     },
 
     async commitManual({ chain, block, requestId, isConfirmed, matches }) {
+      const origin = `manual:${requestId}`;
       return db.transaction().execute(async (trx) => {
         await engine.openDay(trx, toBlockDay(block.timestamp));
         return insertMatches(trx, engine, {
           chain,
           block,
-          origin: `manual:${requestId}`,
+          origin,
           state: isConfirmed ? 'confirmed' : 'frozen',
           matches,
-          known: await selectKnown(trx, chain, block).execute(),
+          known: await selectKnown(trx, chain, block, origin).execute(),
           now: await readNow(engine, trx),
         });
       });
