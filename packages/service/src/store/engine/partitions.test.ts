@@ -1,5 +1,5 @@
 /** Tests the creation, use and removal of PostgreSQL partitions. */
-import { type Postgres, startPostgres } from '@sluice/testkit';
+import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -245,9 +245,9 @@ describe('a partition is open', () => {
         write === 'commitManual'
           ? commit(nowS)
           : following.commit(1, nowS, [following.streamId], 0);
-      await vi.waitFor(async () => expect(await waiting()).toBe(1));
+      await until('the write waits', async () => (await waiting()) === 1);
       const tending = tend();
-      await vi.waitFor(async () => expect(await waiting()).toBe(2));
+      await until('the maintenance waits', async () => (await waiting()) === 2);
       await sql('rollback');
       await Promise.all([writing, tending]);
       expect(await openOnes()).toContain(compact(toBlockDay(nowS)));
