@@ -2,14 +2,15 @@
 import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ChainProof, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
-import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
 import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
 
-/** A block that the source may not have fully verified; `unverified` is the reason. */
+/** A block that the source may not have fully verified. */
 export interface MaybeUnverified {
-  unverified?: string | undefined;
+  /** What the evidence does not cover; undefined if the block is verified. */
+  unverified?: Unverified | undefined;
 }
 
 /** Result of searching a block range by logs. */

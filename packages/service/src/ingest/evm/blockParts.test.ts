@@ -91,7 +91,7 @@ describe('transactions and their receipts', () => {
   }));
   const whole = change(block, { transactions });
   const reasonsOf = (read: ReturnType<typeof assemble>): string[] =>
-    read.doubts.map(({ reason }) => reason);
+    read.doubts.map(({ code }) => code);
 
   test('contain the logs of the block', () => {
     const read = assemble('node', whole, header, receipts);
@@ -199,7 +199,7 @@ describe('logs', () => {
   test('with a gap in their indices are a doubt', () => {
     const { logs: taken, doubts } = read(logs.slice(1));
     expect(taken.map(({ logIndex }) => logIndex)).toEqual([1, 2]);
-    expect(doubts.map(({ reason }) => reason)).toEqual(['gap in log indices']);
+    expect(doubts.map(({ code }) => code)).toEqual(['gap in log indices']);
   });
 
   test('without indices are numbered, which is a doubt', () => {
@@ -210,7 +210,7 @@ describe('logs', () => {
       [1, 0],
       [2, 1],
     ]);
-    expect(doubts.map(({ reason }) => reason)).toEqual([
+    expect(doubts.map(({ code }) => code)).toEqual([
       'null log logIndex',
       'null log transactionIndex',
     ]);

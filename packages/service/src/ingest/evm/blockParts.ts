@@ -4,6 +4,7 @@
  */
 import type { EvmBlock, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { UnverifiedCode } from '@sluice/kit/contract';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
 import { type KnownBits, bloomOf, covers, toBloomItem } from './bloom.ts';
@@ -17,8 +18,7 @@ export const hashesOf = (block: Json): string[] =>
 /** A deviation from Ethereum's rules that does not prove that the block is wrong. */
 export interface Doubt {
   kind: 'missing' | 'inconsistent';
-  /** Description of the problem, the same for every block that has it. */
-  reason: string;
+  code: UnverifiedCode;
   /** Message that names the node and the block. */
   message: string;
 }
@@ -114,7 +114,7 @@ export function assemble(
   if (lacking > 0) {
     doubt.add(
       'missing',
-      'missing receipt',
+      'receipts',
       `has ${transactions.length} transactions but ${inOrder.length} receipts, even when requested by transaction hash`,
     );
   }
@@ -165,11 +165,7 @@ export function checkLogs(
         `${name}: a log of block ${header.number} claims to belong to transaction ${parsed.transactionHash}, but the transaction at index ${parsed.transactionIndex} is ${at}`,
       );
     }
-    doubt.add(
-      'inconsistent',
-      'miscounted transactions',
-      'has logs with the index of another transaction',
-    );
+    doubt.add('inconsistent', 'log-transactions', 'has logs with the index of another transaction');
     return { ...parsed, transactionIndex };
   });
   logs.sort((a, b) => a.logIndex - b.logIndex);
@@ -187,18 +183,14 @@ export function checkLogs(
   }
   const last = logs.at(-1)?.logIndex ?? -1;
   if (last !== logs.length - 1) {
-    doubt.add(
-      'inconsistent',
-      'gap in log indices',
-      `has ${logs.length} logs with indices up to ${last}`,
-    );
+    doubt.add('inconsistent', 'log-indices', `has ${logs.length} logs with indices up to ${last}`);
   }
   return { logs, doubts: doubt.all };
 }
 
-type AddDoubt = (kind: Doubt['kind'], reason: string, what: string) => void;
+type AddDoubt = (kind: Doubt['kind'], code: UnverifiedCode, what: string) => void;
 
-/** Collects doubts, one per reason. */
+/** Collects doubts, one per code. */
 function createDoubts(
   name: string,
   { number }: BlockHeader,
@@ -206,9 +198,9 @@ function createDoubts(
   const all: Doubt[] = [];
   return {
     all,
-    add(kind, reason, what) {
-      if (all.some((each) => each.reason === reason)) return;
-      all.push({ kind, reason, message: `${name}: block ${number} ${what}` });
+    add(kind, code, what) {
+      if (all.some((each) => each.code === code)) return;
+      all.push({ kind, code, message: `${name}: block ${number} ${what}` });
     },
   };
 }
@@ -217,7 +209,7 @@ function createDoubts(
 const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): string | null => {
   const value = optionalHex(from, key);
   if (value === null) {
-    doubt('inconsistent', `null ${owner} ${key}`, `has a ${owner} whose ${key} is null`);
+    doubt('inconsistent', 'null-values', `has a ${owner} whose ${key} is null`);
   }
   return value;
 };

@@ -3,12 +3,12 @@
  * not prove a block wrong; decision 0003 defines which blocks are accepted and how they are marked.
  */
 import type { Log } from '../../base/log.ts';
-import type { BlockRef } from '../../store/blocks/contract.ts';
+import type { BlockRef, Unverified } from '../../store/blocks/contract.ts';
 import type { CheckedParts, Doubt } from './blockParts.ts';
 import type { Provider } from './provider.ts';
 import { SourceError } from '../source.ts';
 
-type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
+type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: Unverified };
 
 /**
  * Reads a block's parts from one node after another until one returns them without doubts. If no
@@ -92,14 +92,15 @@ export function createVerifier({
         continue;
       }
       await checkPlace(header, nodes);
-      const reasons = [...new Set(parts.doubts.map(({ reason }) => reason))].join(', ');
-      const unverified = `${reasons} (${how})`;
-      if (!logged.has(unverified)) {
-        logged.add(unverified);
+      const codes = [...new Set(parts.doubts.map(({ code }) => code))];
+      const unverified: Unverified = { codes, witnesses: nodes.length, isUncertain: true };
+      const reason = codes.join(', ');
+      if (!logged.has(reason)) {
+        logged.add(reason);
         log.warn('unverified block accepted; later ones with this reason are not logged', {
           chain,
           block: header.number,
-          reason: unverified,
+          reason: `${reason} (${how})`,
         });
       }
       return { ...withoutDoubts(parts), unverified };

@@ -1,3 +1,5 @@
+import type { Unverified } from '../../store/blocks/contract.ts';
+
 /**
  * An EVM block as the matcher reads it. Quantities that are strings stay in the node's hex form.
  */
@@ -16,8 +18,8 @@ export interface EvmBlock {
    * traces.
    */
   internalTransactions: EvmInternalTransaction[];
-  /** Why the block was accepted without full verification; undefined for a verified block. */
-  unverified?: string | undefined;
+  /** What the evidence does not cover; undefined if the block is verified. */
+  unverified?: Unverified | undefined;
   /** Proofs of the receipts; set if a stream includes proofs and the block is proven. */
   proofs?: BlockProofs | undefined;
 }

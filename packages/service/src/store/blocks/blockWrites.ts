@@ -82,7 +82,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
         if (unverified !== undefined) {
-          await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
+          await recordUnverified(trx, { chain, block: block.number, unverified, now });
         }
 
         const isReturning = known.some((each) => each.state === 'orphaned');

@@ -1,5 +1,5 @@
 /** Blocks, and the matches of streams in them. */
-import type { DeliverMode, DeliverySummary } from '@sluice/kit/contract';
+import type { DeliverMode, DeliverySummary, UnverifiedCode } from '@sluice/kit/contract';
 
 export interface BlockRef {
   number: number;
@@ -12,6 +12,16 @@ export interface BlockHeader extends BlockRef {
   timestamp: number;
   /** Ledger version of the block's last transaction; only on Aptos. */
   lastVersion?: number | undefined;
+}
+
+/** What the evidence for a block does not cover. */
+export interface Unverified {
+  /** The codes, in the order of `UNVERIFIED_CODES`; at least one. */
+  codes: readonly UnverifiedCode[];
+  /** Number of operators whose nodes returned the same content. */
+  witnesses: number;
+  /** True if a check failed, so the block is read again later. */
+  isUncertain: boolean;
 }
 
 /**
@@ -70,8 +80,8 @@ export interface BlockCommit {
   confirmUpTo: number;
   windowBlocks: number;
   matches: NewMatch[];
-  /** Why the block was accepted although it could not be verified. */
-  unverified?: string | undefined;
+  /** What the evidence does not cover; undefined if the block is verified. */
+  unverified?: Unverified | undefined;
   /** Number of the newest known block, for display. Default: the number of `block`. */
   head?: number | undefined;
 }

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
+import type { Unverified } from './contract.ts';
 
 /**
  * Number of newest ranges kept per chain and stream. Ranges for all streams of a chain are counted
@@ -15,11 +16,17 @@ const RANGES = 1_000;
  */
 const BY_RANGE = 'by range';
 
-/** Records an unverified block, unless it is already recorded for this reason. */
+/** Records an unverified block, unless it is already recorded with these codes. */
 export const recordUnverified = (
   trx: Db,
-  { chain, block, reason, now }: { chain: string; block: number; reason: string; now: number },
-): Promise<void> => note(trx, { chain, streamId: null, from: block, to: block, reason, now });
+  {
+    chain,
+    block,
+    unverified: { codes },
+    now,
+  }: { chain: string; block: number; unverified: Unverified; now: number },
+): Promise<void> =>
+  note(trx, { chain, streamId: null, from: block, to: block, reason: codes.join(', '), now });
 
 /**
  * Records blocks that were searched by range, for one stream or, if `streamId` is null, for all

@@ -6,7 +6,7 @@ import type {
   JobState,
   UnverifiedBlocks,
 } from '@sluice/kit/contract';
-import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
+import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
 
 export interface JobReads {
   /** Returns the stream's coverage by chain; empty for an unknown stream. */
@@ -55,8 +55,8 @@ export interface JobWrites {
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** Reason why the block was accepted unverified. */
-      unverified?: string | undefined;
+      /** What the evidence does not cover; undefined if the block is verified. */
+      unverified?: Unverified | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
   /**

@@ -106,7 +106,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         const origin = `job:${id}`;
         for (const { block, matches, unverified } of blocks) {
           if (unverified !== undefined) {
-            await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
+            await recordUnverified(trx, { chain, block: block.number, unverified, now });
           }
           if (matches.length === 0) continue;
           await engine.openDay(trx, toBlockDay(block.timestamp));

@@ -90,14 +90,14 @@ export function testCoverage(tools: StoreTools): void {
   });
 
   describe('unverified blocks', () => {
-    const gap = 'gap in log indices (2 nodes agree)';
+    const gap = 'log-indices';
 
     test('are listed for every stream and for the chain, consecutive ones as one range', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       expect(await tools.store.readUnverified(chain.chain)).toBeNull();
-      for (const reason of [gap, gap, undefined, gap, 'missing receipt']) {
-        await chain.commit(chain.next(), [], 2, reason);
+      for (const codes of [[gap], [gap], [], [gap], ['receipts', 'bloom']] as const) {
+        await chain.commit(chain.next(), [], 2, codes);
       }
       expect((await tools.store.readCoverage(id))[0]).toEqual({
         chainId: chain.chain,
@@ -107,14 +107,14 @@ export function testCoverage(tools: StoreTools): void {
         unverified: [
           { from: 101, to: 102, reason: gap },
           { from: 104, to: 104, reason: gap },
-          { from: 105, to: 105, reason: 'missing receipt' },
+          { from: 105, to: 105, reason: 'receipts, bloom' },
         ],
         byRange: [],
       });
       expect(await tools.store.readUnverified(chain.chain)).toEqual({
         blocks: 4,
         latest: 105,
-        reason: 'missing receipt',
+        reason: 'receipts, bloom',
       });
     });
 
@@ -122,7 +122,7 @@ export function testCoverage(tools: StoreTools): void {
       const chain = await startChain();
       let ancestor = chain.tip();
       for (let n = 0; n < 4; n++) {
-        await chain.commit(chain.next(), [], 2, gap);
+        await chain.commit(chain.next(), [], 2, [gap]);
         if (n === 1) ancestor = chain.tip();
       }
       await chain.rewind(ancestor);
@@ -138,7 +138,7 @@ export function testCoverage(tools: StoreTools): void {
     test('are limited to the newest 1,000 ranges', { timeout: 60_000 }, async () => {
       const chain = await startChain();
       for (let n = 0; n < 1_005; n++) {
-        await chain.commit(chain.next(), [], 2, n % 2 === 0 ? gap : 'missing receipt');
+        await chain.commit(chain.next(), [], 2, [n % 2 === 0 ? gap : 'receipts']);
       }
       expect(await tools.store.readUnverified(chain.chain)).toMatchObject({ blocks: 1_000 });
     });
@@ -166,12 +166,13 @@ export function testCoverage(tools: StoreTools): void {
     test('advance with their matches, and deliver them as confirmed', async () => {
       const { chain, streamId, job } = await newJob();
       expect(await tools.store.listRunningJobs(chain.chain)).toEqual([job]);
+      const unverified = { codes: ['receipts'], witnesses: 1, isUncertain: true } as const;
       const first = await tools.store.commitJob({
         ...chain.held,
         ...{ id: job.id, from: 10, to: 11 },
         blocks: [
           { block: block(10), matches: [newMatch(streamId)] },
-          { block: block(11), matches: [], unverified: 'missing receipt' },
+          { block: block(11), matches: [], unverified },
         ],
       });
       expect(first).toMatchObject({
@@ -194,7 +195,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await deliveriesOf(streamId)).toHaveLength(1);
       expect((await tools.store.readCoverage(streamId))[0]).toMatchObject({
         ...{ from: 10, to: 13 },
-        unverified: [{ from: 11, to: 11, reason: 'missing receipt' }],
+        unverified: [{ from: 11, to: 11, reason: 'receipts' }],
       });
     });
 

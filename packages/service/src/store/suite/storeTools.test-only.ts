@@ -1,5 +1,6 @@
 /** Shared tools of the store's suites. */
 import { randomBytes } from 'node:crypto';
+import type { UnverifiedCode } from '@sluice/kit/contract';
 import { afterAll, beforeAll } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { packAddresses } from '../addresses/packedAddresses.ts';
@@ -107,7 +108,7 @@ export function useStore(open: () => Promise<Store>) {
         block: BlockHeader,
         matches: NewMatch[],
         confirmations = 2,
-        unverified?: string,
+        codes: readonly UnverifiedCode[] = [],
       ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
         const result = await store.commitBlock({
@@ -118,7 +119,7 @@ export function useStore(open: () => Promise<Store>) {
           confirmUpTo: block.number - confirmations,
           windowBlocks: 256,
           matches,
-          unverified,
+          unverified: codes.length === 0 ? undefined : { codes, witnesses: 1, isUncertain: false },
         });
         if (result.outcome === 'committed') tip = block;
         return result;
