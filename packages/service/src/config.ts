@@ -1,4 +1,5 @@
 /** Defines, parses and checks the settings of a service. */
+import type { ChainTrust } from '@sluice/kit/contract';
 import { readFileSync } from 'node:fs';
 import {
   APTOS_NETWORKS,
@@ -36,12 +37,14 @@ export interface ChainConfig {
   pollMs?: number | undefined;
   /** Whether to start over, instead of halting, if the chain was replaced. Default: false. */
   resetWhenReplaced?: boolean | undefined;
-  /** Whether to accept unverifiable data that only one node returned. Default: false. */
-  acceptUnverified?: boolean | undefined;
-  /** Whether blocks must be proven from their headers. Default: see `docs/nodes.md`. */
-  proof?: 'on' | 'off' | undefined;
+  /** The evidence that a block needs. Default: `evidence`. */
+  trust?: ChainTrust | undefined;
+  /** Operators of nodes by URL, where the host of the URL does not tell. Default: none. */
+  operators?: Readonly<Record<string, string>> | undefined;
   /** Whether searches by logs also read the header of every block. Default: false. */
   verifyHeaders?: boolean | undefined;
+  /** Messages about options that will be removed. Default: none. */
+  warnings?: readonly string[] | undefined;
 }
 
 export interface AptosConfig {
@@ -103,6 +106,11 @@ export interface ServiceConfig {
   /** Average calls per second that one API key may make; 0 for no limit. Default: 500. */
   rateLimit?: number | undefined;
   chains: ChainConfig[];
+  /**
+   * Milliseconds for which a single witness must return the same content of a block that is not
+   * proven. Default: `DEFAULT_SETTLE_MS`.
+   */
+  settleMs?: number | undefined;
   aptos: AptosConfig[];
   /** Addresses of possible spam contracts by chain, in lowercase. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
@@ -194,7 +202,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (separator < 0 || id === undefined) {
       throw configError(
-        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers], e.g. --chain 0x1=https://rpc.example.org`,
+        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,trust=evidence|strict|node][,operator=NAME][,ranges=verified], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
     const { url, options } = splitNodeOptions(text.slice(separator + 1));
@@ -211,48 +219,80 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const chain = chains.get(id) ?? startChain(id, url);
     chain.urls.push(url);
     for (const [name, value] of options) {
-      if (name === 'confirmations' && value === 'finalized') {
-        chain.confirmations = value;
-        continue;
+      const problem = OPTIONS[name](chain, value, url);
+      if (problem !== undefined) {
+        throw configError(`--chain ${text}: ${name}=${value} ${problem}`);
       }
-      if (name === 'accept') {
-        if (value !== 'unverified') {
-          throw configError(`--chain ${text}: accept=${value} should be accept=unverified`);
-        }
-        chain.acceptUnverified = true;
-        continue;
-      }
-      if (name === 'proof') {
-        if (value !== 'on' && value !== 'off') {
-          throw configError(`--chain ${text}: proof=${value} should be proof=on or proof=off`);
-        }
-        chain.proof = value;
-        continue;
-      }
-      if (name === 'verify') {
-        if (value !== 'headers') {
-          throw configError(`--chain ${text}: verify=${value} should be verify=headers`);
-        }
-        chain.verifyHeaders = true;
-        continue;
-      }
-      const number = Number(value);
-      if (!Number.isSafeInteger(number) || number < 0) {
-        throw configError(
-          `--chain ${text}: ${name}=${value} should be a whole number${name === 'confirmations' ? ', or finalized' : ''}`,
-        );
-      }
-      if (name === 'confirmations') chain.confirmations = number;
-      else if (number >= MIN_POLL_MS) chain.pollMs = number;
-      else
-        throw configError(
-          `--chain ${text}: poll=${value} should be at least ${MIN_POLL_MS} (milliseconds)`,
-        );
     }
     chains.set(id, chain);
   }
   return [...chains.values()];
 }
+
+type NodeOption =
+  | 'confirmations'
+  | 'poll'
+  | 'trust'
+  | 'operator'
+  | 'ranges'
+  | 'accept'
+  | 'proof'
+  | 'verify';
+
+const toWhole = (value: string): number | undefined =>
+  /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+
+/** Applies the replacement of an option, and adds a warning. */
+const renamed =
+  (name: string, values: Readonly<Record<string, string>>, apply: NodeOption) =>
+  (chain: ChainConfig, value: string, url: string): string | undefined => {
+    const replacement = values[value];
+    if (replacement === undefined) {
+      return `should be ${name}=${Object.keys(values).join(` or ${name}=`)}`;
+    }
+    const text = `--chain ${chain.id}: ${name}=${value} is now ${apply}=${replacement}; the old option will be removed in the next release`;
+    chain.warnings = [...(chain.warnings ?? []), text];
+    return OPTIONS[apply](chain, replacement, url);
+  };
+
+/** Apply an option of `--chain`. Each returns what the value should be, if it is invalid. */
+const OPTIONS: Readonly<
+  Record<NodeOption, (chain: ChainConfig, value: string, url: string) => string | undefined>
+> = {
+  confirmations(chain, value) {
+    const blocks = value === 'finalized' ? value : toWhole(value);
+    if (blocks === undefined) return 'should be a whole number, or finalized';
+    chain.confirmations = blocks;
+    return undefined;
+  },
+  poll(chain, value) {
+    const ms = toWhole(value);
+    if (ms === undefined) return 'should be a whole number';
+    if (ms < MIN_POLL_MS) return `should be at least ${MIN_POLL_MS} (milliseconds)`;
+    chain.pollMs = ms;
+    return undefined;
+  },
+  trust(chain, value) {
+    if (value !== 'evidence' && value !== 'strict' && value !== 'node') {
+      return 'should be trust=evidence, trust=strict or trust=node';
+    }
+    chain.trust = value;
+    return undefined;
+  },
+  operator(chain, value, url) {
+    if (value === '') return 'should name the operator of the node';
+    chain.operators = { ...chain.operators, [url]: value };
+    return undefined;
+  },
+  ranges(chain, value) {
+    if (value !== 'verified') return 'should be ranges=verified';
+    chain.verifyHeaders = true;
+    return undefined;
+  },
+  accept: renamed('accept', { unverified: 'evidence' }, 'trust'),
+  proof: renamed('proof', { on: 'strict', off: 'node' }, 'trust'),
+  verify: renamed('verify', { headers: 'verified' }, 'ranges'),
+};
 
 /** Returns the default settings, without nodes, of a chain whose first node has this URL. */
 export const startChain = (id: string, url: string): ChainConfig => ({
@@ -262,17 +302,20 @@ export const startChain = (id: string, url: string): ChainConfig => ({
 });
 
 /** Splits comma-separated options from the end of the URL, which may itself contain commas. */
-export function splitNodeOptions(text: string): { url: string; options: [string, string][] } {
-  const options: [string, string][] = [];
+export function splitNodeOptions(text: string): {
+  url: string;
+  options: [NodeOption, string][];
+} {
+  const options: [NodeOption, string][] = [];
   let url = text;
   for (;;) {
     const at = url.lastIndexOf(',');
-    const found = /^,(confirmations|poll|accept|proof|verify)=([^=]*)$/.exec(
+    const found = /^,(confirmations|poll|trust|operator|ranges|accept|proof|verify)=([^=]*)$/.exec(
       at < 0 ? '' : url.slice(at),
     );
     if (found === null) return { url, options: options.reverse() };
     url = url.slice(0, at);
-    options.push([found[1]!, found[2]!]);
+    options.push([found[1] as NodeOption, found[2]!]);
   }
 }
 

@@ -205,6 +205,7 @@ function toServiceConfig(values: SettingValues): ServiceConfig {
     corsOrigins: values.corsOrigins,
     rateLimit: toNumber('rateLimit', values.rateLimit),
     chains: parseChains(values.chains),
+    settleMs: toNumber('settle', values.settle) * 1_000,
     aptos: parseAptos(values.aptos),
     spamLists: readSpamLists(values.spamLists),
     abiUrls: parseAbiUrls(values.abiUrls),

@@ -139,7 +139,7 @@ export const SETTINGS = {
   chains: {
     flags: '--chain <id=url>',
     description:
-      'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an ID to add a node',
+      'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,trust=evidence|strict|node][,operator=NAME][,ranges=verified]; repeatable; repeat an ID to add a node',
     variable: 'SLUICE_CHAIN',
     shape: {
       kind: 'nodes',
@@ -150,21 +150,42 @@ export const SETTINGS = {
             'Number of blocks that must follow before a match is confirmed, or "finalized" for the finality that the chain reports',
         },
         poll: POLL,
+        trust: {
+          enum: ['evidence', 'strict', 'node'],
+          description:
+            'The evidence that a block needs: what the nodes offer (default), proofs, or the word of a node',
+        },
+        operator: {
+          type: 'string',
+          minLength: 1,
+          description:
+            'The operator of this node; nodes of one operator count as one witness. Default: the domain of the URL',
+        },
         accept: {
           const: 'unverified',
-          description: 'Accepts blocks that cannot be fully verified, even from a single node',
+          deprecated: true,
+          description: 'Now trust: evidence',
         },
         proof: {
           enum: ['on', 'off'],
-          description:
-            'Whether blocks must be proven from their headers; default: on for known chains, otherwise decided by sample blocks',
+          deprecated: true,
+          description: 'Now trust: strict, or trust: node',
         },
-        verify: {
-          const: 'headers',
+        verify: { const: 'headers', deprecated: true, description: 'Now ranges: verified' },
+        ranges: {
+          const: 'verified',
           description: 'Verifies log searches by reading the header of every searched block',
         },
       },
     },
+  },
+  settle: {
+    flags: '--settle <s>',
+    description:
+      'Seconds for which a single node must return the same content of a block that is not proven, before it is accepted',
+    variable: 'SLUICE_SETTLE',
+    default: '120',
+    shape: { kind: 'number', least: 0 },
   },
   aptos: {
     flags: '--aptos <network=url>',

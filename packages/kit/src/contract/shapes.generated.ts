@@ -1324,7 +1324,7 @@ export interface ChainBlock {
   matches: number;
 }
 /** The current state of a chain. */
-export type ChainState = 'starting' | 'live' | 'catching-up' | 'down';
+export type ChainState = 'starting' | 'live' | 'catching-up' | 'settling' | 'down';
 /** The state of a chain: what is read and committed, and any problems. */
 export interface ChainHealth {
   id: string;

@@ -32,7 +32,7 @@ export interface Chains {
 }
 
 export function createChains(
-  config: Pick<ServiceConfig, 'spamLists' | 'maxWebhookBytes'>,
+  config: Pick<ServiceConfig, 'spamLists' | 'maxWebhookBytes' | 'settleMs'>,
   given: Omit<ChainSurroundings, 'isOwn'>,
 ): Chains {
   const { store, log, holder } = given;
@@ -46,7 +46,11 @@ export function createChains(
   });
   const evm: Family<ChainConfig, FollowedEvm> = createFamily({
     rules: createRuleKeeper(matching.live, given),
-    open: (chain: ChainConfig) => followEvm(chain, { ...surroundings, matching, maxWebhookBytes }),
+    open: (chain: ChainConfig) =>
+      followEvm(chain, {
+        ...surroundings,
+        ...{ matching, maxWebhookBytes, settleMs: config.settleMs },
+      }),
   });
   const aptosMatching = createAptosMatching({
     store,

@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type UrlVerdict, findAptosNetwork } from '@sluice/kit/contract';
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import { createAptosProvider } from '../ingest/aptos/provider.ts';
-import { isProvableChain } from '../ingest/evm/header.ts';
+import { createHeaderProver } from '../ingest/evm/headerLayout.ts';
+import { networkOf } from '../ingest/evm/networks.ts';
 import { createProvider } from '../ingest/evm/provider.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
 import type { AnyProvider } from '../ingest/nodes/standing.ts';
@@ -75,8 +76,8 @@ function openNode(
   const name = new URL(url).host;
   const network = findAptosNetwork(chain);
   if (network !== undefined) return createAptosProvider(network, url, name, connect);
-  const proof = isProvableChain(chain) ? 'known' : 'none';
-  return createProvider(chain, url, name, () => proof, undefined, connect);
+  const headers = { prover: createHeaderProver(), isStrict: networkOf(chain).isStandard };
+  return createProvider(chain, url, name, headers, undefined, connect);
 }
 
 /** Returns why the node cannot be used; undefined if it serves its chain. */

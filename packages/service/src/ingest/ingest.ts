@@ -21,7 +21,7 @@ import {
 } from './localChain.ts';
 import { type ForkOptions, connect, describeForeign } from './connect.ts';
 import { hasCode } from '../base/errors.ts';
-import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts';
+import { type ChainSource, type MaybeUnverified, SourceError, isOfKind } from './source.ts';
 import {
   LOGGED_GAP_BLOCKS,
   type ReportOptions,
@@ -58,6 +58,8 @@ const BLOCKS_PER_HEAD = 32;
 const HINT_TIMEOUT_MS = 60_000;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
+/** Maximum wait before a block that is settling is read again. */
+const SETTLING_RETRY_MS = 5_000;
 /**
  * Kinds of errors that usually resolve on their own. The chain is reported as down only after
  * `PASSING_FAILURES` failures in a row.
@@ -164,6 +166,27 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     }
   };
 
+  /** Waits until a settling block is read again. Heads are read meanwhile. */
+  const waitToSettle = async ({ message, retryAfterMs = 0 }: SourceError): Promise<void> => {
+    status.settle(message);
+    const until = performance.now() + Math.min(retryAfterMs, SETTLING_RETRY_MS);
+    for (let leftMs = Infinity; leftMs > 0 && !stopping.signal.aborted; ) {
+      await readHead();
+      leftMs = until - performance.now();
+      if (leftMs > 0) await waker.sleep(leftMs);
+    }
+  };
+
+  /** Advances; returns after a wait if the next block is settling. */
+  const advanceOrSettle = async (): Promise<void> => {
+    try {
+      await advance();
+    } catch (error) {
+      if (!isOfKind(error, 'settling')) throw error;
+      await waitToSettle(error);
+    }
+  };
+
   const run = async (): Promise<void> => {
     let connected = false;
     let failures = 0;
@@ -171,7 +194,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
       try {
         if (!connected) await connect(options, surroundings);
         connected = true;
-        await advance();
+        await advanceOrSettle();
         failures = 0;
       } catch (error) {
         committing.clear();

@@ -1,6 +1,6 @@
 /** Defines how the blocks of one chain are read from its nodes, and the errors of nodes. */
 import { RetryableError } from '../base/errors.ts';
-import type { ChainAgreement, ChainProof, ProviderHealth } from '@sluice/kit/contract';
+import type { ChainAgreement, ChainProof, ChainTrust, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
 import type { BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
@@ -46,6 +46,8 @@ export interface ChainSource<Block> {
    * check that ended in a disagreement; null until there is one.
    */
   agreement(): ChainAgreement | null;
+  /** The evidence that a block needs; absent on chains whose headers prove nothing. */
+  readonly trust?: ChainTrust;
   /**
    * Returns whether blocks are proven, and if not, why; absent on chains whose headers prove
    * nothing.
@@ -157,7 +159,9 @@ export interface Source extends ChainSource<EvmBlock> {
  * - `missing`: the node lacks a block, part or state, because the node lags or pruned it
  * - `pruned`: the node no longer keeps data this old
  * - `inconsistent`: parts of a block contradict each other
- * - `disagreement`: providers have different blocks at one height, without a majority
+ * - `disagreement`: providers have different blocks at one height, or different content of a block,
+ *   without a majority
+ * - `settling`: a block that is not proven waits for a second witness; `retryAfterMs` is the wait
  * - `refused`: any other error that the node returned, such as a reverted call
  * - `wrong-chain`: the node serves a chain other than the configured one
  */
@@ -170,13 +174,14 @@ export type SourceErrorKind =
   | 'pruned'
   | 'inconsistent'
   | 'disagreement'
+  | 'settling'
   | 'refused'
   | 'wrong-chain';
 
 export class SourceError extends RetryableError {
   override readonly name = 'SourceError';
   readonly kind: SourceErrorKind;
-  /** Milliseconds to wait before a retry; set only for `rate-limited`. */
+  /** Milliseconds to wait before a retry; set only for `rate-limited` and `settling`. */
   readonly retryAfterMs: number | undefined;
   /** The code of the JSON-RPC error that the node returned, if any. */
   readonly rpcCode: number | undefined;

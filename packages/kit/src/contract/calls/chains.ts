@@ -169,7 +169,7 @@ const chainHealth = shape(
     state: shape(
       'ChainState',
       'The current state of a chain.',
-      z.enum(['starting', 'live', 'catching-up', 'down']),
+      z.enum(['starting', 'live', 'catching-up', 'settling', 'down']),
     ),
     message: text.describe('Human-readable reason why the chain is down; empty otherwise.'),
     head: count

@@ -13,7 +13,8 @@ export const UNVERIFIED_CODES = {
   'receipts-root': 'The receipts and their logs are not proven by the receipts root of the header.',
   bloom: 'The bloom of the header does not cover the logs of the block.',
   receipts: 'A transaction has no receipt.',
-  'repeated-receipts': 'The list of receipts had one twice; the repetition was dropped.',
+  'repeated-receipts':
+    'A list of receipts or logs had one twice; the repetition was dropped.',
   'foreign-receipts': 'The list of receipts had receipts of other blocks; they were dropped.',
   'log-indices': 'Log indices did not count up from 0; the logs were numbered in block order.',
   'log-transactions':
@@ -24,3 +25,9 @@ export const UNVERIFIED_CODES = {
 
 /** Lists the codes of an unverified block, separated by `, `; absent if the block is verified. */
 export const UNVERIFIED_HEADER = 'x-sluice-unverified';
+
+/**
+ * The evidence that a chain's blocks need. `evidence`: what the nodes offer, marked where it is
+ * incomplete · `strict`: nothing unproven is accepted · `node`: only links and identity are checked.
+ */
+export type ChainTrust = 'evidence' | 'strict' | 'node';

@@ -24,23 +24,29 @@ export function followEvm(
   {
     matching,
     maxWebhookBytes,
+    settleMs,
     ...surroundings
-  }: ChainSurroundings & { matching: EvmMatching; maxWebhookBytes: number },
+  }: ChainSurroundings & {
+    matching: EvmMatching;
+    maxWebhookBytes: number;
+    settleMs: number | undefined;
+  },
 ): FollowedEvm {
   const {
     id: chain,
     urls,
     addedNodes = [],
     pollMs,
-    acceptUnverified,
+    trust,
+    operators,
     verifyHeaders,
-    proof,
+    warnings = [],
   } = config;
   const { store, log, nodeGuard } = surroundings;
+  for (const warning of warnings) log.warn(warning, { chain });
   const source = createEvmSource({
-    ...{ chain, urls, pollMs, acceptUnverified, verifyHeaders, proof, log },
+    ...{ chain, urls, pollMs, trust, settleMs, operators, verifyHeaders, log },
     added: { nodes: addedNodes, connect: nodeGuard.connect },
-    verdicts: store,
   });
   const enrich = createEnrich({
     chain,

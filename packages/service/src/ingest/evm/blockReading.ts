@@ -1,23 +1,21 @@
-/** Reads the needed parts of blocks from one or more nodes, and checks them against each other. */
+/** Reads the needed parts of blocks from one or more nodes. */
 import type { BlockNeeds, EvmBlock } from '../../match/evm/block.ts';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
-import { type Json, object } from '../json.ts';
+import { object } from '../json.ts';
 import type { Providers } from '../nodes/providers.ts';
 import { SourceError } from '../source.ts';
-import { hashesOf } from './blockParts.ts';
+import type { Accept } from './acceptance.ts';
+import type { Answers } from './answers.ts';
 import { toHeader } from './header.ts';
-import { createProofs } from './proof/proveBlock.ts';
-import type { Prover } from './proof/prover.ts';
+import { hashesOf } from './normalize.ts';
 import type { Body, Provider } from './provider.ts';
-import type { ReceiptReader } from './receiptReader.ts';
 import type { TraceReader } from './traces.ts';
-import type { Verify } from './unverified.ts';
 
 /** A header, or as much of it as is known before the block is read. */
 type KnownHeader = BlockRef & Partial<Pick<BlockHeader, 'parentHash' | 'timestamp'>>;
 
 export interface BlockReading {
-  /** @throws SourceError if all nodes lack a part, or the parts contradict each other */
+  /** @throws SourceError if all nodes lack a part, or no answer is accepted */
   read(header: KnownHeader, needs: BlockNeeds): Promise<EvmBlock>;
   /**
    * Reads the block at a height, with one call fewer than reading its header first; undefined if no
@@ -31,25 +29,23 @@ export interface BlockReading {
 
 export function createBlockReading({
   providers,
-  prover,
-  receipts,
+  answers,
+  accept,
   traces,
-  verify,
+  isChecked,
+  readsRoots,
 }: {
   providers: Pick<Providers<Provider>, 'ask' | 'readAgreed' | 'doubt'>;
-  prover: Prover;
-  receipts: ReceiptReader;
+  answers: Answers;
+  accept: Accept;
   traces: TraceReader;
-  verify: Verify;
+  /** Whether blocks are checked against their headers. */
+  isChecked: boolean;
+  /** Returns whether to read complete blocks only to prove them. */
+  readsRoots(): boolean;
 }): BlockReading {
-  /**
-   * Returns whether to read full transactions. A proof needs them even if the caller needs only
-   * logs.
-   */
-  const withTransactions = async ({ transactions, logs }: BlockNeeds): Promise<boolean> => {
-    await prover.load();
-    return transactions || (logs && (prover.isRequired() || prover.isJudging()));
-  };
+  const readsAll = ({ transactions, logs, proofs }: BlockNeeds): boolean =>
+    transactions || (logs && isChecked && (proofs === true || readsRoots()));
 
   /** Reads the block and checks that it matches the known fields of its header. */
   const readBody = async (
@@ -62,7 +58,7 @@ export function createBlockReading({
       await node.request('eth_getBlockByHash', [header.hash, needs.transactions]),
       what,
     );
-    const seen = toHeader(body, prover.headers());
+    const seen = toHeader(body);
     if (
       seen.hash !== header.hash ||
       seen.number !== header.number ||
@@ -89,35 +85,32 @@ export function createBlockReading({
     wanted: BlockNeeds,
     given: Body | undefined,
   ): Promise<EvmBlock> => {
-    const needs = { ...wanted, transactions: await withTransactions(wanted) };
+    const needs = { ...wanted, transactions: readsAll(wanted) };
     const { header, body } = given ?? (await readBody(node, known, needs));
     const part = <T>(read: (from: Provider) => Promise<T | undefined>): Promise<T | undefined> =>
       providers.ask(read, { hash: header.hash, first: node });
     const hashes = hashesOf(body);
-    const internalTransactions =
+    const traced =
       needs.traces && hashes.length > 0
-        ? ((await part((from) => traces.read(from, header, hashes))) ?? [])
-        : [];
-    const readParts: Parameters<Verify>[2] = async (from, isFirst) => {
+        ? await part((from) => traces.read(from, header, hashes))
+        : undefined;
+    const readParts: Parameters<Accept>[2] = async (from, isFirst) => {
       // The parts from each node are read with that node's block, so that the responses of the
       // nodes can be compared.
-      const own: Json =
-        from === node || isFirst ? body : (await readBody(from, header, needs)).body;
-      if (!needs.transactions) return receipts.readLogs(from, own, header);
-      const { receipts: raw, ...parts } = await receipts.readAll(from, own, header);
-      if (wanted.proofs && prover.isRequired() && parts.doubts.length === 0) {
-        parts.proofs = createProofs(own, raw);
-      }
-      if (wanted.transactions) return parts;
-      // Unless proofs are required, all parts were read only to determine a verdict. Doubts about
-      // them must not delay a block of which only the logs are needed.
-      return parts.doubts.length > 0 && !prover.isRequired()
-        ? receipts.readLogs(from, own, header)
-        : { ...parts, transactions: [] };
+      const own = from === node || isFirst ? body : (await readBody(from, header, needs)).body;
+      return answers.read(from, own, header, needs, { isChecked });
     };
-    const rest =
-      needs.transactions || needs.logs ? await verify(header, part, readParts) : undefined;
-    return { ...header, logs: [], transactions: [], ...rest, internalTransactions };
+    const { unverified, ...parts } =
+      needs.transactions || needs.logs
+        ? await accept(header, part, readParts)
+        : { logs: [], transactions: [] };
+    return {
+      ...header,
+      ...parts,
+      ...(!wanted.transactions && { transactions: [] }),
+      internalTransactions: traced?.found ?? [],
+      ...withTraces(unverified, traced?.isPartial === true),
+    };
   };
 
   return {
@@ -129,7 +122,7 @@ export function createBlockReading({
     },
 
     async readAt(number, needs) {
-      const isComplete = await withTransactions(needs);
+      const isComplete = readsAll(needs);
       const found = await providers.readAgreed(async (node) => {
         const body = await node.readBodyAt(number, isComplete);
         return body && { ...body, node };
@@ -149,4 +142,14 @@ export function createBlockReading({
       return { header, block: block! };
     },
   };
+}
+
+/** Adds the mark of missing traces. */
+function withTraces(
+  unverified: EvmBlock['unverified'],
+  isPartial: boolean,
+): Pick<EvmBlock, 'unverified'> {
+  if (!isPartial) return unverified === undefined ? {} : { unverified };
+  const { codes = [], ...rest } = unverified ?? { witnesses: 1, isUncertain: false };
+  return { unverified: { ...rest, codes: [...codes, 'traces'] } };
 }

@@ -1,18 +1,27 @@
-/** Reads the blocks of an EVM chain over JSON-RPC by hash, with consistency checks. */
-import type { EvmBlock } from '../../match/evm/block.ts';
+/** Reads the blocks of an EVM chain over JSON-RPC by hash, and accepts them on evidence. */
+import type { ChainProof, ChainTrust } from '@sluice/kit/contract';
+import type { BlockNeeds, EvmBlock } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
+import { createAcceptance } from './acceptance.ts';
+import { createAnswers } from './answers.ts';
 import { createBlockReading } from './blockReading.ts';
-import { isProvableChain } from './header.ts';
+import { createHeaderProver } from './headerLayout.ts';
+import { createLearned } from './learned.ts';
+import { networkOf } from './networks.ts';
 import { createLogRanges } from './ranges/logRanges.ts';
 import { object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
 import { createHeadPolling } from '../nodes/headPolling.ts';
-import { type AddedNodes, type Providers, createProviders } from '../nodes/providers.ts';
-import { type VerdictStore, createProver } from './proof/prover.ts';
-import { createReceiptReader } from './receiptReader.ts';
+import {
+  type AddedNodes,
+  type Operators,
+  type Providers,
+  createProviders,
+} from '../nodes/providers.ts';
+import { createSettling } from './settling.ts';
 import { type Source, SourceError, type TransactionPlace, isOfKind } from '../source.ts';
-import { createVerifier } from './unverified.ts';
 import { createTraceReader } from './traces.ts';
+import { createWays } from './ways.ts';
 
 export interface EvmSourceOptions {
   chain: string;
@@ -20,15 +29,15 @@ export interface EvmSourceOptions {
   urls: readonly string[];
   /** Milliseconds between polls of the head. Default: adapted to the chain's block time. */
   pollMs?: number | undefined;
-  /** Whether to accept unverifiable data that only one node returned. Default: false. */
-  acceptUnverified?: boolean | undefined;
+  /** The evidence that a block needs. Default: `evidence`. */
+  trust?: ChainTrust | undefined;
   /**
-   * Whether blocks must be proven. Default: on for known chains, and for other chains once a
-   * verdict requires proofs.
+   * Milliseconds for which a single witness must return the same content of a block that is not
+   * proven. Default: {@link DEFAULT_SETTLE_MS}.
    */
-  proof?: 'on' | 'off' | undefined;
-  /** Storage for the verdict on a chain that is not known; if omitted, there is no verdict. */
-  verdicts?: VerdictStore | undefined;
+  settleMs?: number | undefined;
+  /** Operators of nodes by URL. Default: by the host of the URL. */
+  operators?: Operators | undefined;
   /**
    * Whether to read the header of every block in ranges that are searched by logs. Default: false.
    */
@@ -38,44 +47,58 @@ export interface EvmSourceOptions {
   log: Log;
 }
 
+export const DEFAULT_SETTLE_MS = 120_000;
+
+const NO_NEEDS: BlockNeeds = { logs: false, transactions: false, traces: false };
+
 export function createEvmSource({
   chain,
   urls,
   pollMs,
-  acceptUnverified = false,
-  proof,
-  verdicts,
+  trust = 'evidence',
+  settleMs = DEFAULT_SETTLE_MS,
+  operators,
   verifyHeaders = false,
   added,
   log,
 }: EvmSourceOptions): Source {
-  const prover = createProver({
-    ...{ chain, log },
-    setting: proof,
-    nodes: () => providers.all,
-    store: verdicts,
-  });
-  const providers = createProviders({
+  const network = networkOf(chain);
+  const isStrict = trust === 'strict' || (trust === 'evidence' && network.isStandard);
+  const headers = { prover: createHeaderProver(), isStrict };
+  const learned = createLearned();
+  const ways = createWays<Provider>();
+  const providers = createProviders<Provider>({
     chain,
     urls,
     added,
+    operators,
     flag: '--chain',
     identity: 'block 0',
     log,
     create: (url, { name, isAlone, connect }) =>
-      createProvider(chain, url, name, prover.headers, isAlone, connect),
+      createProvider(chain, url, name, headers, isAlone, connect),
   });
   const polling = createHeadPolling(pollMs);
-  const traces = createTraceReader();
+  const traces = createTraceReader(ways);
 
-  const blocks = createBlockReading({
-    ...{ providers, prover, traces },
-    receipts: createReceiptReader(prover),
-    verify: createVerifier({
-      ...{ chain, acceptUnverified, log },
-      isStrict: () => isProvableChain(chain) || prover.isRequired(),
+  /** The needs of the last block, for blocks that are read ahead while it settles. */
+  let needs = NO_NEEDS;
+  const settling = createSettling((number) => reading.readAt(number, needs));
+  const hasWitnesses = (): boolean => providers.all.some((each) => providers.witnesses(each).length > 0);
+  const reading = createBlockReading({
+    ...{ providers, traces },
+    answers: createAnswers({ network, headers: headers.prover, learned, ways }),
+    accept: createAcceptance({
+      ...{ chain, trust, network, settleMs, settling, log },
+      nodes: providers,
     }),
+    isChecked: trust !== 'node',
+    readsRoots: () => isStrict || (hasWitnesses() && learned.areRootsWorthReading()),
   });
+  const read: typeof reading.read = (header, wanted) => {
+    needs = wanted;
+    return reading.read(header, wanted);
+  };
 
   return {
     get lacksTraces() {
@@ -83,20 +106,25 @@ export function createEvmSource({
     },
     providers: providers.health,
     agreement: providers.agreement,
-    proof: prover.health,
+    trust,
+    proof: () => learned.proof() ?? describeUnread(trust),
     readGenesisHash: providers.readGenesisHash,
-    readHead: () => polling.poll(providers.readHead),
+    async readHead() {
+      const head = await polling.poll(providers.readHead);
+      settling.followHead(head.number);
+      return head;
+    },
     readHeader: (at) =>
       typeof at === 'number' ? providers.readHeaderAt(at) : providers.readHeaderOf(at),
     doubt: providers.doubt,
 
-    readBlock: blocks.read,
-    readBlockAt: blocks.readAt,
-    openSearch: createLogRanges({
-      ...{ chain, providers, verifyHeaders, log },
-      headerProof: prover.headers,
+    readBlock: read,
+    readBlockAt: reading.readAt,
+    // With `strict`, every block is read, because logs of a range prove nothing.
+    ...(trust !== 'strict' && {
+      openSearch: createLogRanges({ ...{ chain, providers, verifyHeaders, log } }),
     }),
-    readFound: blocks.read,
+    readFound: read,
 
     findTransaction: (hash) => findTransaction(providers, hash),
     readFinalized: providers.readFinalized,
@@ -114,9 +142,21 @@ export function createEvmSource({
       return () => stops.forEach((stop) => stop());
     },
 
-    stop: providers.close,
+    async stop() {
+      settling.stop();
+      await providers.close();
+    },
   };
 }
+
+/** Describes why blocks are not proven before a complete block was read. */
+const describeUnread = (trust: ChainTrust): ChainProof => ({
+  isProven: false,
+  reason:
+    trust === 'node'
+      ? 'trust=node'
+      : 'no complete block was read yet: with a single node, only the logs are read if no stream needs more',
+});
 
 function createStateRequests(
   chain: string,

@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { toChainId } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type HeaderProof, isProvableChain, toHeader, toPushedHeader } from './header.ts';
+import { toHeader } from './header.ts';
+import type { HeaderProver } from './headerLayout.ts';
 import { type Json, object } from '../json.ts';
 import { createHttpClient } from './rpc/httpClient.ts';
 import type { Connect, RpcClient } from './rpc/rpcClient.ts';
@@ -14,6 +15,13 @@ import { type AnyProvider, type Identity, createStanding } from '../nodes/standi
 export interface Body {
   header: BlockHeader;
   body: Json;
+}
+
+/** How the headers of a chain are checked. */
+export interface HeaderRules {
+  prover: HeaderProver;
+  /** Whether a header that does not match its hash is rejected. */
+  isStrict: boolean;
 }
 
 export interface Provider extends AnyProvider {
@@ -60,7 +68,7 @@ const PATIENCE_MS = 5_000;
 const PATIENT_TRIES = 8;
 
 /** Keeps the newest header that a node pushed, until `readHead` takes it. */
-function createPushedHeads(name: string, headerProof: () => HeaderProof) {
+function createPushedHeads(name: string, { prover, isStrict }: HeaderRules) {
   let newest: BlockHeader | undefined;
   let taken: string | undefined;
   /**
@@ -71,7 +79,9 @@ function createPushedHeads(name: string, headerProof: () => HeaderProof) {
   return {
     receive(result: unknown): void {
       try {
-        newest = toPushedHeader(object(result, name), headerProof());
+        const header = object(result, name);
+        const isUsable = !isStrict || prover.check(header).result === 'passed';
+        newest = isUsable ? toHeader(header) : undefined;
       } catch {
         // Without a pushed header, `readHead` requests the head.
         newest = undefined;
@@ -98,7 +108,6 @@ export function createRpcClient(url: string, name: string, connect?: Connect): R
 
 /**
  * @param name name of the node in messages: its host, numbered if several nodes share it
- * @param headerProof returns how strictly headers are currently checked
  * @param isAlone returns whether no other node can currently take over; requests then wait out a
  * short rate limit, because rereading the entire block would cost more
  */
@@ -106,14 +115,14 @@ export function createProvider(
   chain: string,
   url: string,
   name: string,
-  headerProof: () => HeaderProof,
+  headers: HeaderRules,
   isAlone: () => boolean = () => false,
   connect?: Connect,
 ): Provider {
   const client: RpcClient = createRpcClient(url, name, connect);
   const closing = new AbortController();
 
-  const pushedHeads = createPushedHeads(name, headerProof);
+  const pushedHeads = createPushedHeads(name, headers);
 
   const request: Provider['request'] = async (method, params, how = {}) => {
     const { order, isOptional, maxBytes } = how;
@@ -136,17 +145,27 @@ export function createProvider(
     }
   };
 
+  const checkHeader = async (body: Json, { number, hash }: BlockHeader): Promise<void> => {
+    const { result } = await headers.prover.prove(body, name);
+    // Block 0 may have other header rules.
+    if (result !== 'failed' || number === 0) return;
+    throw new SourceError(
+      'inconsistent',
+      `${name}: the header of block ${number} does not match its hash ${hash}`,
+    );
+  };
+
   const readBody = async (
     method: string,
     params: readonly [at: string, withTransactions: boolean],
     what: string,
     how?: RequestHow,
-    proof = headerProof(),
   ): Promise<Body | undefined> => {
     const answer = await request(method, params, how);
     if (answer === null) return undefined;
     const body = object(answer, `${name}: ${what}`);
-    const header = toHeader(body, proof);
+    const header = toHeader(body);
+    if (headers.isStrict) await checkHeader(body, header);
     standing.remember(header.hash);
     return { header, body };
   };
@@ -156,9 +175,7 @@ export function createProvider(
     at: string,
     what: string,
     how?: RequestHow,
-    proof?: HeaderProof,
-  ): Promise<BlockHeader | undefined> =>
-    (await readBody(method, [at, false], what, how, proof))?.header;
+  ): Promise<BlockHeader | undefined> => (await readBody(method, [at, false], what, how))?.header;
 
   const readBodyAt: Provider['readBodyAt'] = async (number, withTransactions) => {
     const what = `block ${number}`;
@@ -187,9 +204,6 @@ export function createProvider(
         'eth_getBlockByNumber',
         '0x0',
         'block 0',
-        {},
-        // A chain that can't be proven may have other header rules for block 0.
-        isProvableChain(chain) ? headerProof() : 'none',
       );
       return { genesisHash: genesis?.hash };
     } catch (error) {

@@ -295,6 +295,7 @@ function toAnswer(error: unknown, block: BlockRef): StateAnswer {
     case 'unreachable':
     case 'rate-limited':
     case 'disagreement':
+    case 'settling':
     case 'wrong-chain':
       throw new RetryableError('unavailable', error.message, { cause: error });
   }

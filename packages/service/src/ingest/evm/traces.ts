@@ -5,9 +5,11 @@
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
+import { type Json, hex, list, object } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
 import type { Provider } from './provider.ts';
+import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
+import type { Ways } from './ways.ts';
 
 interface Transactions {
   /** Transaction hashes of the block, in order. */
@@ -17,11 +19,14 @@ interface Transactions {
 
 const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
-/** Parses the result of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. */
+/**
+ * Parses the result of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. The entry of a
+ * transaction is undefined if its trace failed.
+ */
 export function fromCallTracer(
   answer: unknown,
   { hashes }: Transactions,
-): EvmInternalTransaction[] {
+): (EvmInternalTransaction[] | undefined)[] {
   const results = list(answer, 'traces');
   if (results.length !== hashes.length) {
     throw new SourceError(
@@ -29,39 +34,50 @@ export function fromCallTracer(
       `the block has ${hashes.length} transactions but ${results.length} traces`,
     );
   }
-  return results.flatMap((item, transactionIndex) => {
+  return results.map((item, transactionIndex) => {
     const entry = object(item, 'trace');
     const transactionHash = hashes[transactionIndex]!;
-    if (entry['txHash'] !== undefined && entry['txHash'] !== transactionHash) {
+    if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
       throw new SourceError(
         'inconsistent',
         `trace ${transactionIndex} belongs to transaction ${JSON.stringify(entry['txHash'])}`,
       );
     }
-    const found: EvmInternalTransaction[] = [];
-    const visit = (frame: Json): void => {
-      for (const child of list(frame['calls'] ?? [], 'calls')) {
-        const call = object(child, 'call');
-        if (call['error'] !== undefined) continue;
-        const value = optionalHex(call, 'value') ?? '0x0';
-        if (MOVING_CALLS.has(String(call['type']).toUpperCase()) && BigInt(value) > 0n) {
-          found.push({
-            transactionHash,
-            transactionIndex,
-            index: found.length,
-            from: hex(call, 'from').toLowerCase(),
-            to: optionalHex(call, 'to')?.toLowerCase() ?? null,
-            value,
-            gas: optionalHex(call, 'gas'),
-          });
-        }
-        visit(call);
-      }
-    };
-    const top = object(entry['result'], 'trace result');
-    if (top['error'] === undefined) visit(top);
-    return found;
+    return entry['result'] == null
+      ? undefined
+      : fromFrame(entry['result'], transactionHash, transactionIndex);
   });
+}
+
+/** Parses the call frame of one transaction. */
+function fromFrame(
+  frame: unknown,
+  transactionHash: string,
+  transactionIndex: number,
+): EvmInternalTransaction[] {
+  const found: EvmInternalTransaction[] = [];
+  const visit = (parent: Json): void => {
+    for (const child of list(parent['calls'] ?? [], 'calls')) {
+      const call = object(child, 'call');
+      if (call['error'] != null) continue;
+      const value = optionalQuantity(call, 'value') ?? '0x0';
+      if (MOVING_CALLS.has(String(call['type']).toUpperCase()) && BigInt(value) > 0n) {
+        found.push({
+          transactionHash,
+          transactionIndex,
+          index: found.length,
+          from: address(call, 'from'),
+          to: optionalAddress(call, 'to'),
+          value,
+          gas: optionalQuantity(call, 'gas'),
+        });
+      }
+      visit(call);
+    }
+  };
+  const top = object(frame, 'trace result');
+  if (top['error'] == null) visit(top);
+  return found;
 }
 
 /** Parses the result of `trace_block`. */
@@ -87,7 +103,7 @@ export function fromTraceBlock(
     // Miner rewards do not belong to a transaction.
     if (trace['type'] === 'reward') continue;
     const transactionHash = hex(trace, 'transactionHash');
-    const transactionIndex = toNumber(`0x${Number(trace['transactionPosition']).toString(16)}`);
+    const transactionIndex = number(trace, 'transactionPosition');
     if (hashes[transactionIndex] !== transactionHash) {
       throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
     }
@@ -118,24 +134,24 @@ function toMove(
     case 'call':
       if (action['callType'] !== 'call') return undefined;
       return {
-        from: hex(action, 'from').toLowerCase(),
-        to: hex(action, 'to').toLowerCase(),
-        value: hex(action, 'value'),
-        gas: optionalHex(action, 'gas'),
+        from: address(action, 'from'),
+        to: address(action, 'to'),
+        value: quantity(action, 'value'),
+        gas: optionalQuantity(action, 'gas'),
       };
     case 'create':
       return {
-        from: hex(action, 'from').toLowerCase(),
-        to: optionalHex(object(trace['result'], 'result'), 'address')?.toLowerCase() ?? null,
-        value: hex(action, 'value'),
-        gas: optionalHex(action, 'gas'),
+        from: address(action, 'from'),
+        to: optionalAddress(object(trace['result'], 'result'), 'address'),
+        value: quantity(action, 'value'),
+        gas: optionalQuantity(action, 'gas'),
       };
     case 'suicide':
     case 'selfdestruct':
       return {
-        from: hex(action, 'address').toLowerCase(),
-        to: hex(action, 'refundAddress').toLowerCase(),
-        value: hex(action, 'balance'),
+        from: address(action, 'address'),
+        to: address(action, 'refundAddress'),
+        value: quantity(action, 'balance'),
         // As in the results of `callTracer`.
         gas: '0x0',
       };
@@ -146,49 +162,102 @@ function toMove(
 
 export interface TraceReader {
   /**
-   * Returns the internal transactions of a block; undefined if the node does not trace blocks.
+   * Returns the internal transactions of a block; undefined if the node traces neither blocks nor
+   * transactions.
    *
    * @param hashes hashes of the block's transactions, in order
    */
-  read(
-    node: Provider,
-    header: BlockHeader,
-    hashes: readonly string[],
-  ): Promise<EvmInternalTransaction[] | undefined>;
-  /** Returns whether this node is known not to trace blocks. */
+  read(node: Provider, header: BlockHeader, hashes: readonly string[]): Promise<Traced | undefined>;
+  /** Returns whether this node is known not to trace. */
   isMissingAt(node: Provider): boolean;
 }
 
-/** Reads the internal transactions of blocks with the trace method that each node supports. */
-export function createTraceReader(): TraceReader {
-  /** The supported trace method of each provider, once known. */
-  const dialects = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
+export interface Traced {
+  found: EvmInternalTransaction[];
+  /** Whether the trace of a transaction is missing, and with it the transaction's part of `found`. */
+  isPartial: boolean;
+}
+
+/** Maximum number of concurrent requests for single traces of a block. */
+const TRACES_AT_ONCE = 8;
+const TRACER = { tracer: 'callTracer' };
+/** Time limit for a single trace, which is longer than the usual 5 s of nodes. */
+const SINGLE_TRACER = { ...TRACER, timeout: '30s' };
+const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
+
+/** Reads the internal transactions of blocks in the ways that each node supports. */
+export function createTraceReader(ways: Ways<Provider>): TraceReader {
+  /** Traces one transaction; undefined if its trace fails. */
+  const traceSingly = async (
+    node: Provider,
+    { hashes }: Transactions,
+    index: number,
+  ): Promise<EvmInternalTransaction[] | undefined> => {
+    const hash = hashes[index]!;
+    try {
+      const how = { isOptional: true };
+      const answer = await node.request('debug_traceTransaction', [hash, SINGLE_TRACER], how);
+      return fromFrame(answer, hash, index);
+    } catch (error) {
+      if (isOfKind(error, 'refused', 'too-large', 'inconsistent', 'missing')) return undefined;
+      throw error;
+    }
+  };
+
+  /** Traces the transactions whose trace is missing one by one. */
+  const complete = async (
+    node: Provider,
+    transactions: Transactions,
+    traces: readonly (EvmInternalTransaction[] | undefined)[],
+  ): Promise<Traced> => {
+    const all = [...traces];
+    const missing = [...all.keys()].filter((n) => all[n] === undefined);
+    for (let start = 0; start < missing.length; start += TRACES_AT_ONCE) {
+      const some = missing.slice(start, start + TRACES_AT_ONCE);
+      await Promise.all(
+        some.map(async (n) => {
+          all[n] = await traceSingly(node, transactions, n);
+        }),
+      );
+    }
+    return { found: all.flatMap((each) => each ?? []), isPartial: all.includes(undefined) };
+  };
 
   return {
     async read(node, { number, hash }, hashes) {
-      const known = dialects.get(node);
       const transactions = { hashes, blockHash: hash };
-      if (known === undefined || known === 'callTracer') {
-        try {
-          const tracer = { tracer: 'callTracer' };
-          const answer = await node.request('debug_traceBlockByHash', [hash, tracer]);
-          dialects.set(node, 'callTracer');
-          return fromCallTracer(answer, transactions);
-        } catch (error) {
-          if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
-        }
-      }
-      if (known === 'none') return undefined;
       try {
-        const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
-        dialects.set(node, 'trace_block');
-        return fromTraceBlock(answer, transactions);
+        return await ways.ask<Traced>(node, 'traces', [
+          {
+            name: 'callTracer',
+            async ask() {
+              const answer = await node.request('debug_traceBlockByHash', [hash, TRACER]);
+              return complete(node, transactions, fromCallTracer(answer, transactions));
+            },
+          },
+          {
+            name: 'trace_block',
+            async ask() {
+              const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
+              return { found: fromTraceBlock(answer, transactions), isPartial: false };
+            },
+          },
+          {
+            name: 'one by one',
+            async ask() {
+              // The first one shows whether the node supports this at all.
+              await node.request('debug_traceTransaction', [hashes[0], SINGLE_TRACER]);
+              return complete(node, transactions, hashes.map(() => undefined));
+            },
+          },
+        ]);
       } catch (error) {
-        if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
-        dialects.set(node, 'none');
-        return undefined;
+        if (isOfKind(error, 'unsupported') && WAYS.every((way) => ways.isRetired(node, 'traces', way))) {
+          return undefined;
+        }
+        throw error;
       }
     },
-    isMissingAt: (node) => dialects.get(node) === 'none',
+    isMissingAt: (node) => WAYS.every((way) => ways.isRetired(node, 'traces', way)),
   };
 }

@@ -7,95 +7,13 @@ import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { isReverted } from '../evm/provider.ts';
+import { type Agreement, createAgreement } from './agreement.ts';
+import { createIdentities } from './identities.ts';
+import { operatorOf } from './operators.ts';
 import { createStateLog, survey } from './survey.ts';
 import type { Connect } from '../evm/rpc/rpcClient.ts';
 import { type FinalityTag, SourceError } from '../source.ts';
 import type { AnyProvider } from './standing.ts';
-
-type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'>;
-
-/**
- * Checks which chain the nodes serve, by the hash of block 0 or the Aptos chain id. Nodes of a
- * different chain are excluded.
- */
-export interface Identities {
-  /** Identifies the node's chain, if unknown. Excludes a node of another chain, and throws. */
-  admit(provider: Node): Promise<void>;
-  /**
-   * Determines again which chain the nodes serve. Returns `expected` if a node serves that chain,
-   * or else the hash of a chain that a node serves. Without `expected`, all responding nodes must
-   * agree.
-   *
-   * @param ask like {@link Providers.ask}
-   */
-  readGenesisHash(
-    ask: (read: (provider: Node) => Promise<string | undefined>) => Promise<string | undefined>,
-    expected: string | undefined,
-  ): Promise<string>;
-}
-
-/** @param how.mark name of the value that identifies a chain, for messages */
-function createIdentities(
-  { chain, flag, mark }: { chain: string; flag: string; mark: string },
-  all: readonly Node[],
-): Identities {
-  let genesisHash: string | undefined;
-
-  /**
-   * Returns the genesis hash of a chain that is read for the first time. Throws if no node provides
-   * one, or if the responding nodes have different ones.
-   */
-  const readFirstGenesis = async (): Promise<string> => {
-    const results = await Promise.allSettled(all.map((each) => each.identify()));
-    const found = results.flatMap((result, n) =>
-      result.status === 'fulfilled' && result.value.genesisHash !== undefined
-        ? [{ name: all[n]!.name, hash: result.value.genesisHash }]
-        : [],
-    );
-    const [one, ...others] = found;
-    if (one === undefined) {
-      const failed = results.find((result) => result.status === 'rejected');
-      throw failed?.reason ?? new SourceError('missing', `${all[0]!.name}: ${mark} is missing`);
-    }
-    const other = others.find(({ hash }) => hash !== one.hash);
-    if (other !== undefined) {
-      throw new SourceError(
-        'wrong-chain',
-        `${mark} is ${one.hash} on ${one.name} but ${other.hash} on ${other.name}: they serve different chains with the ID ${chain}. Remove the wrong ${flag}`,
-      );
-    }
-    return one.hash;
-  };
-
-  return {
-    async admit(provider) {
-      const identity = await provider.identify();
-      if (genesisHash === undefined || identity.genesisHash === undefined) return;
-      if (identity.genesisHash === genesisHash) return;
-      const why = `${provider.name}: its ${mark} is ${identity.genesisHash}, but ${genesisHash} on the others: it serves a different chain with the ID ${chain}. Correct its ${flag}`;
-      provider.exclude(why);
-      throw new SourceError('wrong-chain', why);
-    },
-
-    async readGenesisHash(ask, expected) {
-      genesisHash = undefined;
-      for (const each of all) each.forgetIdentity();
-      if (expected === undefined) return (genesisHash = await readFirstGenesis());
-      let another: string | undefined;
-      const found = await ask(async (provider) => {
-        const identity = await provider.identify();
-        // A node that no longer has block 0 is accepted because of its chain id.
-        if (identity.genesisHash === undefined || identity.genesisHash === expected)
-          return expected;
-        another ??= identity.genesisHash;
-        return undefined;
-      }).catch((error: unknown) => {
-        if (another === undefined) throw error;
-      });
-      return (genesisHash = found ?? another!);
-    },
-  };
-}
 
 export interface Providers<Provider extends AnyProvider> {
   readonly all: readonly Provider[];
@@ -135,6 +53,10 @@ export interface Providers<Provider extends AnyProvider> {
    * checks.
    */
   survey(everyMs: number): () => void;
+  /** Returns the operator of a node. The nodes of one operator count as one witness. */
+  operatorOf(node: Provider): string;
+  /** Returns the nodes of other operators that currently have a vote. */
+  witnesses(of: Provider): readonly Provider[];
   health(): ProviderHealth[];
   agreement(): ChainAgreement | null;
   close(): Promise<void>;
@@ -145,6 +67,9 @@ export interface AddedNodes {
   nodes: readonly { id: string; url: string }[];
   connect: Connect;
 }
+
+/** Operators of nodes by URL, where the host of the URL does not tell. */
+export type Operators = Readonly<Record<string, string>>;
 
 /** Another node replaces the primary if its score is below this fraction of the primary's score. */
 const CLEARLY_BETTER = 0.5;
@@ -203,6 +128,7 @@ export function createProviders<Provider extends AnyProvider>({
   chain,
   urls,
   added = { nodes: [], connect: undefined },
+  operators = {},
   flag,
   identity: mark,
   log,
@@ -213,6 +139,8 @@ export function createProviders<Provider extends AnyProvider>({
   urls: readonly string[];
   /** Additional nodes, which are listed after the configured ones. Default: none. */
   added?: AddedNodes | undefined;
+  /** Operators of nodes by URL. Default: see {@link operatorOf}. */
+  operators?: Operators | undefined;
   /** The command-line flag that configures the nodes of this chain. */
   flag: string;
   /** Name of the value that identifies a chain, for messages. */
@@ -221,7 +149,12 @@ export function createProviders<Provider extends AnyProvider>({
   create: CreateNode<Provider>;
 }): Providers<Provider> {
   const all = createNodes(urls, added, create);
-  const agreement: Agreement = createAgreement(all, flag);
+  const allUrls = [...urls, ...added.nodes.map(({ url }) => url)];
+  const operatorOfNode = new Map<AnyProvider, string>(
+    all.map((each, n) => [each, operators[allUrls[n]!] ?? operatorOf(allUrls[n]!)]),
+  );
+  const getOperator = (node: AnyProvider): string => operatorOfNode.get(node)!;
+  const agreement: Agreement = createAgreement(all, getOperator, flag);
   let followed = all[0]!;
   /** The provider that returned each header, by block hash. */
   const givers = new Map<string, Provider>();
@@ -333,6 +266,12 @@ export function createProviders<Provider extends AnyProvider>({
 
     readTagged: (tag) => ask((provider) => provider.readTagged(tag, 'aside')),
 
+    operatorOf: getOperator,
+    witnesses: (of) =>
+      all.filter(
+        (each) => getOperator(each) !== getOperator(of) && each.hasVote && each.restsUntil === 0,
+      ),
+
     survey: (everyMs) => survey(all, identities.admit, recordStates, everyMs),
     health: () =>
       all.map((each, n) => ({
@@ -356,145 +295,4 @@ export function nameOf(urls: readonly string[], n: number): string {
   const hosts = urls.map((url) => new URL(url).host);
   const before = hosts.slice(0, n).filter((host) => host === hosts[n]).length;
   return before === 0 ? hosts[n]! : `${hosts[n]!}#${before + 1}`;
-}
-
-/**
- * Prevents a single node from deciding which block is at a height, by checking each new block
- * against a witness. If the witness has a different block, the majority of the nodes with a vote
- * determines the block. Without a majority, no block is accepted until the nodes agree.
- */
-export interface Agreement {
-  /**
-   * Returns false if the other nodes outvote the provider of this header.
-   *
-   * @param isHead whether the block is the newest; other nodes then have up to 1 s to receive it
-   * @throws SourceError `disagreement` if no block has the majority
-   */
-  check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
-  /**
-   * Returns the result of the check of the newest block, or of a later check that ended in a
-   * disagreement; null until there is one.
-   */
-  latest(): ChainAgreement | null;
-}
-
-/** Maximum wait for other nodes to have the block; the usual wait is a fraction of this. */
-const WAIT_MS = 1_000;
-const RETRY_QUERY_MS = 100;
-const COUNTED = 1_024;
-
-interface BlockVote {
-  provider: AnyProvider;
-  hash: string;
-}
-
-/** @param flag the command-line flag that configures the nodes */
-function createAgreement(providers: readonly AnyProvider[], flag: string): Agreement {
-  /**
-   * Hash of the last accepted head, which is not checked again. An older head is checked again,
-   * because it may have left the chain.
-   */
-  let settledHead = '';
-  let latest: ChainAgreement | null = null;
-  /** Disagreements that were counted, so that each counts once; oldest first. */
-  const counted = new Set<string>();
-
-  /** Returns a provider's vote at this height; undefined if it has no usable block. */
-  const ask = async (provider: AnyProvider, number: number): Promise<BlockVote | undefined> => {
-    try {
-      const header = await provider.readHeaderAt(number);
-      return header && { provider, hash: header.hash };
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      if (error.kind === 'inconsistent') provider.fault('inconsistent');
-      return undefined;
-    }
-  };
-
-  const otherVoters = (giver: AnyProvider): AnyProvider[] =>
-    providers
-      .filter((each) => each !== giver && each.hasVote)
-      .toSorted((a, b) => a.score - b.score);
-
-  /** Returns the first vote of another node, because one node that agrees is enough. */
-  const readWitness = async (
-    header: BlockHeader,
-    giver: AnyProvider,
-  ): Promise<BlockVote | undefined> => {
-    for (const provider of otherVoters(giver)) {
-      const opinion = await ask(provider, header.number);
-      if (opinion !== undefined) return opinion;
-    }
-    return undefined;
-  };
-
-  const count = (number: number, { provider, hash }: BlockVote, outvoted: boolean): void => {
-    const key = `${provider.name} ${number} ${hash} ${outvoted}`;
-    if (counted.has(key)) return;
-    counted.add(key);
-    if (counted.size > COUNTED) counted.delete(counted.values().next().value!);
-    provider.disagreed(outvoted);
-  };
-
-  /** Returns the votes of all nodes, and the hash that more than half of them share, if any. */
-  const vote = async (
-    header: BlockHeader,
-    giver: AnyProvider,
-  ): Promise<{ winner: string | undefined; opinions: BlockVote[] }> => {
-    const asked = await Promise.all(otherVoters(giver).map((each) => ask(each, header.number)));
-    const opinions = [
-      // The provider may have lost its vote, for example because it was caught lying.
-      ...(giver.hasVote ? [{ provider: giver, hash: header.hash }] : []),
-      ...asked.filter((each) => each !== undefined),
-    ];
-    const votes = Map.groupBy(opinions, ({ hash }) => hash);
-    const winner = [...votes].find(([, each]) => each.length * 2 > opinions.length)?.[0];
-    return { winner, opinions };
-  };
-
-  return {
-    latest: () => latest,
-    async check(header, giver, isHead) {
-      if (header.hash === settledHead) return true;
-      let state: ChainAgreement['state'] = 'alone';
-      const deadline = performance.now() + WAIT_MS;
-      for (;;) {
-        if (otherVoters(giver).length === 0) break;
-        const witness = await readWitness(header, giver);
-        if (witness?.hash === header.hash) {
-          state = 'agreed';
-          break;
-        }
-        if (witness !== undefined) {
-          const { winner, opinions } = await vote(header, giver);
-          if (winner !== undefined) {
-            for (const each of opinions) {
-              if (each.hash !== winner) count(header.number, each, true);
-            }
-            if (winner !== header.hash) return false;
-            state = 'outvoted';
-            break;
-          }
-          if (performance.now() > deadline) {
-            for (const each of opinions) count(header.number, each, false);
-            latest = { blockNumber: header.number, state: 'disagreed' };
-            throw new SourceError('disagreement', describe(header.number, opinions, flag));
-          }
-        } else if (!isHead || performance.now() > deadline) {
-          break;
-        }
-        await new Promise((resolve) => setTimeout(resolve, RETRY_QUERY_MS));
-      }
-      if (isHead) {
-        settledHead = header.hash;
-        latest = { blockNumber: header.number, state };
-      }
-      return true;
-    },
-  };
-}
-
-function describe(number: number, opinions: readonly BlockVote[], flag: string): string {
-  const sides = opinions.map(({ provider, hash }) => `${provider.name} has ${hash}`).join(', ');
-  return `the providers disagree about block ${number} (${sides}): no block is accepted until they agree. Add a third provider with another ${flag} to break the tie`;
 }

@@ -43,6 +43,8 @@ export interface Status {
   catchUp(to: number): void;
   /** Reports that all available blocks are committed. */
   goLive(): void;
+  /** Reports that a block waits for a second witness. */
+  settle(why: string): void;
   goDown(why: string): void;
 }
 
@@ -127,6 +129,9 @@ export function createStatus(
   const setState = (next: ChainReport['state'], why: string): void => {
     if (next === state && why === message) return;
     if (next === 'down') log.warn('chain down', { chain, reason: why });
+    else if (next === 'settling' && state !== next) {
+      log.warn('block settling', { chain, reason: why });
+    }
     else if (next === 'live' && state !== 'catching-up') {
       log.info('chain live', { chain, head: head?.number ?? null });
     }
@@ -169,6 +174,7 @@ export function createStatus(
       }
       setState('live', liveNote());
     },
+    settle: (why) => setState('settling', why),
     goDown: (why) => setState('down', why),
   };
 }

@@ -6,7 +6,7 @@ import type { LogFilter } from '../../../match/evm/logSearch.ts';
 import { hex, list, object } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import { bitsOf, bloomOf, covers, hasBit } from '../bloom.ts';
-import { type HeaderProof, toHeader } from '../header.ts';
+import { toHeader } from '../header.ts';
 import type { Provider } from '../provider.ts';
 import { type RangeLogs, quantity } from './rangeReading.ts';
 
@@ -25,14 +25,12 @@ export async function addByBloom(
     blooms,
     read,
     hits,
-    proof,
   }: {
     from: number;
     anchor: BlockHeader;
     blooms: readonly BloomFilter[];
     read: RangeLogs;
     hits: BlockRef[];
-    proof: HeaderProof;
   },
 ): Promise<boolean> {
   const numbers = Array.from({ length: anchor.number - from + 1 }, (_, n) => from + n);
@@ -44,7 +42,7 @@ export async function addByBloom(
         what,
       );
       return {
-        header: toHeader(block, proof),
+        header: toHeader(block),
         bloom: Buffer.from(hex(block, 'logsBloom').slice(2), 'hex'),
         isEmpty: list(block['transactions'], 'transactions').length === 0,
       };

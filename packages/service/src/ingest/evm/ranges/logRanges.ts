@@ -9,7 +9,6 @@ import type { LogSearch } from '../../../match/evm/logSearch.ts';
 import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
 import type { Providers } from '../../nodes/providers.ts';
 import { type BlockSearch, type FoundBlocks, SourceError, isOfKind } from '../../source.ts';
-import type { HeaderProof } from '../header.ts';
 import type { Provider } from '../provider.ts';
 import { type BloomFilter, addByBloom, toBloomFilter } from './headerBlooms.ts';
 import {
@@ -42,8 +41,6 @@ interface Options {
   providers: Pick<Providers<Provider>, 'all' | 'ask' | 'readHeaderAt'>;
   /** Whether to read each header and check its bloom. */
   verifyHeaders: boolean;
-  /** Returns how strictly headers are currently checked. */
-  headerProof: () => HeaderProof;
   log: Log;
 }
 
@@ -62,7 +59,7 @@ export function createLogRanges(options: Options): (search: LogSearch) => BlockS
 }
 
 function openSearch(
-  { chain, providers, verifyHeaders, headerProof, log }: Options,
+  { chain, providers, verifyHeaders, log }: Options,
   search: LogSearch,
   rangesOf: (node: Provider) => NodeRanges,
 ): BlockSearch {
@@ -166,8 +163,7 @@ function openSearch(
     let isProven = false;
     if (verifyHeaders) {
       blooms ??= search.plans[0]!.map(toBloomFilter);
-      const proof = headerProof();
-      isProven = await addByBloom(node, { from, anchor, blooms, read, hits, proof });
+      isProven = await addByBloom(node, { from, anchor, blooms, read, hits });
     }
     // The ranges were queried by number, so the node must still have the same last block.
     const still = await node.readHeaderAt(to);

@@ -1,0 +1,279 @@
+/**
+ * Decides which block is accepted, on the best evidence that the nodes offer. A proven block is
+ * accepted from any node. Otherwise, the witnesses must agree, or the only witness must return the
+ * same content for a while. What the evidence does not cover is marked on the block.
+ */
+import type { ChainTrust } from '@sluice/kit/contract';
+import { UNVERIFIED_CODES } from '@sluice/kit/contract';
+import type { Log } from '../../base/log.ts';
+import type { BlockRef, Unverified } from '../../store/blocks/contract.ts';
+import { SourceError, type SourceErrorKind } from '../source.ts';
+import { type Answer, isFailed } from './answers.ts';
+import type { Providers } from '../nodes/providers.ts';
+import type { Network } from './networks.ts';
+import type { Finding, Parts } from './normalize.ts';
+import type { Provider } from './provider.ts';
+import type { Settling } from './settling.ts';
+
+export type Accepted = Parts & Pick<Answer, 'proofs'> & { unverified?: Unverified };
+
+/**
+ * @param ask calls back with one node after another until a call returns an answer
+ * @param read reads the parts from this node; for the first node, may use a block that another
+ * node returned
+ * @throws SourceError `settling` if the block must wait, and other kinds if no answer is accepted
+ */
+export type Accept = (
+  header: BlockRef,
+  ask: (read: (from: Provider) => Promise<Answer | undefined>) => Promise<Answer | undefined>,
+  read: (from: Provider, isFirst: boolean) => Promise<Answer>,
+) => Promise<Accepted>;
+
+/**
+ * Wait before a block with missing parts is accepted even if the witnesses agree: nodes may have a
+ * new block before they have all of its receipts.
+ */
+const RECHECK_MS = 1_000;
+
+export function createAcceptance({
+  chain,
+  trust,
+  network,
+  settleMs,
+  settling,
+  nodes: { operatorOf, witnesses },
+  log,
+}: {
+  chain: string;
+  trust: ChainTrust;
+  network: Network;
+  /** Milliseconds for which a single witness must return the same content. */
+  settleMs: number;
+  settling: Pick<Settling, 'remainingMs'>;
+  nodes: Pick<Providers<Provider>, 'operatorOf' | 'witnesses'>;
+  log: Log;
+}): Accept {
+  const logged = new Set<string>();
+  /** Whether a failed check rejects a block: the roots of a true block can't be wrong here. */
+  const isStrict = trust === 'strict' || (trust === 'evidence' && network.isStandard);
+
+  /** Returns the failed checks that are not in the nature of the network. */
+  const unexplained = ({ findings }: Answer): Finding[] =>
+    findings.filter((each) => isFailed(each) && !network.deviations.includes(each.code));
+
+  /** Returns whether an unproven answer is enough by itself. */
+  const needsNoOpinion = (answer: Answer, from: Provider): boolean => {
+    if (trust === 'node') return unexplained(answer).length === 0;
+    return !isStrict && unexplained(answer).length === 0 && witnesses(from).length === 0;
+  };
+
+  /** Reads the block from one node after another until one answer is enough. */
+  const hear = async (...[, ask, read]: Parameters<Accept>) => {
+    const heard = new Map<Provider, Answer>();
+    let failure: unknown;
+    const enough = await ask(async (from) => {
+      if (heard.has(from)) return undefined;
+      const answer = await read(from, heard.size === 0);
+      if (answer.isProven) return answer;
+      heard.set(from, answer);
+      if (needsNoOpinion(answer, from)) return answer;
+      const agreed = decide(heard, operatorOf);
+      return agreed.isUnanimous && agreed.operators > 1 && unexplained(agreed.answer).length === 0
+        ? answer
+        : undefined;
+    }).catch((error: unknown) => {
+      failure = error;
+      return undefined;
+    });
+    if (enough === undefined && heard.size === 0) throw failure;
+    return { proven: enough?.isProven === true ? enough : undefined, heard };
+  };
+
+  /** Returns the time for which the content must have been the same, in milliseconds. */
+  const waitOf = (answer: Answer, operators: number): number => {
+    const open = unexplained(answer);
+    if (operators < 2 && trust !== 'node' && (open.length > 0 || isStrict)) return settleMs;
+    return open.some(({ code }) => isMissing(code)) ? RECHECK_MS : 0;
+  };
+
+  const mark = (header: BlockRef, { findings, notes }: Answer, operators: number) => {
+    const found = new Set([...findings.map(({ code }) => code), ...notes]);
+    const codes = CODES.filter((code) => found.has(code));
+    if (codes.length === 0) return undefined;
+    const reasons = [...new Set(findings.map(({ reason }) => reason))].join('; ');
+    const key = codes.join(', ');
+    if (!logged.has(key)) {
+      logged.add(key);
+      log.warn('unverified block accepted; later ones with these codes are not logged', {
+        ...{ chain, block: header.number, codes: key, reasons, witnesses: operators },
+      });
+    }
+    const isUncertain = findings.some(
+      (each) => isFailed(each) && (isMissing(each.code) || !network.deviations.includes(each.code)),
+    );
+    return { codes, witnesses: operators, isUncertain };
+  };
+
+  return async (header, ask, read) => {
+    for (;;) {
+      const { proven, heard } = await hear(header, ask, read);
+      if (proven !== undefined) {
+        for (const [from, answer] of heard) blame(from, answer);
+        return toParts(proven);
+      }
+      const { answer, operators, nodes: agreeing, isUnanimous, isExplained } = decide(heard, operatorOf);
+      if (isStrict) rejectUnproven(header, trust, answer);
+      if (trust !== 'node' && !isUnanimous && !isExplained && operators < 2) {
+        for (const [from, each] of heard) blame(from, each);
+        throw new SourceError('disagreement', describeDisagreement(header, heard));
+      }
+      for (const [from, each] of heard) if (!agreeing.includes(from)) blame(from, each);
+      const waitMs = waitOf(answer, operators);
+      const remainingMs = settling.remainingMs(header, contentOf(answer), waitMs);
+      if (remainingMs > RECHECK_MS) {
+        throw new SourceError('settling', describeWait(header, chain, answer, waitMs), {
+          retryAfterMs: remainingMs,
+        });
+      }
+      if (remainingMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, remainingMs));
+        continue;
+      }
+      if (unexplained(answer).length > 0) await checkPlace(header, agreeing);
+      const unverified = mark(header, answer, operators);
+      return { ...toParts(answer), ...(unverified !== undefined && { unverified }) };
+    }
+  };
+}
+
+const CODES = Object.keys(UNVERIFIED_CODES) as (keyof typeof UNVERIFIED_CODES)[];
+
+const toParts = ({ logs, transactions, proofs }: Answer): Accepted => ({
+  ...{ logs, transactions },
+  ...(proofs !== undefined && { proofs }),
+});
+
+/** Returns whether the check fails if parts of the block are missing. */
+const isMissing = (code: Finding['code']): boolean => code === 'receipts' || code === 'bloom';
+
+const kindOf = ({ code }: Finding): SourceErrorKind & ('missing' | 'inconsistent') =>
+  isMissing(code) ? 'missing' : 'inconsistent';
+
+/** Counts the failed check of a rejected answer against its node. */
+function blame(from: Provider, { findings }: Answer): void {
+  const first = findings.find(isFailed);
+  if (first !== undefined) from.fault(kindOf(first));
+}
+
+/** The content of an answer. Log indices are left out, because chains and nodes count differently. */
+const contentOf = ({ logs, transactions }: Parts): string =>
+  JSON.stringify({ logs: logs.map(({ logIndex: _, ...log }) => log), transactions });
+
+interface Decision {
+  /** The answer with the fewest failed checks, among those with this content. */
+  answer: Answer;
+  nodes: Provider[];
+  /** Number of operators whose nodes returned the content. */
+  operators: number;
+  /** True if no node returned other content. */
+  isUnanimous: boolean;
+  /** True if other answers show that they lack parts that this one has. */
+  isExplained: boolean;
+}
+
+/** Returns the content that most operators returned. Without a majority, `operators` is 1. */
+function decide(
+  heard: ReadonlyMap<Provider, Answer>,
+  operatorOf: (node: Provider) => string,
+): Decision {
+  const groups = [...Map.groupBy(heard, ([, answer]) => contentOf(answer)).values()].map(
+    (group) => ({
+      nodes: group.map(([node]) => node),
+      operators: new Set(group.map(([node]) => operatorOf(node))).size,
+      answer: group
+        .map(([, answer]) => answer)
+        .reduce((a, b) => (failures(b) < failures(a) ? b : a)),
+    }),
+  );
+  const [first, second] = groups.toSorted(
+    (a, b) => b.operators - a.operators || failures(a.answer) - failures(b.answer),
+  );
+  const hasMajority = second === undefined || first!.operators > second.operators;
+  const isUnanimous = second === undefined;
+  const others = groups.filter((each) => each !== first);
+  return {
+    ...first!,
+    operators: hasMajority ? first!.operators : 1,
+    isUnanimous,
+    isExplained: others.every(({ answer }) => lacksParts(answer, first!.answer)),
+  };
+}
+
+const failures = ({ findings }: Answer): number => findings.filter(isFailed).length;
+
+/**
+ * Returns whether `less` shows by a failed check that it lacks parts, and has nothing that `more`
+ * lacks.
+ */
+function lacksParts(less: Answer, more: Answer): boolean {
+  if (failures(more) > 0 || !less.findings.some((each) => isFailed(each) && isMissing(each.code))) {
+    return false;
+  }
+  const idOf = ({ logIndex: _, ...log }: Answer['logs'][number]): string => JSON.stringify(log);
+  const logs = new Set(more.logs.map(idOf));
+  const hashes = new Set(more.transactions.map(({ hash }) => hash));
+  return (
+    less.logs.every((log) => logs.has(idOf(log))) &&
+    less.transactions.every(({ hash }) => hashes.has(hash))
+  );
+}
+
+/** @throws SourceError if a check failed, or if nothing unproven is accepted */
+function rejectUnproven({ number }: BlockRef, trust: ChainTrust, answer: Answer): void {
+  const found =
+    answer.findings.find(isFailed) ?? (trust === 'strict' ? answer.findings[0] : undefined);
+  if (found === undefined && trust !== 'strict') return;
+  const why = found?.reason ?? 'its transactions and receipts were not proven';
+  const fix = trust === 'strict' ? '. To accept what the nodes agree on, pass trust=evidence' : '';
+  throw new SourceError(
+    found === undefined ? 'inconsistent' : kindOf(found),
+    `block ${number} is not proven: ${why}${fix}`,
+  );
+}
+
+const describeDisagreement = (
+  { number }: BlockRef,
+  heard: ReadonlyMap<Provider, Answer>,
+): string => {
+  const sides = [...heard].map(
+    ([{ name }, { logs, transactions, findings }]) =>
+      `${name} has ${logs.length} logs and ${transactions.length} transactions${
+        findings.length === 0 ? '' : ` (${findings.map(({ reason }) => reason).join('; ')})`
+      }`,
+  );
+  return `the providers return different content for block ${number}: ${sides.join(', ')}. Add another node to break the tie`;
+};
+
+function describeWait(
+  { number }: BlockRef,
+  chain: string,
+  { findings }: Answer,
+  waitMs: number,
+): string {
+  const why = findings.map(({ reason }) => reason).join('; ');
+  return `block ${number} is not proven (${why}), and a single operator returned it. It is accepted and marked once the node has returned the same content for ${waitMs / 1_000} s; a node of another operator, added with --chain ${chain}=<rpcUrl>, decides at once`;
+}
+
+/**
+ * Checks that the block is still the one at its height on these nodes. Nodes that switched to
+ * another branch may agree only because they no longer have the block's receipts.
+ */
+async function checkPlace(header: BlockRef, nodes: readonly Provider[]): Promise<void> {
+  const there = await Promise.all(nodes.map((node) => node.readHeaderAt(header.number)));
+  const gone = there.findIndex((each) => each?.hash !== header.hash);
+  if (gone < 0) return;
+  throw new SourceError(
+    'missing',
+    `${nodes[gone]!.name}: block ${header.number} ${header.hash} is not the block at its height`,
+  );
+}

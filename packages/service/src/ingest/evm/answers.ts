@@ -1,0 +1,279 @@
+/** Reads what a node returns for a block, in the ways that the node supports, and checks it. */
+import type { UnverifiedCode } from '@sluice/kit/contract';
+import type { BlockNeeds, BlockProofs } from '../../match/evm/block.ts';
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { type Json, object } from '../json.ts';
+import { SourceError, isOfKind } from '../source.ts';
+import type { HeaderProof, HeaderProver } from './headerLayout.ts';
+import { toHeader } from './header.ts';
+import type { Learned } from './learned.ts';
+import type { Network } from './networks.ts';
+import {
+  type Finding,
+  type Parts,
+  fromLogs,
+  fromReceipts,
+  hashesOf,
+  promiseOf,
+  sortReceipts,
+} from './normalize.ts';
+import { checkRoots, createProofs } from './proof/proveBlock.ts';
+import type { Provider } from './provider.ts';
+import type { Ways } from './ways.ts';
+
+/** The parts of a block from one node, with the evidence for them. */
+export interface Answer extends Parts {
+  findings: Finding[];
+  notes: UnverifiedCode[];
+  /** True if the roots of a header that hashes to the block's hash prove the parts. */
+  isProven: boolean;
+  /** Set if proofs were requested and the parts are proven. */
+  proofs?: BlockProofs;
+}
+
+export interface Answers {
+  /**
+   * Reads the parts of a block from a node. If an answer fails a check, asks the node in another
+   * way.
+   *
+   * @param block as the node returned it, with full transactions if `needs.transactions` is set
+   * @param how.isChecked false to skip the proofs
+   */
+  read(
+    node: Provider,
+    block: Json,
+    header: BlockHeader,
+    needs: BlockNeeds,
+    how: { isChecked: boolean },
+  ): Promise<Answer>;
+}
+
+/** Maximum number of concurrent requests for single receipts of a block. */
+const RECEIPTS_AT_ONCE = 16;
+
+export const isFailed = ({ result }: Finding): boolean => result === 'failed';
+
+/** Returns whether no other request to the node is likely to succeed now. */
+const isAway = (error: SourceError): boolean => isOfKind(error, 'rate-limited', 'unreachable');
+
+const isGood = ({ findings }: Answer): boolean => !findings.some(isFailed);
+
+export function createAnswers({
+  network,
+  headers,
+  learned,
+  ways,
+}: {
+  network: Network;
+  headers: HeaderProver;
+  learned: Learned;
+  ways: Ways<Provider>;
+}): Answers {
+  const proveHeader = async (block: Json, node: Provider): Promise<HeaderProof> => {
+    const proof = await headers.prove(block, node.name);
+    if (proof.result === 'passed') learned.confirm('headers-prove');
+    if (proof.result !== 'failed' || network.isStandard || learned.knows('headers-prove')) {
+      return proof;
+    }
+    return { result: 'not-applicable', reason: 'the rules of the header are not known' };
+  };
+
+  const noteBloom = (block: Json, { logs, findings }: Parts & Pick<Answer, 'findings'>): void => {
+    const covers = logs.length > 0 && findings.every(({ code }) => code !== 'bloom');
+    if (covers && promiseOf(block) !== undefined) learned.confirm('blooms-cover');
+  };
+
+  /** Checks the receipts of a block. */
+  const judge = (
+    block: Json,
+    header: BlockHeader,
+    receipts: readonly unknown[],
+    { proof, proofs }: { proof: HeaderProof | undefined; proofs: boolean },
+  ): Answer => {
+    const sorted = sortReceipts(block, header, receipts);
+    const inOrder = sorted.inOrder.filter((each) => each !== undefined);
+    const isComplete = inOrder.length === sorted.inOrder.length && sorted.others.length === 0;
+    const canProve = isComplete && sorted.findings.length === 0 && proof?.result === 'passed';
+    const roots = canProve ? checkRoots(block, inOrder, proof, network) : [];
+    const isProven = canProve && roots.length === 0;
+    const { findings, notes, ...parts } = fromReceipts(block, header, sorted, isProven);
+    if (isProven) {
+      if (inOrder.length > 0) learned.recordRoots('');
+      return {
+        ...parts,
+        ...{ findings: [], notes: [], isProven },
+        ...(proofs && { proofs: createProofs(block, inOrder, proof.encoded) }),
+      };
+    }
+    const all = [...(proof === undefined ? [] : toFindings(proof)), ...roots, ...findings];
+    if (inOrder.length > 0) learned.recordRoots(all.map(({ reason }) => reason).join('; '));
+    return { ...parts, findings: all, notes, isProven };
+  };
+
+  const readSingly = async (node: Provider, hashes: readonly string[]): Promise<unknown[]> => {
+    const receipts: unknown[] = [];
+    for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
+      const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
+      receipts.push(
+        ...(await Promise.all(
+          some.map((hash) => node.request('eth_getTransactionReceipt', [hash])),
+        )),
+      );
+    }
+    return receipts;
+  };
+
+  const readAll = async (
+    node: Provider,
+    block: Json,
+    header: BlockHeader,
+    how: { proof: HeaderProof | undefined; proofs: boolean },
+  ): Promise<Answer> => {
+    const complete = async (listed: unknown): Promise<Answer> => {
+      const list: unknown[] = Array.isArray(listed) ? listed : [];
+      const { inOrder } = sortReceipts(block, header, list);
+      const missing = hashesOf(block).filter((_, n) => inOrder[n] === undefined);
+      // If a transaction is in two blocks, the node may return its receipt from the other block.
+      const others = (await readSingly(node, missing)).filter(
+        (each) => each !== null && object(each, 'receipt')['blockHash'] === header.hash,
+      );
+      return judge(block, header, [...list, ...others], how);
+    };
+    const listBy = (name: string, at: unknown) => ({
+      name,
+      ask: async () => complete(await node.request('eth_getBlockReceipts', [at])),
+    });
+    const lists = [listBy('by hash', header.hash), listBy('by number', toHex(header.number))];
+    let answer: Answer;
+    try {
+      answer = await ways.ask(node, 'receipts', lists, isGood);
+    } catch (error) {
+      if (!(error instanceof SourceError) || isAway(error)) throw error;
+      answer = await complete([]);
+    }
+    const lacksLogs = answer.findings.some((each) => each.code === 'bloom' && isFailed(each));
+    return lacksLogs ? addListedLogs(node, block, header, answer) : answer;
+  };
+
+  /** Takes the logs that the node lists, if they cover the bloom and the receipts do not. */
+  const addListedLogs = async (
+    node: Provider,
+    block: Json,
+    header: BlockHeader,
+    answer: Answer,
+  ): Promise<Answer> => {
+    try {
+      const listed = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
+      const { logs, findings, notes } = fromLogs(block, header, listed);
+      if (findings.some(isFailed)) return answer;
+      const others = answer.findings.filter(({ code }) => code !== 'bloom');
+      return {
+        ...{ ...answer, logs },
+        findings: [...others, ...findings],
+        notes: [...new Set([...answer.notes, ...notes])],
+      };
+    } catch (error) {
+      if (!(error instanceof SourceError) || isAway(error)) throw error;
+      return answer;
+    }
+  };
+
+  const readLogs = async (
+    node: Provider,
+    block: Json,
+    header: BlockHeader,
+    proof: HeaderProof | undefined,
+  ): Promise<Answer> => {
+    const isEmptyCredible =
+      hashesOf(block).length === 0 ||
+      (promiseOf(block) !== undefined &&
+        (proof?.result === 'passed' || learned.knows('blooms-cover')));
+    const request = async (at: Json): Promise<Answer> => {
+      const answer = await node.request('eth_getLogs', [at]);
+      const { findings, ...parts } = fromLogs(block, header, answer);
+      const all = [...(proof === undefined ? [] : toFindings(proof)), ...findings];
+      return { ...parts, findings: all, isProven: false };
+    };
+    let isEmptyByHash = false;
+    const byHash = {
+      name: 'by hash',
+      async ask() {
+        const answer = await request({ blockHash: header.hash });
+        isEmptyByHash = answer.logs.length === 0;
+        return { answer, isCertain: !isEmptyByHash || isEmptyCredible };
+      },
+    };
+    const byNumber = {
+      name: 'by number',
+      async ask() {
+        const at = toHex(header.number);
+        const checkPlace = async (): Promise<void> => {
+          if ((await node.readHeaderAt(header.number))?.hash === header.hash) return;
+          throw new SourceError('missing', 'another block is at this height');
+        };
+        await checkPlace();
+        const answer = await request({ fromBlock: at, toBlock: at });
+        await checkPlace();
+        const hasLogs = answer.logs.length > 0;
+        if (hasLogs && isEmptyByHash) ways.retire(node, 'logs', 'by hash');
+        return { answer, isCertain: hasLogs || isEmptyCredible };
+      },
+    };
+    const byReceipts = {
+      name: 'from receipts',
+      async ask() {
+        // Receipts contain all logs, even those that the node's list of logs omits.
+        const full = await readFullBlock(node, header);
+        const answer = await readAll(node, full, header, { proof, proofs: false });
+        return { answer: { ...answer, transactions: [] }, isCertain: true };
+      },
+    };
+    const { answer } = await ways.ask(
+      node,
+      'logs',
+      [byHash, byNumber, byReceipts],
+      (each) => each.isCertain && isGood(each.answer),
+    );
+    return answer;
+  };
+
+  return {
+    async read(node, block, header, needs, { isChecked }) {
+      try {
+        const proof = isChecked ? await proveHeader(block, node) : undefined;
+        const answer = needs.transactions
+          ? await readAll(node, block, header, { proof, proofs: needs.proofs === true })
+          : await readLogs(node, block, header, proof);
+        noteBloom(block, answer);
+        return answer;
+      } catch (error) {
+        throw named(error, node, header);
+      }
+    },
+  };
+}
+
+const toHex = (value: number): string => `0x${value.toString(16)}`;
+
+const toFindings = (proof: HeaderProof): Finding[] => {
+  if (proof.result === 'passed') return [];
+  const reason =
+    proof.result === 'failed' ? 'the block hash is not the hash of the header' : proof.reason;
+  return [{ code: 'header-hash', result: proof.result, reason }];
+};
+
+async function readFullBlock(node: Provider, { number, hash }: BlockHeader): Promise<Json> {
+  const what = `${node.name}: block ${number} ${hash}`;
+  const block = object(await node.request('eth_getBlockByHash', [hash, true]), what);
+  if (toHeader(block).hash === hash) return block;
+  throw new SourceError('inconsistent', `${what} was returned with another hash`);
+}
+
+/** Adds the node and the block to the message of an error about a value. */
+function named(error: unknown, { name }: Provider, { number }: BlockHeader): unknown {
+  if (!(error instanceof SourceError) || error.message.startsWith(`${name}:`)) return error;
+  return new SourceError(error.kind, `${name}: block ${number}: ${error.message}`, {
+    cause: error,
+    ...(error.rpcCode !== undefined && { rpcCode: error.rpcCode }),
+  });
+}

@@ -1,0 +1,59 @@
+/** Reads values of a node's JSON in the forms that nodes use, into one form each. */
+import { previewJson } from '../../base/preview.ts';
+import { type Json, hex, list, toNumber } from '../json.ts';
+import { SourceError } from '../source.ts';
+
+/** Maximum length of an unexpected value in an error message, in characters. */
+const SHOWN = 100;
+
+/**
+ * Reads a quantity and returns it in hex. Most nodes return hex digits (Ethereum JSON-RPC); some
+ * return `0x` for 0, decimal digits, or a JSON number.
+ */
+export function quantity(from: Json, key: string): string {
+  const value = from[key];
+  if (typeof value === 'string') {
+    if (/^0x[0-9a-fA-F]+$/.test(value)) return value;
+    if (value === '0x') return '0x0';
+    if (/^[0-9]{1,78}$/.test(value)) return `0x${BigInt(value).toString(16)}`;
+  }
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
+    return `0x${value.toString(16)}`;
+  }
+  throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
+}
+
+export const optionalQuantity = (from: Json, key: string): string | null =>
+  from[key] == null ? null : quantity(from, key);
+
+export const number = (from: Json, key: string): number => toNumber(quantity(from, key));
+
+const ADDRESS_LENGTH = 42;
+
+/** Reads an address in lowercase. XDC's nodes may write `xdc` instead of `0x`. */
+export function address(from: Json, key: string): string {
+  const value = from[key];
+  const plain =
+    typeof value === 'string' && /^xdc/i.test(value)
+      ? { [key]: `0x${value.slice('xdc'.length)}` }
+      : from;
+  const found = hex(plain, key).toLowerCase();
+  if (found.length === ADDRESS_LENGTH) return found;
+  throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
+}
+
+/** Reads an address; null if it is null, missing or empty, as in a contract creation. */
+export const optionalAddress = (from: Json, key: string): string | null =>
+  from[key] == null || from[key] === '0x' || from[key] === '' ? null : address(from, key);
+
+const TOPIC = /^0x[0-9a-fA-F]*$/;
+
+/** Reads the topics of a log in lowercase. */
+export const topicsOf = (log: Json): string[] =>
+  list(log['topics'], 'topics').map((topic, n) => {
+    if (typeof topic === 'string' && TOPIC.test(topic)) return topic.toLowerCase();
+    throw new SourceError(
+      'inconsistent',
+      `topics.${n} is invalid: ${previewJson(topic, SHOWN)}`,
+    );
+  });
