@@ -53,31 +53,42 @@ test('--chain accepts `finalized`, and rejects a repeated URL', () => {
   );
 });
 
-test('--chain accepts accept=unverified, for its chain only', () => {
+test('--chain accepts trust, operator and ranges, for its chain or node only', () => {
   const [one, two] = parseChains([
-    '0x19=https://a.example/,k,accept=unverified,poll=500',
-    '0x1=https://b.example',
+    '0x19=https://a.example/,k,trust=strict,poll=500',
+    '0x19=https://b.example,operator=A',
+    '0x1=https://b.example,ranges=verified',
   ]);
   expect(one).toMatchObject({
-    urls: ['https://a.example/,k'],
-    acceptUnverified: true,
-    pollMs: 500,
+    urls: ['https://a.example/,k', 'https://b.example'],
+    operators: { 'https://b.example': 'A' },
+    ...{ trust: 'strict', pollMs: 500 },
   });
-  expect(two!.acceptUnverified).toBeUndefined();
-  expect(() => parseChains(['0x19=https://a.example,accept=all'])).toThrow(
-    /accept=all should be accept=unverified/,
+  expect(two).toMatchObject({ verifyHeaders: true });
+  expect([one!.verifyHeaders, two!.trust]).toEqual([undefined, undefined]);
+  expect(() => parseChains(['0x1=https://a.example,trust=all'])).toThrow(
+    /trust=all should be trust=evidence, trust=strict or trust=node/,
   );
+  expect(() => parseChains(['0x1=https://a.example,operator='])).toThrow(
+    /should name the operator/,
+  );
+  expect(() => parseChains(['0x1=https://a.example,ranges=all'])).toThrow(/ranges=verified/);
 });
 
-test('--chain accepts proof=on and proof=off', () => {
-  const [one, two, three] = parseChains([
-    '0x1=https://a.example,proof=off',
-    '0xa4b1=https://b.example,confirmations=2,proof=on',
-    '0x2=https://c.example',
+test.each([
+  ['accept=unverified', { trust: 'evidence' }, 'trust=evidence'],
+  ['proof=on', { trust: 'strict' }, 'trust=strict'],
+  ['proof=off', { trust: 'node' }, 'trust=node'],
+  ['verify=headers', { verifyHeaders: true }, 'ranges=verified'],
+])('--chain reads the old option %s with a warning', (option, read, replacement) => {
+  const [chain] = parseChains([`0x1=https://a.example,${option}`]);
+  expect(chain).toMatchObject(read);
+  expect(chain!.warnings).toEqual([
+    `--chain 0x1: ${option} is now ${replacement}; the old option will be removed in the next release`,
   ]);
-  expect([one!.proof, two!.proof, three!.proof]).toEqual(['off', 'on', undefined]);
-  expect(() => parseChains(['0x1=https://a.example,proof=yes'])).toThrow(
-    /proof=yes should be proof=on or proof=off/,
+  const [name] = option.split('=');
+  expect(() => parseChains([`0x1=https://a.example,${name}=x`])).toThrow(
+    new RegExp(`${name}=x should be ${name}=`),
   );
 });
 
@@ -196,12 +207,4 @@ describe('settings', () => {
   test('alerts may be sent to a private address', () => {
     expect(() => checkConfig({ ...good, notifyUrl: 'http://10.0.0.1/x' })).not.toThrow();
   });
-});
-
-test('--chain accepts verify=headers, for its chain only', () => {
-  const chains = parseChains(['0x1=https://a.example/,verify=headers', '0x5=https://b.example']);
-  expect(chains.map(({ verifyHeaders }) => verifyHeaders)).toEqual([true, undefined]);
-  expect(() => parseChains(['0x1=https://a.example,verify=all'])).toThrow(
-    /verify=all should be verify=headers/,
-  );
 });

@@ -4,6 +4,8 @@ import { type UrlVerdict, findAptosNetwork } from '@sluice/kit/contract';
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import { createAptosProvider } from '../ingest/aptos/provider.ts';
 import { createHeaderProver } from '../ingest/evm/headerLayout.ts';
+import { createHeaderRules } from '../ingest/evm/headerRules.ts';
+import { createLearned } from '../ingest/evm/learned.ts';
 import { networkOf } from '../ingest/evm/networks.ts';
 import { createProvider } from '../ingest/evm/provider.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
@@ -76,7 +78,10 @@ function openNode(
   const name = new URL(url).host;
   const network = findAptosNetwork(chain);
   if (network !== undefined) return createAptosProvider(network, url, name, connect);
-  const headers = { prover: createHeaderProver(), isStrict: networkOf(chain).isStandard };
+  const headers = createHeaderRules({
+    ...{ trust: 'evidence', network: networkOf(chain) },
+    ...{ prover: createHeaderProver(), learned: createLearned() },
+  });
   return createProvider(chain, url, name, headers, undefined, connect);
 }
 

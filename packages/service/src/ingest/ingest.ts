@@ -170,7 +170,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   const waitToSettle = async ({ message, retryAfterMs = 0 }: SourceError): Promise<void> => {
     status.settle(message);
     const until = performance.now() + Math.min(retryAfterMs, SETTLING_RETRY_MS);
-    for (let leftMs = Infinity; leftMs > 0 && !stopping.signal.aborted; ) {
+    for (let leftMs = Infinity; leftMs > 0 && !stopping.signal.aborted;) {
       await readHead();
       leftMs = until - performance.now();
       if (leftMs > 0) await waker.sleep(leftMs);

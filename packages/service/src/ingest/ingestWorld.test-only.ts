@@ -14,7 +14,7 @@ import {
   startWebhookSink,
 } from '@sluice/testkit';
 import { expect } from 'vitest';
-import type { ChainConfig } from '../config.ts';
+import type { ChainConfig, ServiceConfig } from '../config.ts';
 import { createLog } from '../base/log.ts';
 import { type Service, startService } from '../service.ts';
 
@@ -25,6 +25,9 @@ export const WATCHED = '0x00000000000000000000000000000000000000aa';
 export const TOKEN = '0x00000000000000000000000000000000000000bb';
 export const OTHER = '0x00000000000000000000000000000000000000cc';
 
+/** Settings that differ from the defaults of these tests. */
+type Change = Partial<ChainConfig> & Pick<ServiceConfig, 'settleMs'>;
+
 export interface IngestWorld {
   readonly chain: RunningScriptedChain;
   readonly sink: WebhookSink;
@@ -34,12 +37,12 @@ export interface IngestWorld {
   /** The service that was started last; `sluice` is a client of it. */
   readonly service: Service;
   readonly sluice: SluiceClient;
-  start(change?: Partial<ChainConfig>): Promise<void>;
+  start(change?: Change): Promise<void>;
   /**
    * Starts the service, and creates a stream that watches `WATCHED` from the next block on. Returns
    * the id of the stream.
    */
-  startWatching(change?: Partial<ChainConfig>, native?: boolean): Promise<string>;
+  startWatching(change?: Change, native?: boolean): Promise<string>;
   health(): Promise<ChainHealth>;
   until<T>(
     what: string,
@@ -78,7 +81,7 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
       return sluice;
     },
 
-    async start(change = {}) {
+    async start({ settleMs, ...change } = {}) {
       service = await startService(
         {
           port: 0,
@@ -90,6 +93,7 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
             { id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20, ...change },
           ],
           aptos: [],
+          settleMs,
           allowPrivateEndpoints: true,
         },
         createLog((line) => log.push(line)),

@@ -121,7 +121,13 @@ export function createAcceptance({
         for (const [from, answer] of heard) blame(from, answer);
         return toParts(proven);
       }
-      const { answer, operators, nodes: agreeing, isUnanimous, isExplained } = decide(heard, operatorOf);
+      const {
+        answer,
+        operators,
+        nodes: agreeing,
+        isUnanimous,
+        isExplained,
+      } = decide(heard, operatorOf);
       if (isStrict) rejectUnproven(header, trust, answer);
       if (trust !== 'node' && !isUnanimous && !isExplained && operators < 2) {
         for (const [from, each] of heard) blame(from, each);

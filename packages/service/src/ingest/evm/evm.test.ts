@@ -4,12 +4,10 @@
  */
 import {
   type RunningScriptedChain,
-  type Trouble,
   scripted,
   startScriptedChain,
 } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { EvmBlock } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { createEvmSource } from './evm.ts';
 import type { Source } from '../source.ts';
@@ -58,17 +56,18 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
 
 describe('a part that one node lacks', () => {
   test.each([
-    ['receipts', 'eth_getBlockReceipts', ALL],
-    ['traces', 'debug_traceBlockByHash', ALL],
-    ['logs', 'eth_getLogs', LOGS],
-  ] as const)('%s are read from the next node that has the block', async (_, method, needs) => {
+    ['receipts', ['eth_getBlockReceipts', 'eth_getTransactionReceipt'], ALL],
+    [
+      'traces',
+      ['debug_traceBlockByHash', 'trace_block', 'debug_traceTransaction'],
+      { ...ALL, transactions: false, logs: false },
+    ],
+  ] as const)('%s are read from the next node that has the block', async (_, methods, needs) => {
     const header = mine();
     await source.readHead();
-    one.trouble({ kind: 'error', methods: [method] });
-    const block = await source.readBlock(header, needs);
-    expect(block.logs).toHaveLength(2);
-    expect(two.calls[method]).toBe(1);
-    expect(two.calls['eth_getBlockByHash'] ?? 0).toBe(0);
+    one.trouble({ kind: 'error', methods });
+    await source.readBlock(header, needs);
+    expect(two.calls[methods[0]]).toBe(1);
   });
 
   test('no other node is queried while the first has all parts', async () => {
@@ -105,142 +104,17 @@ describe('data that a node omits', () => {
   });
 });
 
-describe('a block with an unprovable problem', () => {
-  const receiptsOf = (block: EvmBlock) => block.transactions.map(({ receipt }) => receipt.status);
-  const lackReceipt = (node: RunningScriptedChain): void => {
-    node.trouble({ kind: 'truncatedReceipts' });
-    node.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
-  };
-  const gap = { kind: 'gappedIndices', by: 3 } as const;
-  const both = (trouble: Trouble): void => {
-    one.trouble(trouble);
-    two.trouble(trouble);
-  };
-
-  test('is accepted and marked if both nodes lack a receipt', async () => {
-    const header = mine();
-    lackReceipt(one);
-    lackReceipt(two);
-    const block = await source.readBlock(header, ALL);
-    expect(receiptsOf(block)).toEqual(['0x1', null]);
-    expect(block.logs).toHaveLength(1);
-    expect(block.unverified).toBe('missing receipt (2 nodes agree)');
-    expect([health(0).failures, health(1).failures]).toEqual([0, 0]);
-  });
-
-  test('is rejected if all nodes lack a receipt whose logs are in the bloom', async () => {
-    const { hash, parentHash, number, timestamp } = one.mine({
-      transactions: ['a', 'd'].map((to) =>
-        scripted.erc20Transfer({ token, from, to: `0x${to.repeat(40)}`, value: 1n }),
-      ),
-    });
-    lackReceipt(one);
-    lackReceipt(two);
-    await expect(
-      source.readBlock(
-        { hash, parentHash, number: Number(number), timestamp: Number(timestamp) },
-        ALL,
-      ),
-    ).rejects.toThrow(/the bloom of block 1 covers logs that are missing/);
-  });
-
-  test.each([
-    ['transactions', ALL],
-    ['logs', LOGS],
-  ])('is accepted with a gap in log indices, read for %s', async (_, needs) => {
-    const header = mine();
-    both(gap);
-    const block = await source.readBlock(header, needs);
-    expect(block.logs.map(({ logIndex }) => logIndex)).toEqual([0, 4]);
-    expect(block.unverified).toBe('gap in log indices (2 nodes agree)');
-  });
-
-  test('is accepted with null instead of a number', async () => {
-    const header = mine();
-    both({ kind: 'nullFields', fields: ['gas', 'cumulativeGasUsed'] });
-    const { transactions, unverified } = await source.readBlock(header, ALL);
-    expect(transactions[0]).toMatchObject({ gas: null, receipt: { cumulativeGasUsed: null } });
-    expect(unverified).toBe('null transaction gas, null receipt cumulativeGasUsed (2 nodes agree)');
-  });
-
-  test('is rejected if the nodes differ about it', async () => {
-    const header = mine();
-    one.trouble(gap);
-    two.trouble({ ...gap, by: 4 });
-    await expect(source.readBlock(header, ALL)).rejects.toThrow(
-      /block 1 has 2 logs with indices up to 4: no two of 2 nodes agree about it/,
-    );
-  });
-
-  test('is read from a node that does not have the problem', async () => {
-    const header = mine();
-    one.trouble(gap);
-    const block = await source.readBlock(header, ALL);
-    expect(block.logs.map(({ logIndex }) => logIndex)).toEqual([0, 1]);
-    expect(block.unverified).toBeUndefined();
-    expect(health(0).failures).toBe(1);
-  });
-
-  test('is rejected once another block is at its height', async () => {
-    const header = mine();
-    both(gap);
-    one.fork({ depth: 1, blocks: 1 });
-    await expect(source.readBlock(header, ALL)).rejects.toThrow(/is not the block at its height/);
-  });
-
-  test('is rejected with a single node, and the error names the option to accept it', async () => {
-    const header = mine();
-    one.trouble(gap);
-    const alone = createEvmSource({ chain: CHAIN, urls: [one.url], pollMs: 5, log: silent });
-    await expect(alone.readBlock(header, ALL)).rejects.toThrow(
-      /indices up to 4: .*accept it with --chain 0x7a69=<rpcUrl>,accept=unverified/,
-    );
-    await alone.stop();
-    const accepting = createEvmSource({
-      chain: CHAIN,
-      urls: [one.url],
-      pollMs: 5,
-      acceptUnverified: true,
-      log: silent,
-    });
-    const block = await accepting.readBlock(header, ALL);
-    expect(block.unverified).toBe('gap in log indices (accept=unverified)');
-    await accepting.stop();
-  });
-
-  test('is never accepted on Ethereum, where blocks can be proved', async () => {
-    const nodes = [await startScriptedChain({ chainId: 1 })];
-    nodes.push(await startScriptedChain({ chain: nodes[0]! }));
-    const mainnet = createEvmSource({
-      chain: '0x1',
-      urls: nodes.map(({ url }) => url),
-      pollMs: 5,
-      acceptUnverified: true,
-      log: silent,
-    });
-    nodes[0]!.mine({
-      transactions: [1n, 2n].map((value) =>
-        scripted.erc20Transfer({ token, from, to: `0x${'a'.repeat(40)}`, value }),
-      ),
-    });
-    const header = await mainnet.readHead();
-    expect((await mainnet.readBlock(header, ALL)).logs).toHaveLength(2);
-    for (const node of nodes) node.trouble(gap);
-    await expect(mainnet.readBlock(header, ALL)).rejects.toThrow(/indices up to 4$/);
-    await mainnet.stop();
-    await Promise.all(nodes.map((node) => node.stop()));
-  });
-});
-
 describe('a response that is too large', () => {
   test.each([
     ['an error', { kind: 'error', code: -32005, message: 'query returned more than 1 results' }],
     ['HTTP 413', { kind: 'httpError', status: 413 }],
   ] as const)('for logs, as %s: they are read from the receipts', async (_, trouble) => {
     const header = mine();
-    for (const node of [one, two]) node.trouble({ ...trouble, methods: ['eth_getLogs'] });
-    expect((await source.readBlock(header, LOGS)).logs).toHaveLength(2);
-    expect(health(0).failures).toBe(0);
+    one.trouble({ ...trouble, methods: ['eth_getLogs'] });
+    const alone = createEvmSource({ chain: CHAIN, urls: [one.url], pollMs: 5, log: silent });
+    expect((await alone.readBlock(header, LOGS)).logs).toHaveLength(2);
+    expect(alone.providers()[0]!.failures).toBe(0);
+    await alone.stop();
   });
 
   test('for receipts: they are read one by one', async () => {
@@ -353,7 +227,7 @@ describe('a head that a node pushes', () => {
   beforeEach(async () => {
     pushes = 0;
     node = await startScriptedChain({ chain: one });
-    const options = { urls: [node.wsUrl], pollMs: 60_000, proof: 'on' as const, log: silent };
+    const options = { urls: [node.wsUrl], pollMs: 60_000, trust: 'strict' as const, log: silent };
     pushing = createEvmSource({ chain: CHAIN, ...options });
     stop = pushing.watchHeads(() => (pushes += 1));
     await until('it subscribes', () => node.calls['eth_subscribe'] === 1);

@@ -6,6 +6,7 @@ import { createAcceptance } from './acceptance.ts';
 import { createAnswers } from './answers.ts';
 import { createBlockReading } from './blockReading.ts';
 import { createHeaderProver } from './headerLayout.ts';
+import { createHeaderRules } from './headerRules.ts';
 import { createLearned } from './learned.ts';
 import { networkOf } from './networks.ts';
 import { createLogRanges } from './ranges/logRanges.ts';
@@ -63,9 +64,8 @@ export function createEvmSource({
   log,
 }: EvmSourceOptions): Source {
   const network = networkOf(chain);
-  const isStrict = trust === 'strict' || (trust === 'evidence' && network.isStandard);
-  const headers = { prover: createHeaderProver(), isStrict };
   const learned = createLearned();
+  const headers = createHeaderRules({ trust, network, prover: createHeaderProver(), learned });
   const ways = createWays<Provider>();
   const providers = createProviders<Provider>({
     chain,
@@ -84,7 +84,8 @@ export function createEvmSource({
   /** The needs of the last block, for blocks that are read ahead while it settles. */
   let needs = NO_NEEDS;
   const settling = createSettling((number) => reading.readAt(number, needs));
-  const hasWitnesses = (): boolean => providers.all.some((each) => providers.witnesses(each).length > 0);
+  const hasWitnesses = (): boolean =>
+    providers.all.some((each) => providers.witnesses(each).length > 0);
   const reading = createBlockReading({
     ...{ providers, traces },
     answers: createAnswers({ network, headers: headers.prover, learned, ways }),
@@ -93,7 +94,7 @@ export function createEvmSource({
       nodes: providers,
     }),
     isChecked: trust !== 'node',
-    readsRoots: () => isStrict || (hasWitnesses() && learned.areRootsWorthReading()),
+    readsRoots: () => headers.isStrict || (hasWitnesses() && learned.areRootsWorthReading()),
   });
   const read: typeof reading.read = (header, wanted) => {
     needs = wanted;

@@ -8,6 +8,8 @@ import type { ChainProof } from '@sluice/kit/contract';
 export interface Learned {
   /** Records that a fact holds for a block that was just read. */
   confirm(fact: Fact): void;
+  /** Forgets a fact that a block contradicts. */
+  forget(fact: Fact): void;
   /** Returns whether a block of the last day confirmed the fact. */
   knows(fact: Fact): boolean;
   /**
@@ -45,6 +47,7 @@ export function createLearned(now: () => number = () => performance.now()): Lear
   let proof: ChainProof | undefined;
   return {
     confirm: (fact) => void confirmedAt.set(fact, now()),
+    forget: (fact) => void confirmedAt.delete(fact),
     knows: (fact) => now() - (confirmedAt.get(fact) ?? -Infinity) < DAY_MS,
     recordRoots(reason) {
       proof = { isProven: reason === '', reason };

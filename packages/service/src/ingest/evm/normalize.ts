@@ -10,13 +10,7 @@ import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hex, list, object, optionalHex } from '../json.ts';
 import { SourceError } from '../source.ts';
 import { type KnownBits, bloomOf, covers } from './bloom.ts';
-import {
-  address,
-  number,
-  optionalAddress,
-  optionalQuantity,
-  topicsOf,
-} from './values.ts';
+import { address, number, optionalAddress, optionalQuantity, topicsOf } from './values.ts';
 
 /** A check that a block did not pass. */
 export interface Finding {

@@ -20,8 +20,10 @@ export interface Body {
 /** How the headers of a chain are checked. */
 export interface HeaderRules {
   prover: HeaderProver;
-  /** Whether a header that does not match its hash is rejected. */
+  /** Whether a pushed header is used only if it matches its hash. */
   isStrict: boolean;
+  /** Returns whether a header that does not match its hash is rejected. */
+  rejects(node: string, header: BlockHeader, isAlone: boolean): boolean;
 }
 
 export interface Provider extends AnyProvider {
@@ -145,13 +147,12 @@ export function createProvider(
     }
   };
 
-  const checkHeader = async (body: Json, { number, hash }: BlockHeader): Promise<void> => {
+  const checkHeader = async (body: Json, header: BlockHeader): Promise<void> => {
     const { result } = await headers.prover.prove(body, name);
-    // Block 0 may have other header rules.
-    if (result !== 'failed' || number === 0) return;
+    if (result !== 'failed' || !headers.rejects(name, header, isAlone())) return;
     throw new SourceError(
       'inconsistent',
-      `${name}: the header of block ${number} does not match its hash ${hash}`,
+      `${name}: the header of block ${header.number} does not match its hash ${header.hash}`,
     );
   };
 
@@ -165,7 +166,7 @@ export function createProvider(
     if (answer === null) return undefined;
     const body = object(answer, `${name}: ${what}`);
     const header = toHeader(body);
-    if (headers.isStrict) await checkHeader(body, header);
+    await checkHeader(body, header);
     standing.remember(header.hash);
     return { header, body };
   };
@@ -200,11 +201,7 @@ export function createProvider(
       );
     }
     try {
-      const genesis = await readBlockHeader(
-        'eth_getBlockByNumber',
-        '0x0',
-        'block 0',
-      );
+      const genesis = await readBlockHeader('eth_getBlockByNumber', '0x0', 'block 0');
       return { genesisHash: genesis?.hash };
     } catch (error) {
       if (error instanceof SourceError && isLacking(error)) {

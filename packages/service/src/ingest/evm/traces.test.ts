@@ -140,7 +140,7 @@ const expected = [
 
 describe('internal transactions', () => {
   test('from callTracer are the calls that moved value and were not reverted', () => {
-    expect(fromCallTracer(callTracer, transactions)).toEqual(expected);
+    expect(fromCallTracer(callTracer, transactions).flat()).toEqual(expected);
   });
 
   test('from trace_block are the same', () => {
@@ -149,13 +149,13 @@ describe('internal transactions', () => {
 
   test('from an older node without transaction hashes are the same', () => {
     const unnamed = callTracer.map(({ result }) => ({ result }));
-    expect(fromCallTracer(unnamed, transactions)).toEqual(expected);
+    expect(fromCallTracer(unnamed, transactions).flat()).toEqual(expected);
   });
 
   test('have no gas if the trace omits it', () => {
     const frame = { type: 'CALL', from: address(2), to: address(3), value: '0xa' };
     const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
-    const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
+    const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] })[0]!;
     const action = { callType: 'call', from: address(2), to: address(3), value: '0xa' };
     const traces = fromTraceBlock([trace(0, [0], { action })], transactions);
     for (const each of [calls, traces]) {

@@ -247,12 +247,19 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
             async ask() {
               // The first one shows whether the node supports this at all.
               await node.request('debug_traceTransaction', [hashes[0], SINGLE_TRACER]);
-              return complete(node, transactions, hashes.map(() => undefined));
+              return complete(
+                node,
+                transactions,
+                hashes.map(() => undefined),
+              );
             },
           },
         ]);
       } catch (error) {
-        if (isOfKind(error, 'unsupported') && WAYS.every((way) => ways.isRetired(node, 'traces', way))) {
+        if (
+          isOfKind(error, 'unsupported') &&
+          WAYS.every((way) => ways.isRetired(node, 'traces', way))
+        ) {
           return undefined;
         }
         throw error;

@@ -1,5 +1,5 @@
 /** Tests blocks that cannot be fully verified, with a complete service. */
-import { scripted, startScriptedChain } from '@sluice/testkit';
+import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { test as base, expect } from 'vitest';
 import {
   API_KEY,
@@ -21,7 +21,11 @@ const test = base.extend<{ world: IngestWorld }>({
   },
 });
 
-const GAP = { kind: 'gappedIndices', by: 2 } as const;
+/** The node has no receipt of the last transaction of a block. */
+const lackReceipt = (node: RunningScriptedChain): void => {
+  node.trouble({ kind: 'truncatedReceipts' });
+  node.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
+};
 const twoTransfers = () => ({
   transactions: [7n, 8n].map((value) =>
     scripted.erc20Transfer({ token: TOKEN, from: OTHER, to: WATCHED, value }),
@@ -35,37 +39,72 @@ const readMetric = async ({ service }: IngestWorld): Promise<string | undefined>
     .find((line) => line.startsWith('sluice_chain_unverified_blocks{'));
 };
 
+const CODES = 'receipts';
+
 test(
-  'with a single node the chain stops and names the option; once accepted, the block is marked',
+  'a block that a single node returns without a receipt settles, and is marked',
   { timeout: 120_000 },
   async ({ world }) => {
     const streamId = await world.startWatching();
-    world.chain.trouble(GAP);
+    lackReceipt(world.chain);
     const mined = world.chain.mine(twoTransfers());
-    const health = await world.until('the chain is down', async () => {
+    const health = await world.until('the block is settling', async () => {
       const found = await world.health();
-      return found.state === 'down' && found;
+      return found.state === 'settling' && found;
     });
-    expect(health.message).toContain('--chain 0x7a69=<rpcUrl>,accept=unverified');
+    expect(health.message).toMatch(
+      /block 1 is not proven \(a transaction has no receipt\).*120 s.*--chain 0x7a69=<rpcUrl>/,
+    );
     expect(health).toMatchObject({ checkpoint: 0, unverified: null });
     expect(await world.readDeliveries()).toEqual([]);
 
     await world.service.stop();
-    await world.start({ acceptUnverified: true });
+    await world.start({ settleMs: 1_500 });
     await world.caughtUp();
     world.chain.heal();
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(1);
-    const reason = 'gap in log indices (accept=unverified)';
     const number = Number(mined.number);
-    expect((await world.health()).unverified).toEqual({ blocks: 1, latest: number, reason });
+    expect((await world.health()).unverified).toEqual({ blocks: 1, latest: number, reason: CODES });
     expect((await world.sluice.getCoverage(streamId))[0]!.unverified).toEqual([
-      { from: number, to: number, reason },
+      { from: number, to: number, reason: CODES },
     ]);
     expect(await readMetric(world)).toBe(`sluice_chain_unverified_blocks{chain="${CHAIN}"} 1`);
-    const { body } = world.sink.requests.find((request) => request.body.includes('logIndex'))!;
-    const { logs } = JSON.parse(body) as { logs: { logIndex: string }[] };
-    expect(logs.map(({ logIndex }) => logIndex)).toEqual(['0', '3']);
+  },
+);
+
+test(
+  'a block that heals while it settles is delivered without a mark',
+  { timeout: 120_000 },
+  async ({ world }) => {
+    await world.startWatching();
+    lackReceipt(world.chain);
+    world.chain.mine(twoTransfers());
+    await world.until('it settles', async () => (await world.health()).state === 'settling');
+    world.chain.heal();
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.expectOracle(1);
+    expect(await world.health()).toMatchObject({ state: 'live', unverified: null });
+  },
+);
+
+test(
+  'blocks settle in parallel: a chain whose blocks all deviate stays behind by the wait alone',
+  { timeout: 120_000 },
+  async ({ world }) => {
+    const SETTLE_MS = 3_000;
+    await world.startWatching({ settleMs: SETTLE_MS });
+    lackReceipt(world.chain);
+    const BLOCKS = 30;
+    for (let n = 0; n < BLOCKS; n++) {
+      world.chain.mine(twoTransfers());
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const mined = performance.now();
+    await world.caughtUp();
+    // In series, the blocks would take 30 times the wait.
+    expect(performance.now() - mined).toBeLessThan(10 * SETTLE_MS);
+    expect((await world.health()).unverified).toMatchObject({ blocks: BLOCKS });
   },
 );
 
@@ -75,11 +114,10 @@ test(
   async ({ world }) => {
     const other = await startScriptedChain({ chain: world.chain });
     const streamId = await world.startWatching({ urls: [world.chain.url, other.url] });
-    for (const node of [world.chain, other]) node.trouble(GAP);
+    for (const node of [world.chain, other]) lackReceipt(node);
     world.chain.mine(twoTransfers());
     await world.caughtUp();
-    const reason = 'gap in log indices (2 nodes agree)';
-    expect((await world.health()).unverified).toEqual({ blocks: 1, latest: 1, reason });
+    expect((await world.health()).unverified).toEqual({ blocks: 1, latest: 1, reason: CODES });
     for (const node of [world.chain, other]) node.heal();
     world.chain.fork({ depth: 1, blocks: CONFIRMATIONS + 1 });
     await world.expectOracle(1);

@@ -52,8 +52,5 @@ const TOPIC = /^0x[0-9a-fA-F]*$/;
 export const topicsOf = (log: Json): string[] =>
   list(log['topics'], 'topics').map((topic, n) => {
     if (typeof topic === 'string' && TOPIC.test(topic)) return topic.toLowerCase();
-    throw new SourceError(
-      'inconsistent',
-      `topics.${n} is invalid: ${previewJson(topic, SHOWN)}`,
-    );
+    throw new SourceError('inconsistent', `topics.${n} is invalid: ${previewJson(topic, SHOWN)}`);
   });

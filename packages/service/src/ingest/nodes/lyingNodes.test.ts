@@ -50,8 +50,9 @@ test.concurrent.for(ofOnlyNode)(
     await world.startWatching({}, native);
     world.chain.trouble(trouble);
     world.chain.mine(tokenTransfer());
-    const isDown = async (): Promise<boolean> => (await world.health()).state === 'down';
-    await world.until('the outage is reported', isDown);
+    const isReported = async (): Promise<boolean> =>
+      ['down', 'settling'].includes((await world.health()).state);
+    await world.until('the outage is reported', isReported);
     expect(await world.readDeliveries()).toEqual([]);
     expect((await world.health()).checkpoint).toBe(0);
     expect((await world.health()).message).not.toBe('');

@@ -131,8 +131,7 @@ export function createStatus(
     if (next === 'down') log.warn('chain down', { chain, reason: why });
     else if (next === 'settling' && state !== next) {
       log.warn('block settling', { chain, reason: why });
-    }
-    else if (next === 'live' && state !== 'catching-up') {
+    } else if (next === 'live' && state !== 'catching-up') {
       log.info('chain live', { chain, head: head?.number ?? null });
     }
     state = next;

@@ -6,7 +6,7 @@ import { API_KEY, createIngestWorld, tokenTransfer } from '../../ingestWorld.tes
 test('a stream with includeProofs gets proofs on a proven chain, others none', async () => {
   const world = await createIngestWorld();
   try {
-    const proven = await world.startWatching({ proof: 'on' });
+    const proven = await world.startWatching();
     const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
     const read = async (from: number): Promise<EvmWebhook> => {
       world.chain.mine(tokenTransfer());
@@ -23,7 +23,7 @@ test('a stream with includeProofs gets proofs on a proven chain, others none', a
     expect((await world.health()).proof).toEqual({ isProven: true, reason: '' });
 
     await world.service.stop();
-    await world.start({ proof: 'off' });
+    await world.start({ trust: 'node' });
     expect(await read(1)).not.toHaveProperty('proofs');
   } finally {
     await world.stop();
