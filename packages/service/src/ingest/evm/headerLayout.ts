@@ -1,67 +1,136 @@
-/** Interim: replaced by the module that searches layouts. */
-import { keccak256 } from '@sluice/kit/contract';
+/**
+ * Proves block headers: the hash of a block is the Keccak-256 hash of its RLP-encoded header fields
+ * (Yellow Paper 4.4.3), so a node can't forge a field. Forks append fields; the layout of a header
+ * with unknown fields is found by trial.
+ */
+import { setImmediate } from 'node:timers/promises';
 import type { Json } from '../json.ts';
-import { bytesOf, quantityOf } from './proof/fields.ts';
-import { encodeRlp } from './proof/rlp.ts';
-import { toTempoHeader } from './proof/tempo.ts';
-
-const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
-  ['parentHash', 'bytes'],
-  ['sha3Uncles', 'bytes'],
-  ['miner', 'bytes'],
-  ['stateRoot', 'bytes'],
-  ['transactionsRoot', 'bytes'],
-  ['receiptsRoot', 'bytes'],
-  ['logsBloom', 'bytes'],
-  ['difficulty', 'number'],
-  ['number', 'number'],
-  ['gasLimit', 'number'],
-  ['gasUsed', 'number'],
-  ['timestamp', 'number'],
-  ['extraData', 'bytes'],
-  ['mixHash', 'bytes'],
-  ['nonce', 'bytes'],
-  ['baseFeePerGas', 'number'],
-  ['withdrawalsRoot', 'bytes'],
-  ['blobGasUsed', 'number'],
-  ['excessBlobGas', 'number'],
-  ['parentBeaconBlockRoot', 'bytes'],
-  ['requestsHash', 'bytes'],
-];
-const KNOWN = new Set([
-  ...BYTES_OR_NUMBERS.map(([name]) => name),
-  'hash',
-  'size',
-  'totalDifficulty',
-  'transactions',
-  'uncles',
-  'withdrawals',
-  'author',
-  'sealFields',
-]);
+import { unknownFieldsOf } from './layout/headerFields.ts';
+import { createHeaderTrial } from './layout/headerTrial.ts';
 
 export type HeaderProof =
+  /** `encoded` is the bytes whose Keccak-256 hash is the block hash. */
   | { result: 'passed'; encoded: Buffer }
+  /** All fields are understood, and they do not hash to the block hash. */
   | { result: 'failed' }
+  /** No known or found layout covers the fields that `reason` names. */
   | { result: 'not-applicable'; reason: string };
 
 export interface HeaderProver {
+  /** Proves a header by the layouts known so far. */
   check(header: Json): HeaderProof;
+  /**
+   * Proves a header; if it has unknown fields, searches for their layout.
+   *
+   * @param node name of the node that returned the header; its failed searches are limited
+   */
   prove(header: Json, node: string): Promise<HeaderProof>;
 }
 
+/** Unknown fields that were hashed, in their order. */
+interface FoundLayout {
+  names: readonly string[];
+  usedAt: number;
+}
+
+const SLICE_MS = 5;
+/** Pause of a node after a failed search, and first pause for the fields of that search. */
+const PAUSE_MS = 60_000;
+/** Longest pause for the fields of a node whose searches fail again and again. */
+const MAX_PAUSE_MS = 3_600_000;
+/** Time after which an unused layout is forgotten. */
+const FORGET_MS = 86_400_000;
+const MAX_LAYOUTS = 16;
+/** Maximum number of remembered field names, and of remembered pauses. */
+const MAX_REMEMBERED = 1_000;
+
+/** Creates a prover for the headers of one chain. It remembers layouts and failed searches. */
 export function createHeaderProver(): HeaderProver {
-  const check = (block: Json): HeaderProof => {
-    const fields = BYTES_OR_NUMBERS.filter(([name]) => block[name] != null).map(([name, kind]) =>
-      kind === 'bytes' ? bytesOf(block, name) : quantityOf(block, name),
-    );
-    const encoded = [fields, toTempoHeader(block, fields)]
-      .flatMap((each) => (each === undefined ? [] : [encodeRlp(each)]))
-      .find((each) => keccak256(each) === block['hash']);
-    if (encoded !== undefined) return { result: 'passed', encoded };
-    const unknown = Object.keys(block).filter((name) => !KNOWN.has(name));
-    if (unknown.length === 0) return { result: 'failed' };
-    return { result: 'not-applicable', reason: `unknown header fields ${unknown.join(', ')}` };
+  let layouts: FoundLayout[] = [];
+  /** Names of unknown fields in proven headers, hashed or not. */
+  const understood = new Set<string>();
+  /** Searches that failed, by node, and by node and field names. */
+  const pauses = new Map<string, { until: number; failures: number }>();
+  /** Searches run one after another, so that blocks read in parallel share the result. */
+  let running: Promise<unknown> = Promise.resolve();
+
+  const pass = (unknown: readonly string[], encoded: Buffer): HeaderProof => {
+    for (const name of unknown) if (understood.size < MAX_REMEMBERED) understood.add(name);
+    return { result: 'passed', encoded };
   };
-  return { check, prove: async (header) => check(header) };
+
+  const check = (header: Json): HeaderProof => {
+    const unknown = unknownFieldsOf(header);
+    const trial = createHeaderTrial(header);
+    const known = trial.hashKnown();
+    if (known !== undefined) return pass(unknown, known);
+    if (unknown.length === 0) return { result: 'failed' };
+    for (const layout of layouts) {
+      const found = trial.hashWith(layout.names);
+      if (found === undefined) continue;
+      layout.usedAt = Date.now();
+      return pass(unknown, found);
+    }
+    const reason = `unknown header fields ${unknown.toSorted().join(', ')}`;
+    return { result: 'not-applicable', reason };
+  };
+
+  const remember = (names: readonly string[]): void => {
+    const now = Date.now();
+    const used = layouts.filter(({ usedAt }) => now - usedAt < FORGET_MS);
+    layouts = [{ names, usedAt: now }, ...used].slice(0, MAX_LAYOUTS);
+  };
+
+  const pause = (key: string, longest: number): void => {
+    const failures = (pauses.get(key)?.failures ?? 0) + 1;
+    if (pauses.size >= MAX_REMEMBERED) pauses.clear();
+    const ms = Math.min(PAUSE_MS * 2 ** (failures - 1), longest);
+    pauses.set(key, { until: Date.now() + ms, failures });
+  };
+
+  const search = async (header: Json, node: string): Promise<HeaderProof> => {
+    const known = check(header);
+    if (known.result !== 'not-applicable') return known;
+    const unknown = unknownFieldsOf(header);
+    const failed: HeaderProof = unknown.every((name) => understood.has(name))
+      ? { result: 'failed' }
+      : known;
+    const fields = JSON.stringify([node, ...unknown.toSorted()]);
+    if ([node, fields].some((key) => Date.now() < (pauses.get(key)?.until ?? 0))) return failed;
+    const found = await findLayout(header, unknown);
+    // A node that invents blocks can have any number of layouts found.
+    if (found === undefined || layouts.length === MAX_LAYOUTS) pause(node, PAUSE_MS);
+    if (found === undefined) {
+      pause(fields, MAX_PAUSE_MS);
+      return failed;
+    }
+    remember(found.names);
+    return pass(unknown, found.encoded);
+  };
+
+  return {
+    check,
+    async prove(header, node) {
+      const known = check(header);
+      if (known.result !== 'not-applicable') return known;
+      const next = running.then(() => search(header, node));
+      running = next.catch(() => undefined);
+      return next;
+    },
+  };
+}
+
+/** Searches for the unknown fields that are hashed, in slices of 5 ms. */
+async function findLayout(
+  header: Json,
+  unknown: readonly string[],
+): Promise<{ names: readonly string[]; encoded: Buffer } | undefined> {
+  let start = performance.now();
+  for (const { names, encoded } of createHeaderTrial(header).search(unknown)) {
+    if (encoded !== undefined) return { names, encoded };
+    if (performance.now() - start < SLICE_MS) continue;
+    await setImmediate();
+    start = performance.now();
+  }
+  return undefined;
 }

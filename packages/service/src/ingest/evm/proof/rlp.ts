@@ -23,6 +23,33 @@ export function encodeList(encoded: readonly Uint8Array[]): Buffer {
   return target;
 }
 
+/** Splits an encoded list into its encoded items; returns undefined if it is not a valid list. */
+export function splitList(encoded: Uint8Array): Uint8Array[] | undefined {
+  const list = readPrefix(encoded, 0);
+  if (list === undefined || encoded[0]! < 0xc0 || list.end !== encoded.length) return undefined;
+  const items: Uint8Array[] = [];
+  for (let at = list.start; at < list.end;) {
+    const item = readPrefix(encoded, at);
+    if (item === undefined) return undefined;
+    items.push(encoded.subarray(at, item.end));
+    at = item.end;
+  }
+  return items;
+}
+
+/** Returns where the payload of the item at `at` starts and ends; undefined if it is cut off. */
+function readPrefix(encoded: Uint8Array, at: number): { start: number; end: number } | undefined {
+  const first = encoded[at];
+  if (first === undefined) return undefined;
+  if (first < 0x80) return { start: at, end: at + 1 };
+  const short = (first - 0x80) % 0x40;
+  const size = Math.max(short - 55, 0);
+  let length = size === 0 ? short : 0;
+  for (let n = 1; n <= size; n++) length = length * 256 + (encoded[at + n] ?? 0);
+  const start = at + 1 + size;
+  return start + length > encoded.length ? undefined : { start, end: start + length };
+}
+
 const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array;
 
 /** Returns whether these bytes are a single byte below 0x80, which is encoded as itself. */
