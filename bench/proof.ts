@@ -68,7 +68,9 @@ async function measure(): Promise<Figures> {
     const known = new Map();
     const roots = [
       await rootOf(transactions.map((each) => encodeTransaction(each)!)),
-      await rootOf(receipts.map((each, n) => encodeReceipt(each, typeOf(transactions[n]!), known))),
+      await rootOf(
+        receipts.map((each, n) => encodeReceipt(each, typeOf(transactions[n]!), known)!),
+      ),
     ];
     if (roots.join() !== [block['transactionsRoot'], block['receiptsRoot']].join()) {
       throw new Error(`other roots: ${roots.join()}`);

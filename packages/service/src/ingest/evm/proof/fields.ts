@@ -33,9 +33,15 @@ export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
 export const optionalBytes = (from: Json, key: string): Buffer =>
   from[key] == null ? Buffer.alloc(0) : bytesOf(from, key);
 
-/** Reads a field as a quantity; empty, like 0, if it is null or missing. */
-export const quantityOf = (from: Json, key: string): Buffer =>
-  from[key] == null ? Buffer.alloc(0) : quantityBytes(hex(from, key));
+/**
+ * Reads a field as a quantity; empty, like 0, if it is null or missing. Some nodes return small
+ * quantities as JSON numbers.
+ */
+export function quantityOf(from: Json, key: string): Buffer {
+  const value = from[key];
+  if (value == null) return Buffer.alloc(0);
+  return Number.isSafeInteger(value) ? numberBytes(value as number) : quantityBytes(hex(from, key));
+}
 
 export const accessListOf = (from: Json): RlpItem =>
   list(from['accessList'] ?? [], 'accessList').map((item) => {

@@ -6,126 +6,229 @@
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockProofs } from '../../../match/evm/block.ts';
 import { type Json, hex, list, object } from '../../json.ts';
+import { SourceError } from '../../source.ts';
 import type { KnownBits } from '../bloom.ts';
-import type { HeaderProof } from '../headerLayout.ts';
-import type { Network } from '../networks.ts';
-import type { Finding } from '../normalize.ts';
-import { encodeReceipt } from './receipts.ts';
+import { createHeaderProver, type HeaderProof } from '../headerLayout.ts';
+import { type Network, networkOf } from '../networks.ts';
 import { bytesOf, quantityOf } from './fields.ts';
+import { encodeReceipt, withBaseFee } from './receipts.ts';
 import { encodeRlp } from './rlp.ts';
-import { encodeTransaction, typeOf } from './transactions.ts';
-import { EMPTY_ROOT, type ListTrie, createListTrie } from './trie.ts';
+import { LEGACY, encodeTransaction, isStandardType, typeOf } from './transactions.ts';
+import { EMPTY_ROOT, createListTrie } from './trie.ts';
 
-/** Interim. Empty if the block is proven. */
+/** A check that a block did not pass. */
+export interface Finding {
+  code: 'header-hash' | 'transactions-root' | 'receipts-root';
+  /** `failed` if everything was understood and does not hold. */
+  result: 'failed' | 'not-applicable';
+  /** Does not name the block, so it is the same for every block with this problem. */
+  reason: string;
+}
+
+/** A transaction of a block and its receipt. */
+interface Entry {
+  transaction: Json;
+  receipt: Json | undefined;
+  /** Whether the transaction is in both roots. */
+  isInside: boolean;
+}
+
+interface Problem {
+  reason: string;
+  /** Whether the block contradicts itself; false if something is unknown or missing. */
+  isWrong: boolean;
+}
+
+/**
+ * Checks the header and both roots; returns nothing if the block is proven.
+ *
+ * @param block with full transactions
+ * @param receipts in transaction order, with logs numbered from 0
+ */
 export function checkRoots(
   block: Json,
   receipts: readonly Json[],
   header: HeaderProof,
-  _network: Network,
+  network: Network,
 ): Finding[] {
-  if (header.result !== 'passed') return [];
-  const transactions = transactionsOf(block);
-  const all: Finding[] = [];
-  for (const [code, reasons] of [
-    ['transactions-root', findUnprovenTransactions(block, transactions)],
-    ['receipts-root', findUnprovenReceipts(block, transactions, receipts)],
-  ] as const) {
-    for (const reason of reasons) {
-      const result = reason.startsWith('this version') ? 'not-applicable' : 'failed';
-      all.push({ code, result, reason });
-    }
-  }
-  return all;
-}
-
-/** Creates the proofs of a block for which {@link checkRoots} found nothing. */
-export function createProofs(
-  block: Json,
-  receipts: readonly Json[],
-  encodedHeader: Buffer,
-): BlockProofs {
-  const trie = toReceiptTrie(transactionsOf(block), receipts);
-  return {
-    header: toHex(encodedHeader),
-    prove: (transactionIndex) => trie.prove(transactionIndex).map(toHex),
+  // On other networks, only a proven header shows that the block has roots like Ethereum's.
+  const isBinding = network.isStandard || header.result === 'passed';
+  const findings = header.result === 'passed' ? [] : [toHeaderFinding(header)];
+  const run = (code: Finding['code'], check: () => Problem | undefined): void => {
+    const problem = attempt(check);
+    if (problem === undefined) return;
+    const { isWrong, reason } = problem;
+    findings.push({ code, result: isWrong && isBinding ? 'failed' : 'not-applicable', reason });
   };
+  const entries = (): Entry[] => toEntries(block, receipts, network);
+  run('transactions-root', () => checkTransactions(block, entries(), network));
+  run('receipts-root', () => checkReceipts(block, entries(), receipts, network));
+  return findings;
 }
 
-const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
+const toHeaderFinding = (header: Exclude<HeaderProof, { result: 'passed' }>): Finding => ({
+  code: 'header-hash',
+  result: header.result,
+  reason:
+    header.result === 'failed' ? 'the block hash is not the hash of the header' : header.reason,
+});
+
+const wrong = (reason: string): Problem => ({ reason, isWrong: true });
+const unknown = (reason: string): Problem => ({ reason, isWrong: false });
+
+/** Runs a check; a part with an unexpected form is a problem. */
+function attempt(check: () => Problem | undefined): Problem | undefined {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof SourceError) return wrong(error.message);
+    throw error;
+  }
+}
 
 const transactionsOf = (block: Json): Json[] =>
   list(block['transactions'], 'transactions').map((item) => object(item, 'transaction'));
 
-function toReceiptTrie(transactions: readonly Json[], receipts: readonly Json[]): ListTrie {
-  const known: KnownBits = new Map();
-  return createListTrie(
-    receipts.map((receipt, n) => encodeReceipt(receipt, typeOf(transactions[n]!), known)),
-  );
+function toEntries(block: Json, receipts: readonly Json[], network: Network): Entry[] {
+  const byHash = new Map(receipts.map((receipt) => [receipt['transactionHash'], receipt]));
+  return transactionsOf(block).map((transaction) => ({
+    transaction,
+    receipt: byHash.get(transaction['hash']),
+    isInside: !network.isOutsideRoots(transaction, block),
+  }));
 }
 
-function findUnprovenTransactions(block: Json, transactions: readonly Json[]): string[] {
+const ZERO_ROOT = `0x${'00'.repeat(32)}`;
+const hasRoot = (root: unknown): boolean =>
+  typeof root === 'string' && root !== EMPTY_ROOT && root !== ZERO_ROOT && root !== '0x';
+
+function checkTransactions(
+  block: Json,
+  entries: readonly Entry[],
+  network: Network,
+): Problem | undefined {
+  const inside = entries.filter(({ isInside }) => isInside);
+  const root = block['transactionsRoot'];
   const encoded: Buffer[] = [];
-  for (const transaction of transactions) {
+  for (const [n, { transaction, isInside }] of entries.entries()) {
+    const isInPlace = isQuantity(transaction['transactionIndex'], BigInt(n));
+    if (!isInPlace) return wrong('a transaction has the index of another');
+    if (!isInside) continue;
     const bytes = encodeTransaction(transaction);
-    if (bytes === undefined) {
-      return [
-        `this version does not know the encoding of a transaction of type ${typeOf(transaction)}`,
-      ];
-    }
+    if (bytes === undefined) return toUnknownType(transaction, network);
     if (keccak256(bytes) !== transaction['hash']) {
-      return ['a transaction hash is not the hash of the transaction'];
+      return wrong('a transaction hash is not the hash of the transaction');
     }
     if (!hasEffectivePrice(block, transaction)) {
-      return ['a gas price does not follow from the fees of the block'];
+      return derived('a gas price does not follow from the fees of the block', network);
     }
     encoded.push(bytes);
   }
-  return createListTrie(encoded).root === block['transactionsRoot']
-    ? []
-    : ['the transactions do not match the transactions root'];
+  if (inside.length > 0 && !hasRoot(root)) {
+    return derived('the transactions root is that of a block without transactions', network);
+  }
+  if (createListTrie(encoded).root !== root) {
+    return wrong('the transactions do not match the transactions root');
+  }
+  return checkOutside(entries);
 }
 
-/**
- * Transaction types whose effective gas price must follow Ethereum's rules, and types whose
- * contract address must follow them. Types of other chains may follow different rules.
- */
+/** A transaction that no root covers may have been added or altered by the node. */
+const checkOutside = (entries: readonly Entry[]): Problem | undefined =>
+  entries.every(({ isInside }) => isInside)
+    ? undefined
+    : unknown('a transaction of the network is in neither root');
+
+function toUnknownType(transaction: Json, network: Network): Problem {
+  const type = typeOf(transaction);
+  const reason = `this version does not know the encoding of a transaction of type ${type}`;
+  return network.isStandard && isStandardType(type) ? wrong(reason) : unknown(reason);
+}
+
+/** A value that follows from others by Ethereum's rules; other networks may have other rules. */
+const derived = (reason: string, network: Network): Problem => ({
+  reason,
+  isWrong: network.isStandard,
+});
+
+/** Transaction types whose effective gas price must follow Ethereum's rules. */
 const FEE_MARKET_TYPES = new Set(['0x2', '0x3', '0x4']);
-const STANDARD_TYPES = new Set(['0x0', '0x1', ...FEE_MARKET_TYPES]);
 
 function hasEffectivePrice(block: Json, transaction: Json): boolean {
   const { gasPrice } = transaction;
   if (!FEE_MARKET_TYPES.has(typeOf(transaction))) return true;
-  const most = BigInt(hex(transaction, 'maxFeePerGas'));
-  const wanted =
-    BigInt(hex(block, 'baseFeePerGas')) + BigInt(hex(transaction, 'maxPriorityFeePerGas'));
+  const most = toBigInt(transaction, 'maxFeePerGas');
+  const wanted = toBigInt(block, 'baseFeePerGas') + toBigInt(transaction, 'maxPriorityFeePerGas');
   return isQuantity(gasPrice, wanted < most ? wanted : most);
 }
 
-function findUnprovenReceipts(
+function checkReceipts(
   block: Json,
-  transactions: readonly Json[],
+  entries: readonly Entry[],
   receipts: readonly Json[],
-): string[] {
-  if (receipts.length > 0 && block['receiptsRoot'] === EMPTY_ROOT) {
-    return ['the receipts root is that of a block without receipts'];
+  network: Network,
+): Problem | undefined {
+  const root = block['receiptsRoot'];
+  if (block['settledHeight'] != null) {
+    return unknown('the receipts root covers the blocks that this block settles');
   }
-  if (receipts.length !== transactions.length) return ['a transaction has no receipt'];
-  if (toReceiptTrie(transactions, receipts).root !== block['receiptsRoot']) {
-    return ['the receipts do not match the receipts root'];
+  const inside = entries.filter(({ isInside }) => isInside);
+  if (inside.length > 0 && !hasRoot(root)) {
+    return derived('the receipts root is that of a block without receipts', network);
   }
+  if (inside.some(({ receipt }) => receipt === undefined)) {
+    return derived('a transaction has no receipt', network);
+  }
+  // Celo's blocks may end with a receipt for the logs of the block itself.
+  const own = receipts.filter((each) => each['transactionHash'] === block['hash']);
+  const count = entries.filter(({ receipt }) => receipt !== undefined).length + own.length;
+  if (receipts.length !== count) return wrong('a receipt belongs to no transaction of the block');
+  const encoded = encodeReceipts(inside, own);
+  if (encoded.includes(undefined)) {
+    return derived('this version does not know the encoding of a receipt', network);
+  }
+  if (createListTrie(encoded as Buffer[]).root !== root) {
+    return wrong('the receipts do not match the receipts root');
+  }
+  return checkPlaces(entries, network) ?? checkOutside(entries);
+}
+
+function encodeReceipts(inside: readonly Entry[], own: readonly Json[]): (Buffer | undefined)[] {
+  const known: KnownBits = new Map();
+  return [
+    ...inside.map(({ transaction, receipt }) =>
+      encodeReceipt(withBaseFee(receipt!, transaction), typeOf(transaction), known),
+    ),
+    ...own.map((receipt) => encodeReceipt(receipt, LEGACY, known)),
+  ];
+}
+
+/** Checks the fields of receipts and logs that follow from their place in the block. */
+function checkPlaces(entries: readonly Entry[], network: Network): Problem | undefined {
   let gasBefore = 0n;
-  for (const [n, receipt] of receipts.entries()) {
-    const transaction = transactions[n]!;
-    const gas = BigInt(hex(receipt, 'cumulativeGasUsed'));
-    if (!isQuantity(receipt['gasUsed'], gas - gasBefore)) {
-      return ['the gas of a receipt does not follow from the receipts before it'];
+  let logIndex = 0;
+  for (const [n, { transaction, receipt, isInside }] of entries.entries()) {
+    if (receipt === undefined) continue;
+    if (isInside) {
+      const gas = toBigInt(receipt, 'cumulativeGasUsed');
+      if (!isQuantity(receipt['gasUsed'], gas - gasBefore)) {
+        return derived('the gas of a receipt does not follow from the receipts before it', network);
+      }
+      gasBefore = gas;
+      if (!hasItsContract(transaction, receipt)) {
+        return derived('a contract address does not follow from its creator', network);
+      }
     }
-    if (!hasItsContract(transaction, receipt)) {
-      return ['a contract address does not follow from its creator'];
+    for (const item of list(receipt['logs'], 'logs')) {
+      const log = object(item, 'log');
+      const isInPlace =
+        log['transactionHash'] === transaction['hash'] &&
+        isQuantity(log['transactionIndex'], BigInt(n)) &&
+        isQuantity(log['logIndex'], BigInt(logIndex++));
+      if (!isInPlace) return wrong('a log has the index or the transaction of another');
     }
-    gasBefore = gas;
   }
-  return [];
+  return undefined;
 }
 
 /**
@@ -135,12 +238,50 @@ function findUnprovenReceipts(
  */
 function hasItsContract(transaction: Json, receipt: Json): boolean {
   const { contractAddress } = receipt;
-  if (!STANDARD_TYPES.has(typeOf(transaction))) return true;
+  if (!isStandardType(typeOf(transaction))) return true;
   if (transaction['to'] != null) return contractAddress == null;
   if (contractAddress == null) return receipt['status'] === '0x0';
   const creator = encodeRlp([bytesOf(transaction, 'from'), quantityOf(transaction, 'nonce')]);
   return keccak256(creator).slice(-40) === hex(receipt, 'contractAddress').slice(2).toLowerCase();
 }
 
+/** Reads a quantity; some nodes return `0x` for 0. */
+const toBigInt = (from: Json, key: string): bigint => {
+  const value = hex(from, key);
+  return value === '0x' ? 0n : BigInt(value);
+};
+
 const isQuantity = (value: unknown, expected: bigint): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && BigInt(value) === expected;
+
+/**
+ * Creates the proofs of a block for which {@link checkRoots} found nothing.
+ *
+ * @param header the bytes whose hash is the block hash
+ */
+export function createProofs(
+  block: Json,
+  receipts: readonly Json[],
+  header: Buffer = encodeHeader(block),
+): BlockProofs {
+  const entries = toEntries(block, receipts, networkOf(''));
+  const trie = createListTrie(encodeReceipts(entries, []) as Buffer[]);
+  return {
+    header: toHex(header),
+    prove: (transactionIndex) => trie.prove(transactionIndex).map(toHex),
+  };
+}
+
+const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
+
+function encodeHeader(block: Json): Buffer {
+  const proof = createHeaderProver().check(block);
+  if (proof.result !== 'passed') throw new Error('The header of the block is not proven');
+  return proof.encoded;
+}
+
+/** Returns the reasons why the block is not proven by the standard rules; empty if it is proven. */
+export const findUnproven = (block: Json, receipts: readonly Json[]): string[] =>
+  checkRoots(block, receipts, createHeaderProver().check(block), networkOf('0x1')).map(
+    ({ reason }) => reason,
+  );

@@ -1,4 +1,8 @@
-/** Encodes Tempo's transactions of type 0x76, and Tempo's headers, which wrap Ethereum headers. */
+/**
+ * Encodes Tempo's transactions of type 0x76, and Tempo's headers, which wrap Ethereum headers.
+ *
+ * @see https://github.com/tempoxyz/tempo/tree/main/crates/primitives/src
+ */
 import { type Json, list, object } from '../../json.ts';
 import {
   accessListOf,
@@ -11,10 +15,14 @@ import {
 import type { RlpItem } from './rlp.ts';
 
 export function toTempoFields(body: Json): RlpItem[] | undefined {
-  const authorizations = list(body['aaAuthorizationList'] ?? [], 'aaAuthorizationList');
+  const authorizations = list(body['aaAuthorizationList'] ?? [], 'aaAuthorizationList').map(
+    toAuthorization,
+  );
   const signature = toSignature(body['signature']);
   const key = toKeyAuthorization(body['keyAuthorization']);
-  if (authorizations.length > 0 || signature === undefined || key === undefined) return undefined;
+  if (authorizations.includes(undefined) || signature === undefined || key === undefined) {
+    return undefined;
+  }
   return [
     quantityOf(body, 'chainId'),
     quantityOf(body, 'maxPriorityFeePerGas'),
@@ -32,7 +40,7 @@ export function toTempoFields(body: Json): RlpItem[] | undefined {
     quantityOf(body, 'validAfter'),
     optionalBytes(body, 'feeToken'),
     toFeePayer(body['feePayerSignature']),
-    [],
+    authorizations as RlpItem[],
     ...key,
     signature,
   ];
@@ -82,6 +90,19 @@ const toFeePayer = (value: unknown): RlpItem => {
   return ['yParity', 'r', 's'].map((key) => quantityOf(signature, key));
 };
 
+/** Encodes a delegation of an account; undefined if the kind of its signature is unknown. */
+function toAuthorization(item: unknown): RlpItem | undefined {
+  const each = object(item, 'authorization');
+  const signature = toSignature(each['signature']);
+  if (signature === undefined) return undefined;
+  return [
+    quantityOf(each, 'chainId'),
+    bytesOf(each, 'address'),
+    quantityOf(each, 'nonce'),
+    signature,
+  ];
+}
+
 const KEY_TYPES = ['secp256k1', 'p256', 'webAuthn'];
 
 /**
@@ -93,9 +114,7 @@ function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
   const key = object(value, 'keyAuthorization');
   const type = KEY_TYPES.findIndex((each) => each === key['keyType']);
   const signature = toSignature(key['signature']);
-  if (type < 0 || signature === undefined || key['isAdmin'] === true || key['account'] != null) {
-    return undefined;
-  }
+  if (type < 0 || signature === undefined) return undefined;
   const optional: RlpItem[] = [
     quantityOf(key, 'expiry'),
     key['limits'] == null ? Buffer.alloc(0) : list(key['limits'], 'limits').map(toLimit),
@@ -103,6 +122,8 @@ function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
       ? Buffer.alloc(0)
       : list(key['allowedCalls'], 'allowedCalls').map(toAllowedCall),
     optionalBytes(key, 'witness'),
+    key['isAdmin'] === true ? Buffer.of(1) : Buffer.alloc(0),
+    optionalBytes(key, 'account'),
   ];
   while (optional.at(-1)?.length === 0 && optional.at(-1) instanceof Uint8Array) optional.pop();
   const fields = [quantityOf(key, 'chainId'), numberBytes(type), bytesOf(key, 'keyId')];

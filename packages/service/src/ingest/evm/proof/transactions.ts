@@ -1,26 +1,47 @@
 /**
  * Encodes transactions as in blocks. The Keccak-256 hash of the encoding is the transaction hash.
  */
+import { keccak256 } from '@sluice/kit/contract';
 import { type Json, list, object, optionalHex } from '../../json.ts';
-import {
-  accessListOf,
-  bytesOf,
-  optionalBytes,
-  quantityBytes,
-  quantityOf,
-  toBytes,
-} from './fields.ts';
+import { SourceError } from '../../source.ts';
+import { toAccountAbstractionFields } from './accountAbstraction.ts';
+import { callOf, feeMarketFieldsOf, signatureOf } from './callFields.ts';
+import { accessListOf, bytesOf, quantityBytes, quantityOf, toBytes } from './fields.ts';
+import { NETWORK_TYPES, toCeloLegacyFields } from './networkTypes.ts';
 import { type RlpItem, encodeRlp } from './rlp.ts';
 import { toTempoFields } from './tempo.ts';
 
-/** Encodes a transaction; returns undefined if its type, or a part of it, is unknown. */
+/**
+ * Encodes a transaction; returns undefined if its type, or a part of it, is unknown or has an
+ * unexpected form.
+ */
 export function encodeTransaction(body: Json): Buffer | undefined {
-  const type = typeOf(body);
-  const fields = FIELDS[type]?.(body);
-  if (fields === undefined) return undefined;
-  const encoded = encodeRlp(fields);
-  return type === LEGACY ? encoded : Buffer.concat([toTypeByte(type), encoded]);
+  try {
+    const candidates = toCandidates(body);
+    if (candidates.length < 2) return candidates[0];
+    return candidates.find((each) => keccak256(each) === body['hash']);
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
 }
+
+/** Returns the encodings that the transaction may have; several if its layout is not certain. */
+function toCandidates(body: Json): Buffer[] {
+  const type = typeOf(body);
+  const wrap = (payload: Buffer): Buffer =>
+    type === LEGACY ? payload : Buffer.concat([toTypeByte(type), payload]);
+  if (type === '0x79' || (type === '0x7d' && isAccountAbstraction(body))) {
+    return toAccountAbstractionFields(body).map((fields) => wrap(encodeRlp(fields)));
+  }
+  // The input of a post-exec transaction of the OP Stack is its encoding.
+  if (type === '0x7d') return [wrap(bytesOf(body, 'input'))];
+  const fields = (STANDARD_TYPES[type] ?? OTHER_TYPES[type])?.(body);
+  return fields === undefined ? [] : [wrap(encodeRlp(fields))];
+}
+
+/** Base's account abstraction has the type byte of the OP Stack's post-exec transactions. */
+const isAccountAbstraction = (body: Json): boolean => body['senderAuth'] !== undefined;
 
 export const LEGACY = '0x0';
 
@@ -30,16 +51,24 @@ export const LEGACY = '0x0';
  */
 export const typeOf = (body: Json): string => optionalHex(body, 'type')?.toLowerCase() ?? LEGACY;
 
+/** Returns whether Ethereum has this transaction type. */
+export const isStandardType = (type: string): boolean => type in STANDARD_TYPES;
+
 /** @param type a known type other than legacy */
 export const toTypeByte = (type: string): Buffer => quantityBytes(type);
 
-const FIELDS: Readonly<Record<string, (body: Json) => RlpItem[] | undefined>> = {
-  [LEGACY]: (body) => [
-    quantityOf(body, 'nonce'),
-    quantityOf(body, 'gasPrice'),
-    ...callOf(body),
-    ...signatureOf(body),
-  ],
+type Fields = (body: Json) => RlpItem[] | undefined;
+
+const STANDARD_TYPES: Readonly<Record<string, Fields>> = {
+  [LEGACY]: (body) =>
+    body['ethCompatible'] === false
+      ? toCeloLegacyFields(body)
+      : [
+          quantityOf(body, 'nonce'),
+          quantityOf(body, 'gasPrice'),
+          ...callOf(body),
+          ...signatureOf(body),
+        ],
   '0x1': (body) => [
     quantityOf(body, 'chainId'),
     quantityOf(body, 'nonce'),
@@ -68,42 +97,6 @@ const FIELDS: Readonly<Record<string, (body: Json) => RlpItem[] | undefined>> = 
     }),
     ...signatureOf(body),
   ],
-  // Arbitrum's internal transaction, which starts a block.
-  '0x6a': (body) => [quantityOf(body, 'chainId'), bytesOf(body, 'input')],
-  // Tempo transaction.
-  '0x76': toTempoFields,
-  // Deposit of the OP Stack.
-  '0x7e': (body) => [
-    bytesOf(body, 'sourceHash'),
-    bytesOf(body, 'from'),
-    optionalBytes(body, 'to'),
-    quantityOf(body, 'mint'),
-    quantityOf(body, 'value'),
-    quantityOf(body, 'gas'),
-    body['isSystemTx'] === true ? Buffer.of(1) : Buffer.alloc(0),
-    bytesOf(body, 'input'),
-  ],
 };
 
-const feeMarketFieldsOf = (body: Json): RlpItem[] => [
-  quantityOf(body, 'chainId'),
-  quantityOf(body, 'nonce'),
-  quantityOf(body, 'maxPriorityFeePerGas'),
-  quantityOf(body, 'maxFeePerGas'),
-  ...callOf(body),
-  accessListOf(body),
-];
-
-const callOf = (body: Json): RlpItem[] => [
-  quantityOf(body, 'gas'),
-  optionalBytes(body, 'to'),
-  quantityOf(body, 'value'),
-  bytesOf(body, 'input'),
-];
-
-/** Returns the signature fields. Some nodes return `yParity` instead of `v`. */
-const signatureOf = (body: Json): RlpItem[] => [
-  quantityOf(body, body['v'] == null ? 'yParity' : 'v'),
-  quantityOf(body, 'r'),
-  quantityOf(body, 's'),
-];
+const OTHER_TYPES: Readonly<Record<string, Fields>> = { ...NETWORK_TYPES, '0x76': toTempoFields };
