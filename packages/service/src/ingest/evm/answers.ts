@@ -92,9 +92,10 @@ export function createAnswers({
   ): Answer => {
     const sorted = sortReceipts(block, header, receipts);
     const inOrder = sorted.inOrder.filter((each) => each !== undefined);
-    const isComplete = inOrder.length === sorted.inOrder.length && sorted.others.length === 0;
+    const receiptsOfBlock = [...inOrder, ...sorted.others];
+    const isComplete = inOrder.length === sorted.inOrder.length;
     const canProve = isComplete && sorted.findings.length === 0 && proof?.result === 'passed';
-    const roots = canProve ? checkRoots(block, inOrder, proof, network) : [];
+    const roots = canProve ? checkRoots(block, receiptsOfBlock, proof, network) : [];
     const isProven = canProve && roots.length === 0;
     const { findings, notes, ...parts } = fromReceipts(block, header, sorted, isProven);
     if (isProven) {
@@ -102,7 +103,7 @@ export function createAnswers({
       return {
         ...parts,
         ...{ findings: [], notes: [], isProven },
-        ...(proofs && { proofs: createProofs(block, inOrder, proof.encoded) }),
+        ...(proofs && { proofs: createProofs(block, receiptsOfBlock, proof.encoded, network) }),
       };
     }
     const all = [...(proof === undefined ? [] : toFindings(proof)), ...roots, ...findings];

@@ -2,11 +2,7 @@
  * Tests an EVM source with scripted nodes: which nodes it queries, which data it accepts, and their
  * health.
  */
-import {
-  type RunningScriptedChain,
-  scripted,
-  startScriptedChain,
-} from '@sluice/testkit';
+import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { createEvmSource } from './evm.ts';

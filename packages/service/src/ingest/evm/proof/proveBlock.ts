@@ -8,22 +8,14 @@ import type { BlockProofs } from '../../../match/evm/block.ts';
 import { type Json, hex, list, object } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import type { KnownBits } from '../bloom.ts';
-import { createHeaderProver, type HeaderProof } from '../headerLayout.ts';
-import { type Network, networkOf } from '../networks.ts';
+import type { HeaderProof } from '../headerLayout.ts';
+import type { Network } from '../networks.ts';
+import type { Finding } from '../normalize.ts';
 import { bytesOf, quantityOf } from './fields.ts';
 import { encodeReceipt, withBaseFee } from './receipts.ts';
 import { encodeRlp } from './rlp.ts';
 import { LEGACY, encodeTransaction, isStandardType, typeOf } from './transactions.ts';
 import { EMPTY_ROOT, createListTrie } from './trie.ts';
-
-/** A check that a block did not pass. */
-export interface Finding {
-  code: 'header-hash' | 'transactions-root' | 'receipts-root';
-  /** `failed` if everything was understood and does not hold. */
-  result: 'failed' | 'not-applicable';
-  /** Does not name the block, so it is the same for every block with this problem. */
-  reason: string;
-}
 
 /** A transaction of a block and its receipt. */
 interface Entry {
@@ -110,9 +102,7 @@ function checkTransactions(
   const inside = entries.filter(({ isInside }) => isInside);
   const root = block['transactionsRoot'];
   const encoded: Buffer[] = [];
-  for (const [n, { transaction, isInside }] of entries.entries()) {
-    const isInPlace = isQuantity(transaction['transactionIndex'], BigInt(n));
-    if (!isInPlace) return wrong('a transaction has the index of another');
+  for (const { transaction, isInside } of entries) {
     if (!isInside) continue;
     const bytes = encodeTransaction(transaction);
     if (bytes === undefined) return toUnknownType(transaction, network);
@@ -179,8 +169,7 @@ function checkReceipts(
   if (inside.some(({ receipt }) => receipt === undefined)) {
     return derived('a transaction has no receipt', network);
   }
-  // Celo's blocks may end with a receipt for the logs of the block itself.
-  const own = receipts.filter((each) => each['transactionHash'] === block['hash']);
+  const own = ownReceipts(block, receipts);
   const count = entries.filter(({ receipt }) => receipt !== undefined).length + own.length;
   if (receipts.length !== count) return wrong('a receipt belongs to no transaction of the block');
   const encoded = encodeReceipts(inside, own);
@@ -193,6 +182,10 @@ function checkReceipts(
   return checkPlaces(entries, network) ?? checkOutside(entries);
 }
 
+/** Returns the receipt with which Celo's blocks may end, for the logs of the block itself. */
+const ownReceipts = (block: Json, receipts: readonly Json[]): Json[] =>
+  receipts.filter((each) => each['transactionHash'] === block['hash']);
+
 function encodeReceipts(inside: readonly Entry[], own: readonly Json[]): (Buffer | undefined)[] {
   const known: KnownBits = new Map();
   return [
@@ -203,29 +196,18 @@ function encodeReceipts(inside: readonly Entry[], own: readonly Json[]): (Buffer
   ];
 }
 
-/** Checks the fields of receipts and logs that follow from their place in the block. */
+/** Checks the fields of receipts that follow from other fields of the block. */
 function checkPlaces(entries: readonly Entry[], network: Network): Problem | undefined {
   let gasBefore = 0n;
-  let logIndex = 0;
-  for (const [n, { transaction, receipt, isInside }] of entries.entries()) {
-    if (receipt === undefined) continue;
-    if (isInside) {
-      const gas = toBigInt(receipt, 'cumulativeGasUsed');
-      if (!isQuantity(receipt['gasUsed'], gas - gasBefore)) {
-        return derived('the gas of a receipt does not follow from the receipts before it', network);
-      }
-      gasBefore = gas;
-      if (!hasItsContract(transaction, receipt)) {
-        return derived('a contract address does not follow from its creator', network);
-      }
+  for (const { transaction, receipt, isInside } of entries) {
+    if (receipt === undefined || !isInside) continue;
+    const gas = toBigInt(receipt, 'cumulativeGasUsed');
+    if (!isQuantity(receipt['gasUsed'], gas - gasBefore)) {
+      return derived('the gas of a receipt does not follow from the receipts before it', network);
     }
-    for (const item of list(receipt['logs'], 'logs')) {
-      const log = object(item, 'log');
-      const isInPlace =
-        log['transactionHash'] === transaction['hash'] &&
-        isQuantity(log['transactionIndex'], BigInt(n)) &&
-        isQuantity(log['logIndex'], BigInt(logIndex++));
-      if (!isInPlace) return wrong('a log has the index or the transaction of another');
+    gasBefore = gas;
+    if (!hasItsContract(transaction, receipt)) {
+      return derived('a contract address does not follow from its creator', network);
     }
   }
   return undefined;
@@ -262,10 +244,11 @@ const isQuantity = (value: unknown, expected: bigint): boolean =>
 export function createProofs(
   block: Json,
   receipts: readonly Json[],
-  header: Buffer = encodeHeader(block),
+  header: Buffer,
+  network: Network,
 ): BlockProofs {
-  const entries = toEntries(block, receipts, networkOf(''));
-  const trie = createListTrie(encodeReceipts(entries, []) as Buffer[]);
+  const entries = toEntries(block, receipts, network);
+  const trie = createListTrie(encodeReceipts(entries, ownReceipts(block, receipts)) as Buffer[]);
   return {
     header: toHex(header),
     prove: (transactionIndex) => trie.prove(transactionIndex).map(toHex),
@@ -273,15 +256,3 @@ export function createProofs(
 }
 
 const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
-
-function encodeHeader(block: Json): Buffer {
-  const proof = createHeaderProver().check(block);
-  if (proof.result !== 'passed') throw new Error('The header of the block is not proven');
-  return proof.encoded;
-}
-
-/** Returns the reasons why the block is not proven by the standard rules; empty if it is proven. */
-export const findUnproven = (block: Json, receipts: readonly Json[]): string[] =>
-  checkRoots(block, receipts, createHeaderProver().check(block), networkOf('0x1')).map(
-    ({ reason }) => reason,
-  );
