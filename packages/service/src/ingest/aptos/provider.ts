@@ -120,19 +120,25 @@ export function createAptosProvider(
   };
 
   /**
-   * Adds advice for the operator to an error about pruned data; rethrows any other error. Suggests
-   * the second-oldest block, because resuming at a block requires the block before it.
+   * Adds advice for the operator to an error about pruned data; rethrows any other error. If blocks
+   * can be skipped, suggests the second-oldest one, because resuming at a block requires the block
+   * before it.
    */
   const explainPruned =
-    (what: string) =>
+    (what: string, canSkip = true) =>
     (error: unknown): never => {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
       const oldest = ledger === undefined ? '' : `; its oldest block is ${ledger.oldestHeight}`;
+      const flag = `--aptos ${network}=`;
+      const add =
+        typeof error.data === 'string'
+          ? `the archive that it names with ${flag}${error.data}`
+          : `a node that has it, such as an archive, with ${flag}<url>`;
+      const from = ledger === undefined ? '<block>' : ledger.oldestHeight + 1;
+      const skip = `, or skip the pruned blocks: sluice chains resume aptos:${network} --from ${from}`;
       throw new SourceError(
         'pruned',
-        `${name}: ${what} was pruned${oldest}. Add a node that has it with ` +
-          `--aptos ${network}=<url>, or skip the pruned blocks: ` +
-          `sluice chains resume aptos:${network} --from ${ledger === undefined ? '<block>' : ledger.oldestHeight + 1}`,
+        `${name}: ${what} was pruned${oldest}. Add ${add}${canSkip ? skip : ''}`,
         { cause: error },
       );
     };
@@ -154,7 +160,9 @@ export function createAptosProvider(
     readHeaderOf: async () => undefined,
     readBounds,
     async readHeightOf(version: number): Promise<number | undefined> {
-      const answer = await get(`blocks/by_version/${version}`, true);
+      const answer = await get(`blocks/by_version/${version}`, true).catch(
+        explainPruned(`version ${version}`, false),
+      );
       const what = `${name}: the block of version ${version}`;
       return answer && whole(object(answer.value, what), 'block_height', what);
     },

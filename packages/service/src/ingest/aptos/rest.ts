@@ -10,7 +10,8 @@ export interface AptosRest {
   /**
    * Makes a GET request and returns the parsed response with its size; undefined if the node
    * reports that the resource does not exist (404). Throws a {@link SourceError} on any other
-   * failure, including a 404 for a version, which may exist later.
+   * failure, including a 404 for a version, which may exist later. The `data` of a `pruned` error is
+   * the URL of an archive that the node names, if any.
    *
    * @param path path below the API's root, such as `blocks/by_height/1`; empty for the root
    */
@@ -72,7 +73,11 @@ export function createAptosRest(
       const value = parse(text);
       if (status === 200 && value !== undefined)
         return { value, sizeBytes: Buffer.byteLength(text) };
-      const { error_code: code, message } = (value ?? {}) as Record<string, unknown>;
+      const {
+        error_code: code,
+        message,
+        archival_endpoint: archive,
+      } = (value ?? {}) as Record<string, unknown>;
       const said = typeof message === 'string' ? cutText(message, MESSAGE_LENGTH) : '';
       // A lagging node does not know whether a later version exists.
       if (status === 404 && code === 'version_not_found') {
@@ -80,7 +85,12 @@ export function createAptosRest(
       }
       // Gateways also return 404, but without an error code.
       if (status === 404 && typeof code === 'string') return undefined;
-      if (status === 410) throw new SourceError('pruned', `${what} returned HTTP 410: ${said}`);
+      // Older nodes report pruned pages of transactions as internal errors.
+      if (status === 410 || (status === 500 && /\bpruned\b/i.test(said))) {
+        throw new SourceError('pruned', `${what} returned HTTP ${status}: ${said}`, {
+          data: toArchiveUrl(archive, root),
+        });
+      }
       if (status === 429 || status === 503) {
         throw new SourceError('rate-limited', `${what} returned HTTP ${status}: rate limited`, {
           retryAfterMs: toRetryAfterMs(retryAfter),
@@ -102,6 +112,19 @@ export function createAptosRest(
     },
     close: () => pool.destroy(),
   };
+}
+
+/**
+ * Returns the URL of the archive that a node names, without login and query; undefined if it is not
+ * a URL, or less secure than the node's own.
+ */
+export function toArchiveUrl(named: unknown, node: URL): string | undefined {
+  if (typeof named !== 'string' || !URL.canParse(named)) return undefined;
+  const { protocol, host, pathname } = new URL(named);
+  if (protocol !== 'https:' && (protocol !== 'http:' || node.protocol === 'https:')) {
+    return undefined;
+  }
+  return `${protocol}//${host}${pathname}`;
 }
 
 function parse(text: string): unknown {
