@@ -27,10 +27,7 @@ export function createAptosStores(
   const remembered = new Map<string, AptosStore>();
   const completed = new WeakMap<AptosBlock, Promise<void>>();
 
-  const readAt = async (
-    address: string,
-    version: number | undefined,
-  ): Promise<AptosStore | undefined> => {
+  const readAt = async (address: string, version: number | undefined): Promise<AptosStore> => {
     const [core, holding] = await Promise.all([
       readResource(address, OBJECT_CORE, version),
       readResource(address, FUNGIBLE_STORE, version),
@@ -38,18 +35,23 @@ export function createAptosStores(
     return toAptosStore(core, holding);
   };
 
-  const read = async (address: string, version: number): Promise<AptosStore | undefined> => {
+  /** Returns what the nodes know of a store; what they do not know is an empty string. */
+  const read = async (address: string, version: number): Promise<AptosStore> => {
     const known = remembered.get(address);
     if (known !== undefined) return known;
-    let store: AptosStore | undefined;
+    let store: AptosStore = { owner: '', asset: '' };
+    const add = ({ owner, asset }: AptosStore): void => {
+      store = { owner: store.owner || owner, asset: store.asset || asset };
+    };
     try {
-      // If the transaction deleted the store, only the state before the transaction has it.
-      store = (await readAt(address, version)) ?? (await readAt(address, version - 1));
+      add(await readAt(address, version));
+      // If the transaction deleted the store or its object, only the state before it has both.
+      if (!isComplete(store)) add(await readAt(address, version - 1));
     } catch (error) {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
-      store = await readAt(address, undefined);
+      add(await readAt(address, undefined));
     }
-    if (store !== undefined && primaryStoreOf(store) === address) {
+    if (isComplete(store) && primaryStoreOf(store) === address) {
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
       remembered.set(address, store);
     }
@@ -58,10 +60,11 @@ export function createAptosStores(
 
   const completeNow = async ({ transactions }: AptosBlock): Promise<void> => {
     await Promise.all(
-      transactions.flatMap((transaction) =>
-        transaction.unknownStores.map(async (address) => {
-          const store = await read(address, transaction.version);
-          if (store !== undefined) transaction.stores.set(address, store);
+      transactions.flatMap(({ stores, unknownStores, version }) =>
+        unknownStores.map(async (address) => {
+          const { owner, asset } = await read(address, version);
+          const found = asset || stores.get(address)?.asset;
+          if (found !== undefined) stores.set(address, { owner: owner || address, asset: found });
         }),
       ),
     );
@@ -80,6 +83,8 @@ export function createAptosStores(
     },
   };
 }
+
+const isComplete = ({ owner, asset }: AptosStore): boolean => owner !== '' && asset !== '';
 
 /** Computes the address of an owner's primary store of an asset (`primary_fungible_store`). */
 export const primaryStoreOf = ({ owner, asset }: AptosStore): string =>

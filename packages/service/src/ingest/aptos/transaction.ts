@@ -72,13 +72,13 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
 }
 
 /**
- * Returns the owner and asset of a store from its two resources; undefined if either is missing.
+ * Returns the owner and the asset of a store from its two resources, each an empty string if it is
+ * unknown. A store can outlive its object, which alone has the owner.
  */
-export function toAptosStore(objectCore: unknown, fungibleStore: unknown): AptosStore | undefined {
-  const owner = toAccount(optional(objectCore)?.['owner']);
-  const asset = toAccount(optional(optional(fungibleStore)?.['metadata'])?.['inner']);
-  return owner === '' || asset === '' ? undefined : { owner, asset };
-}
+export const toAptosStore = (objectCore: unknown, fungibleStore: unknown): AptosStore => ({
+  owner: toAccount(optional(objectCore)?.['owner']),
+  asset: toAccount(optional(optional(fungibleStore)?.['metadata'])?.['inner']),
+});
 
 /**
  * Returns the entry function call of a payload, which may be inside a multisig payload; undefined
@@ -162,11 +162,15 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     }
   }
   const stores = new Map<string, AptosStore>();
-  for (const [address, holding] of holdings) {
-    const store = toAptosStore(cores.get(address), holding);
-    if (store !== undefined) stores.set(address, store);
-  }
   const named = new Set(holdings.keys());
+  const owned = new Set<string>();
+  const addStore = (address: string, { owner, asset }: AptosStore): void => {
+    if (owner !== '' && asset !== '') owned.add(address);
+    if (asset !== '') stores.set(address, { owner: owner || address, asset });
+  };
+  for (const [address, holding] of holdings) {
+    addStore(address, toAptosStore(cores.get(address), holding));
+  }
   for (const { type, account, data } of events) {
     if (type === COIN_STORE_DELETION) {
       const addr = toAccount(data['event_handle_creation_address']);
@@ -179,9 +183,10 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     if (STORE_EVENTS.includes(type)) named.add(toAccount(data['store']));
     if (OLD_STORE_EVENTS.includes(type) && account !== null) named.add(account);
     if (type !== STORE_DELETION) continue;
-    const owner = toAccount(data['owner']);
-    const asset = toAccount(data['metadata']);
-    if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
+    addStore(toAccount(data['store']), {
+      owner: toAccount(data['owner']),
+      asset: toAccount(data['metadata']),
+    });
   }
   // Without a deletion event, the event handles of a deleted coin store are unknown. They can be
   // assigned to a coin only if the account deleted a single coin store.
@@ -196,7 +201,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
   return {
     changed: [...changed],
     stores,
-    unknownStores: [...named].filter((store) => store !== '' && !stores.has(store)),
+    unknownStores: [...named].filter((store) => store !== '' && !owned.has(store)),
     coinHandles,
   };
 }

@@ -61,8 +61,8 @@ export interface AptosTransaction {
   /** Unique addresses of changed resources and modules. */
   changed: string[];
   /**
-   * Fungible stores with a known owner and asset, by address: those that the transaction changed or
-   * deleted, or that a deposit or withdrawal refers to.
+   * Fungible stores with a known asset, by address: those that the transaction changed or deleted,
+   * or that a deposit or withdrawal refers to.
    */
   stores: Map<string, AptosStore>;
   /**
@@ -94,6 +94,7 @@ export interface AptosEvent {
 
 /** The owner and asset of a fungible store. */
 export interface AptosStore {
+  /** The store's own address if the owner is unknown. */
   owner: string;
   /** Metadata address of the asset. */
   asset: string;

@@ -421,6 +421,14 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
   });
 });
 
+test('a store whose object is not in the changes has its asset, and is looked up', () => {
+  const hidden = run({ ...scriptedAptos.transfer(move), showsStoreOwners: false });
+  expect(hidden.unknownStores).toHaveLength(2);
+  expect(readMovements(hidden)).toMatchObject(
+    hidden.unknownStores.map((store) => ({ account: store, asset: APT_COIN })),
+  );
+});
+
 test('a payment of APT has the same asset in every array', () => {
   const transaction = run(scriptedAptos.transfer(move));
   const assets = [...readMovements(transaction), readTransfer(transaction)!].map(
