@@ -1,6 +1,6 @@
 /**
  * Tests how recorded Aptos transactions and blocks are read. A handwritten table lists the touched
- * addresses of each transaction, its movements, and the transfer in its payload.
+ * addresses of each transaction, its movements, and the payments in its payload.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { createAptosIndex } from '../../packages/service/src/match/aptos/streamI
 import {
   readMovements,
   readTouched,
-  readTransfer,
+  readTransfers,
 } from '../../packages/service/src/match/aptos/movements.ts';
 import { countObservedPaths } from '../../packages/service/src/match/aptos/observed.ts';
 import {
@@ -63,7 +63,7 @@ interface Expected {
    */
   deposits?: string[];
   withdrawals?: string[];
-  transfer?: { from: string; to: string; value: string; asset: string };
+  transfers?: { from: string; to: string; value: string; asset: string }[];
 }
 
 const relay: Expected = { touched: [RELAYER, ORACLE] };
@@ -204,12 +204,14 @@ const TABLE: Record<string, Expected> = {
     deposits: [
       `${pad('49ffe7968750a5ffea80af6fd7657bb246ff8ce6657cbf2c8ed13d9276096b3f')} 20000 ${APT}`,
     ],
-    transfer: {
-      from: pad('a5b2dd0b5fe37a06f151d424cc880f67458c6fe3d8dbf44a55c6021cd111c10d'),
-      to: pad('49ffe7968750a5ffea80af6fd7657bb246ff8ce6657cbf2c8ed13d9276096b3f'),
-      value: '20000',
-      asset: APT,
-    },
+    transfers: [
+      {
+        from: pad('a5b2dd0b5fe37a06f151d424cc880f67458c6fe3d8dbf44a55c6021cd111c10d'),
+        to: pad('49ffe7968750a5ffea80af6fd7657bb246ff8ce6657cbf2c8ed13d9276096b3f'),
+        value: '20000',
+        asset: APT,
+      },
+    ],
   },
 };
 
@@ -241,7 +243,7 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
       expect([...readTouched(transaction)].toSorted()).toEqual(expected.touched.toSorted());
       expect(shown('deposit')).toEqual(expected.deposits ?? []);
       expect(shown('withdrawal')).toEqual(expected.withdrawals ?? []);
-      expect(readTransfer(transaction)).toEqual(expected.transfer);
+      expect(readTransfers(transaction)).toEqual(expected.transfers ?? []);
       expect(transaction.unknownStores).toEqual([]);
     },
   );
@@ -255,7 +257,7 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
       expect(answered).toMatchObject(rest);
       expect([...readTouched(streamed)]).toEqual([...readTouched(answered)]);
       expect(readMovements(streamed)).toEqual(readMovements(answered));
-      expect(readTransfer(streamed)).toEqual(readTransfer(answered));
+      expect(readTransfers(streamed)).toEqual(readTransfers(answered));
       expect(payload).toEqual(answered.payload);
       // Table items are only counted: the transaction stream decodes them, but the recordings
       // contain their bytes.

@@ -1053,7 +1053,7 @@ export interface AptosWebhookBlock {
   firstVersion: string;
   lastVersion: string;
 }
-/** A payment by `0x1::coin::transfer` or `0x1::aptos_account::transfer`. */
+/** A payment by a function of the framework, such as `0x1::aptos_account::transfer`. */
 export interface AptosCoinTransfer {
   coin: AptosCoin;
   to: string;

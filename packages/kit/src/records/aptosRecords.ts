@@ -43,7 +43,7 @@ export interface AptosMovementRow extends AptosValueRow {
   sequenceNumber: string;
 }
 
-/** A payment by `0x1::coin::transfer` or `0x1::aptos_account::transfer`. */
+/** A payment by a function of the framework, such as `0x1::aptos_account::transfer`. */
 export interface AptosTransferRow extends AptosValueRow {
   from: string;
   to: string;

@@ -285,7 +285,7 @@ const aptosWebhookBlock = shape(
 
 const aptosCoinTransfer = shape(
   'AptosCoinTransfer',
-  'A payment by `0x1::coin::transfer` or `0x1::aptos_account::transfer`.',
+  'A payment by a function of the framework, such as `0x1::aptos_account::transfer`.',
   z.strictObject({
     coin: aptosCoin,
     to: text,

@@ -2,10 +2,12 @@
 import { type ExplainedTransaction, shortenMovePath } from '@sluice/kit/contract';
 import { listAddresses } from '../explain.ts';
 import type { AptosTransaction } from './block.ts';
-import { APT_COIN, readTouched, readTransfer } from './movements.ts';
+import { APT_COIN, type AptosTransfer, readTouched, readTransfers } from './movements.ts';
 
 export function explainAptosTransaction(transaction: AptosTransaction): ExplainedTransaction {
-  const payment = readTransfer(transaction);
+  const payments = readTransfers(transaction);
+  // A batch has no single recipient and value.
+  const payment = payments.length === 1 ? payments[0] : undefined;
   return {
     hash: transaction.hash,
     status: transaction.success ? 'succeeded' : 'failed',
@@ -16,16 +18,16 @@ export function explainAptosTransaction(transaction: AptosTransaction): Explaine
     currency: { symbol: 'APT', decimals: 8 },
     selector: null,
     function: transaction.function === null ? null : shortenMovePath(transaction.function),
-    ...listAddresses(addressesOf(transaction, payment?.to)),
+    ...listAddresses(addressesOf(transaction, payments)),
   };
 }
 
 function* addressesOf(
   transaction: AptosTransaction,
-  recipient: string | undefined,
+  payments: readonly AptosTransfer[],
 ): Generator<[string, string | null]> {
   yield ['from', transaction.actor];
-  yield ['to', recipient ?? null];
+  for (const { to } of payments) yield ['to', to];
   for (const signer of transaction.signers) yield ['signer', signer];
   for (const account of readTouched(transaction)) yield ['account', account];
 }

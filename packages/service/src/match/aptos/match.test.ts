@@ -21,7 +21,7 @@ import {
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import { createAptosIndex } from './streamIndex.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match.ts';
-import { readMovements, readTouched, readTransfer } from './movements.ts';
+import { readMovements, readTouched, readTransfers } from './movements.ts';
 import { toAptosWebhookParts } from './webhook.ts';
 
 const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
@@ -55,6 +55,11 @@ function runRaw(...script: ScriptedAptosTransaction[]): AptosJson {
   const { transactions } = ledger.mine({ transactions: script });
   return transactions[script.length] as unknown as AptosJson;
 }
+
+const paymentsOf = (transaction: AptosTransaction): string[] =>
+  readTransfers(transaction).map(
+    ({ from, to, value, asset }) => `${nameOf(from)} ${nameOf(to)} ${value} ${asset}`,
+  );
 
 const createGold = scriptedAptos.createFungibleAsset({
   creator,
@@ -103,7 +108,8 @@ interface Case {
    * none.
    */
   moved?: string[];
-  transfer?: string;
+  /** Expected payments, such as `alice bob 5 asset`. Default: none. */
+  paid?: string[];
   function?: string | null;
 }
 
@@ -113,7 +119,7 @@ const cases: Case[] = [
     script: [scriptedAptos.transfer(move)],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
-    transfer: `alice bob 5 ${APT_COIN}`,
+    paid: [`alice bob 5 ${APT_COIN}`],
     function: '0x1::aptos_account::transfer',
   },
   {
@@ -121,7 +127,7 @@ const cases: Case[] = [
     script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN })],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
-    transfer: `alice bob 5 ${COIN}`,
+    paid: [`alice bob 5 ${COIN}`],
     function: '0x1::coin::transfer',
   },
   {
@@ -129,22 +135,23 @@ const cases: Case[] = [
     script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN, events: 'module' })],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
-    transfer: `alice bob 5 ${COIN}`,
+    paid: [`alice bob 5 ${COIN}`],
   },
   {
     of: 'a legacy coin with both kinds of events',
     script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN, events: 'both' })],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
-    transfer: `alice bob 5 ${COIN}`,
+    paid: [`alice bob 5 ${COIN}`],
   },
   {
-    of: 'a legacy coin by transfer_coins, which is not a payment by name',
+    of: 'a legacy coin by transfer_coins',
     script: [
       scriptedAptos.coinTransfer({ ...move, through: '0x1::aptos_account::transfer_coins' }),
     ],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
+    paid: [`alice bob 5 ${APT_COIN}`],
   },
   {
     of: 'a fungible asset between primary stores',
@@ -155,6 +162,7 @@ const cases: Case[] = [
     ],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${GOLD}`, `+bob 5 ${GOLD}`],
+    paid: [`alice bob 5 ${GOLD}`],
   },
   {
     of: 'a fungible asset that is minted',
@@ -284,7 +292,7 @@ const cases: Case[] = [
     script: [{ ...scriptedAptos.transfer(move), replayProtectionNonce: 7n }],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
-    transfer: `alice bob 5 ${APT_COIN}`,
+    paid: [`alice bob 5 ${APT_COIN}`],
   },
   {
     of: 'a transfer that failed',
@@ -315,7 +323,7 @@ const cases: Case[] = [
     ],
     touched: ['alice', 'carol', 'bob'],
     moved: [`-carol 3 ${APT_COIN}`, `+bob 3 ${APT_COIN}`],
-    transfer: `carol bob 3 ${APT_COIN}`,
+    paid: [`carol bob 3 ${APT_COIN}`],
     function: '0x1::aptos_account::transfer',
   },
   {
@@ -421,6 +429,65 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
   });
 });
 
+describe('a payment', () => {
+  const { bob: to } = NAMES;
+  const one = [to, '42'];
+  const many = [
+    [to, carol],
+    ['42', '7'],
+  ];
+  const gold = { inner: GOLD };
+  const both = (asset: string): string[] => [`alice bob 42 ${asset}`, `alice carol 7 ${asset}`];
+  const pay = (
+    name: string,
+    given: readonly unknown[],
+    typeArguments: string[] = [],
+  ): AptosTransaction => ({
+    ...run({ sender: alice, payload: call('0x1::account::nothing') }),
+    function: toType(`0x1::${name}`),
+    typeArguments,
+    arguments: given,
+  });
+
+  test.each<[string, unknown[], string[], string[]]>([
+    ['aptos_account::transfer', one, [], [`alice bob 42 ${APT_COIN}`]],
+    ['aptos_account::fungible_transfer_only', one, [], [`alice bob 42 ${APT_COIN}`]],
+    ['aptos_account::batch_transfer', many, [], both(APT_COIN)],
+    ['coin::transfer', one, [COIN], [`alice bob 42 ${COIN}`]],
+    ['aptos_account::transfer_coins', one, [COIN], [`alice bob 42 ${COIN}`]],
+    ['aptos_account::batch_transfer_coins', many, [COIN], both(COIN)],
+    ['aptos_account::transfer_fungible_assets', [gold, ...one], [], [`alice bob 42 ${GOLD}`]],
+    ['aptos_account::batch_transfer_fungible_assets', [gold, ...many], [], both(GOLD)],
+    ['primary_fungible_store::transfer', [gold, ...one], [APT], [`alice bob 42 ${GOLD}`]],
+    ['primary_fungible_store::transfer', [GOLD, ...one], [], [`alice bob 42 ${GOLD}`]],
+    [
+      'primary_fungible_store::transfer',
+      [{ inner: '0xa' }, '0xb0b', '42'],
+      [],
+      [`alice bob 42 ${APT_COIN}`],
+    ],
+    [
+      'primary_fungible_store::transfer_assert_minimum_deposit',
+      [gold, ...one, '41'],
+      [],
+      [`alice bob 42 ${GOLD}`],
+    ],
+  ])('by 0x1::%s %j is listed', (name, given, types, expected) => {
+    expect(paymentsOf(pay(name, given, types))).toEqual(expected);
+    expect(paymentsOf({ ...pay(name, given, types), success: false })).toEqual([]);
+  });
+
+  test.each<[string, unknown[]]>([
+    ['fungible_asset::transfer', [{ inner: VAULT }, { inner: GOLD }, '42']],
+    ['aptos_account::transfer', []],
+    ['aptos_account::transfer', [to, null]],
+    ['aptos_account::transfer', ['nowhere', '42']],
+    ['aptos_account::batch_transfer', [[], []]],
+  ])('by 0x1::%s %j is not listed', (name, given) => {
+    expect(paymentsOf(pay(name, given))).toEqual([]);
+  });
+});
+
 test('a store whose object is not in the changes has its asset, and is looked up', () => {
   const hidden = run({ ...scriptedAptos.transfer(move), showsStoreOwners: false });
   expect(hidden.unknownStores).toHaveLength(2);
@@ -431,7 +498,7 @@ test('a store whose object is not in the changes has its asset, and is looked up
 
 test('a payment of APT has the same asset in every array', () => {
   const transaction = run(scriptedAptos.transfer(move));
-  const assets = [...readMovements(transaction), readTransfer(transaction)!].map(
+  const assets = [...readMovements(transaction), ...readTransfers(transaction)].map(
     ({ asset }) => asset,
   );
   expect(new Set(assets)).toEqual(new Set([APT_COIN]));
@@ -444,7 +511,7 @@ describe('a transaction', () => {
 
   test.each(cases.map((each) => [each.of, each] as const))(
     '%s',
-    (_, { script, touched, moved, transfer, function: id }) => {
+    (_, { script, touched, moved, paid, function: id }) => {
       const transaction = run(...script);
       const known = [...readTouched(transaction)].map(nameOf).filter((name) => name in NAMES);
       expect(known.toSorted()).toEqual([...touched].toSorted());
@@ -454,10 +521,7 @@ describe('a transaction', () => {
             `${kind === 'deposit' ? '+' : '-'}${nameOf(whose)} ${value} ${asset}`,
         ),
       ).toEqual(moved ?? []);
-      const paid = readTransfer(transaction);
-      expect(paid && `${nameOf(paid.from)} ${nameOf(paid.to)} ${paid.value} ${paid.asset}`).toBe(
-        transfer,
-      );
+      expect(paymentsOf(transaction)).toEqual(paid ?? []);
       if (id !== undefined) expect(transaction.function).toBe(id && toType(id));
     },
   );
@@ -630,6 +694,8 @@ describe('a stream', () => {
       fc.property(fc.nat({ max: 20 }), fc.integer({ min: 800, max: 4_000 }), (copies, limit) => {
         const large = {
           ...pay,
+          function: toType('0x1::aptos_account::batch_transfer'),
+          arguments: [Array(copies).fill(bob), Array(copies).fill('1')],
           events: Array.from({ length: copies }, () => pay.events).flat(),
           changes: Array.from({ length: copies }, () => pay.changes).flat(),
         };
@@ -652,8 +718,8 @@ describe('a stream', () => {
         for (const { part, tooLarge } of parts) {
           expect(weigh(part) > limit).toBe(tooLarge !== undefined);
           if (tooLarge === undefined) continue;
-          const { coinDeposits, coinWithdrawals, changes, payloads, events } = bodyOf(part);
-          const records = [coinDeposits, coinWithdrawals, changes, payloads, events.flat()].flat();
+          const { transactions: _, events, ...lists } = bodyOf(part);
+          const records = [...Object.values(lists), events.flat()].flat();
           expect(records.length).toBeLessThanOrEqual(1);
         }
       }),

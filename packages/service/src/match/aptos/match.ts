@@ -3,12 +3,19 @@ import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
 import { type AddReason, passed, watched } from '../reasons.ts';
 import { type WeighedPart, divide } from '../parts.ts';
-import { type AptosMovement, readMovements, readTouched } from './movements.ts';
+import {
+  type AptosMovement,
+  type AptosTransfer,
+  readMovements,
+  readTouched,
+  readTransfers,
+} from './movements.ts';
 
-/** A transaction with its movements, or one piece of a split transaction. */
+/** A transaction with its movements and payments, or one piece of a split transaction. */
 export interface MatchedAptosTransaction {
   transaction: AptosTransaction;
   movements: readonly AptosMovement[];
+  transfers: readonly AptosTransfer[];
   /** True for every piece of a split transaction except the first. */
   isContinued?: boolean;
   /** Name of the first record of this piece, for messages, such as `event 3`. */
@@ -66,10 +73,10 @@ export function matchAptosBlock(
     }
     for (const stream of concerned) {
       if (!stream.selection.takes(transaction, addReasonOf?.(stream, transaction))) continue;
+      const matched = { transaction, movements, transfers: readTransfers(transaction) };
       const match = found.get(stream);
-      if (match === undefined) {
-        found.set(stream, { stream, transactions: [{ transaction, movements }] });
-      } else match.transactions.push({ transaction, movements });
+      if (match === undefined) found.set(stream, { stream, transactions: [matched] });
+      else match.transactions.push(matched);
     }
   }
   return [...found.values()];
@@ -115,20 +122,23 @@ export function splitAptosMatch(
 interface Piece extends MatchedAptosTransaction {
   transaction: AptosTransaction & { changes: AptosJson[] };
   movements: AptosMovement[];
+  transfers: AptosTransfer[];
 }
 
 /**
  * Returns the pieces of a transaction: first its own fields, then its payload, and then each event,
- * change and movement.
+ * change, movement and payment.
  */
-function toRecords({ transaction, movements }: MatchedAptosTransaction): Piece[] {
+function toRecords({ transaction, movements, transfers }: MatchedAptosTransaction): Piece[] {
   const piece = (
     record: string,
     records: Partial<Pick<AptosTransaction, 'payload' | 'events'>> & { changes?: AptosJson[] },
-    moved: AptosMovement[] = [],
+    moved: Partial<Pick<Piece, 'movements' | 'transfers'>> = {},
   ): Piece => ({
     transaction: { ...transaction, payload: undefined, events: [], changes: [], ...records },
-    movements: moved,
+    movements: [],
+    transfers: [],
+    ...moved,
     isContinued: true,
     record,
   });
@@ -138,7 +148,8 @@ function toRecords({ transaction, movements }: MatchedAptosTransaction): Piece[]
     ...(payload === undefined ? [] : [piece('the payload', { payload })]),
     ...events.map((event, n) => piece(`event ${n}`, { events: [event] })),
     ...changes.map((change, n) => piece(`change ${n}`, { changes: [change] })),
-    ...movements.map((movement, n) => piece(`movement ${n}`, {}, [movement])),
+    ...movements.map((movement, n) => piece(`movement ${n}`, {}, { movements: [movement] })),
+    ...transfers.map((transfer, n) => piece(`payment ${n}`, {}, { transfers: [transfer] })),
   ];
 }
 
@@ -147,4 +158,5 @@ function joinRecords(first: Piece, more: Piece): void {
   first.transaction.events.push(...more.transaction.events);
   first.transaction.changes.push(...more.transaction.changes);
   first.movements.push(...more.movements);
+  first.transfers.push(...more.transfers);
 }

@@ -22,6 +22,7 @@ const FRAMEWORK = toAccount('0x1');
  */
 const APT_METADATA = toAccount('0xa');
 export const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
+const toCoin = (metadata: string): string => (metadata === APT_METADATA ? APT_COIN : metadata);
 
 interface MovementEvent {
   kind: AptosMovement['kind'];
@@ -71,7 +72,7 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
     const value = text(event.data['amount']);
     if (what.of === 'store') {
       const known = stores.get(holder);
-      const asset = known?.asset === APT_METADATA ? APT_COIN : (known?.asset ?? '');
+      const asset = toCoin(known?.asset ?? '');
       movements.push({ kind, account: known?.owner ?? holder, asset, value, sequenceNumber });
     } else {
       const ofHandle = coinHandles.get(`${event.account}:${event.creationNumber}`);
@@ -132,7 +133,7 @@ export function readTouched(
   return touched;
 }
 
-/** A payment through `coin::transfer` or `aptos_account::transfer`. */
+/** A payment by a function of the framework. */
 export interface AptosTransfer {
   from: string;
   to: string;
@@ -140,15 +141,47 @@ export interface AptosTransfer {
   asset: string;
 }
 
-/** Returns the payment that the transaction makes; undefined if it is not a payment or failed. */
-export function readTransfer(transaction: AptosTransaction): AptosTransfer | undefined {
+/**
+ * Functions of the framework that pay from the account of the caller to accounts, and how their
+ * arguments name the asset: not at all for `apt`, as type argument for `coin`, and as first
+ * argument for `metadata`. The recipient and the amount follow, or a list of each.
+ */
+const PAYMENTS: ReadonlyMap<string, 'apt' | 'coin' | 'metadata'> = new Map([
+  [`${FRAMEWORK}::aptos_account::transfer`, 'apt'],
+  [`${FRAMEWORK}::aptos_account::fungible_transfer_only`, 'apt'],
+  [`${FRAMEWORK}::aptos_account::batch_transfer`, 'apt'],
+  [`${FRAMEWORK}::coin::transfer`, 'coin'],
+  [`${FRAMEWORK}::aptos_account::transfer_coins`, 'coin'],
+  [`${FRAMEWORK}::aptos_account::batch_transfer_coins`, 'coin'],
+  [`${FRAMEWORK}::aptos_account::transfer_fungible_assets`, 'metadata'],
+  [`${FRAMEWORK}::aptos_account::batch_transfer_fungible_assets`, 'metadata'],
+  [`${FRAMEWORK}::primary_fungible_store::transfer`, 'metadata'],
+  [`${FRAMEWORK}::primary_fungible_store::transfer_assert_minimum_deposit`, 'metadata'],
+]);
+
+/** Returns the payments that the transaction's function makes; none if it failed. */
+export function readTransfers(transaction: AptosTransaction): AptosTransfer[] {
   const { success, actor, typeArguments, arguments: given } = transaction;
-  const isCoin = transaction.function === `${FRAMEWORK}::coin::transfer`;
-  const isApt = transaction.function === `${FRAMEWORK}::aptos_account::transfer`;
-  if (!success || (!isCoin && !isApt)) return undefined;
-  const to = toAccount(given[0]);
-  const value = text(given[1]);
-  if (to === '' || !/^\d+$/.test(value)) return undefined;
-  const asset = isCoin ? (typeArguments[0] ?? '') : APT_COIN;
-  return { from: actor, to, value, asset };
+  const naming = PAYMENTS.get(transaction.function ?? '');
+  if (!success || naming === undefined) return [];
+  const [to, value] = naming === 'metadata' ? given.slice(1) : given;
+  const asset =
+    naming === 'apt'
+      ? APT_COIN
+      : naming === 'coin'
+        ? (typeArguments[0] ?? '')
+        : readAsset(given[0]);
+  const values = listOf(value);
+  return listOf(to).flatMap((each, n) => {
+    const payment = { from: actor, to: toAccount(each), value: text(values[n]), asset };
+    return payment.to === '' || !/^\d+$/.test(payment.value) ? [] : payment;
+  });
 }
+
+/** Returns the asset of an argument of type `Object<Metadata>`. */
+function readAsset(argument: unknown): string {
+  const isObject = typeof argument === 'object' && argument !== null && 'inner' in argument;
+  return toCoin(toAccount(isObject ? argument.inner : argument));
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);

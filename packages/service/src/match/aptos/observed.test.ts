@@ -28,6 +28,8 @@ const toTransaction = ({ signer = ALICE, function: called = null, events = [] }:
     success: true,
     signers: [signer],
     function: called && toType(called),
+    typeArguments: [],
+    arguments: [],
     events: events.map((type) => ({ type: toType(type), account: null, data: {} })),
     changed: [],
     stores: new Map(),

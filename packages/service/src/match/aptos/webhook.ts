@@ -9,7 +9,6 @@ import {
 } from '@sluice/kit/contract';
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosMatch } from './match.ts';
-import { readTransfer } from './movements.ts';
 
 /** The body without `retries`, split where `retries` is inserted. */
 export interface AptosWebhookParts {
@@ -55,19 +54,17 @@ export function toAptosWebhookParts(
       },
     },
     tail: {
-      coinTransfers: transactions.flatMap(({ transaction, isContinued }) => {
-        const transfer = isContinued ? undefined : readTransfer(transaction);
-        if (transfer === undefined) return [];
-        return {
-          coin: unknownCoin(transfer.asset),
-          to: transfer.to,
-          value: transfer.value,
-          from: transfer.from,
+      coinTransfers: transactions.flatMap(({ transaction: { hash }, transfers }) =>
+        transfers.map(({ asset, to, value, from }) => ({
+          coin: unknownCoin(asset),
+          to,
+          value,
+          from,
           valueWithDecimals: null,
-          transaction: transaction.hash,
-          txHash: transaction.hash,
-        };
-      }),
+          transaction: hash,
+          txHash: hash,
+        })),
+      ),
       coinDeposits: movements('deposit'),
       coinWithdrawals: movements('withdrawal'),
       transactions: transactions.flatMap(({ transaction, isContinued }) =>
