@@ -471,6 +471,41 @@ describe('a transaction stream', () => {
     expect((await health()).state).toBe('live');
   });
 
+  test('is supplemented by the fullnode for payloads that it lacks', async () => {
+    const stream = await startStream();
+    await start([node.url], [stream.url]);
+    const { id } = await client.streams.create({
+      networkType: 'aptos',
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'calls',
+      network: ['local'],
+      allAddresses: true,
+      functions: ['0x1::aptos_account::transfer'],
+      includePayload: true,
+    });
+    await isLive();
+    const amounts = pay(9).map(String);
+    expect(pagesOfNode()).toBe(0);
+    node.mine({ transactions: [scriptedAptos.encrypted(toBob(8n)), toBob(9n)] });
+    const wanted = [...amounts, '8', '9'];
+    const received = await until('the calls are delivered', () => {
+      const transfers = bodies().flatMap((body) => body.coinTransfers);
+      const values = transfers.filter(({ to }) => to === BOB).map(({ value }) => value);
+      return values.length >= wanted.length && values;
+    });
+    expect(received.toSorted()).toEqual(wanted.toSorted());
+    expect(bodies().flatMap(({ payloads }) => payloads)).toContainEqual(
+      expect.objectContaining({
+        encrypted_state: 'decrypted',
+        decrypted_payload: expect.objectContaining({ arguments: ['0xb0b', '8'] }) as unknown,
+      }),
+    );
+    expect(pagesOfNode()).toBeGreaterThan(0);
+    expect(await healthOf(stream)).toMatchObject({ state: 'good', failures: 0 });
+    expect(await sluice.getCoverage(id)).toMatchObject([{ holes: [] }]);
+  });
+
   test('serves a backfill and live blocks at once', async () => {
     const stream = await startStream();
     const amounts = pay(30);

@@ -4,7 +4,7 @@
  * else comes from the REST API.
  */
 import type { AptosNetwork } from '@sluice/kit/contract';
-import type { AptosBlock } from '../../match/aptos/block.ts';
+import type { AptosBlock, AptosTransaction } from '../../match/aptos/block.ts';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type AptosPage, CHAIN_IDS, createAptosProvider } from './provider.ts';
@@ -45,6 +45,9 @@ const MAX_HEADS = 256;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
+const lacksPayload = ({ type, payload }: AptosTransaction): boolean =>
+  type === 'user_transaction' && payload === undefined;
+
 const toHeader = ({ number, hash, parentHash, timestamp, lastVersion }: AptosBlock) => ({
   number,
   hash,
@@ -76,12 +79,17 @@ export function createAptosSource({
     createAptosStream(url, nameOf(streamUrls, n), () => chainId),
   );
   const logStates = createStateLog(chain, log);
-  /** Reads a page from the best stream that has it, or from a fullnode if no stream has it. */
+  /**
+   * Reads a page from the best stream that has it, or from a fullnode if no stream has it or if the
+   * stream lacks the payload of a transaction, as it may for encrypted ones.
+   */
   const readPage = async (start: number, limit: number): Promise<AptosPage> => {
     const usable = streams.filter(({ score }) => score !== undefined);
     for (const stream of usable.toSorted((a, b) => a.score! - b.score!)) {
       try {
-        return await stream.readPage(start, limit);
+        const page = await stream.readPage(start, limit);
+        if (!page.transactions.some(lacksPayload)) return page;
+        break;
       } catch (error) {
         if (!(error instanceof SourceError)) throw error;
       } finally {

@@ -136,4 +136,25 @@ describe('a message of the stream', () => {
       { numRuns: 60 },
     );
   });
+
+  test('that lacks an encrypted payload leads to a transaction without payload', async () => {
+    const plain = scriptedAptos.transfer({ from: WHO[0], to: WHO[1], amount: 1n });
+    const { transactions } = createScriptedAptosLedger().mine({
+      transactions: [
+        scriptedAptos.encrypted(plain),
+        // The multisig account is not encrypted, but its call is.
+        scriptedAptos.encrypted(
+          scriptedAptos.multisig(plain, { multisig: WHO[0], executor: CREATOR }),
+        ),
+      ],
+    });
+    const batch = decodeResponse(await encodeAptosMessage(transactions, { chainId: 4 }));
+    const streamed = batch.transactions.map(read).slice(1, 3);
+    const answered = (transactions as unknown as AptosJson[]).map(read).slice(1, 3);
+    const pay = `${account(1)}::aptos_account::transfer`;
+    expect(answered.map((each) => each.function)).toEqual([pay, pay]);
+    expect(streamed.map((each) => each.function)).toEqual([null, null]);
+    expect(streamed.map(({ payload }) => payload)).toEqual([undefined, undefined]);
+    expect(streamed.map(({ hash }) => hash)).toEqual(answered.map(({ hash }) => hash));
+  });
 });

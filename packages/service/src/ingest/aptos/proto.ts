@@ -248,10 +248,14 @@ function toRestSignature({ signature }: Messages['Request']): AptosJson | null {
   };
 }
 
+/**
+ * Returns null for a payload of any other kind, such as an encrypted one, which the stream may have
+ * in a form that is not declared here, or not at all.
+ */
 function toRestPayload(payload: Messages['Payload']): AptosJson | null {
   const { entryFunction, script, multisig } = payload;
   const account = multisig?.multisigAddress || payload.extraConfig?.multisigAddress;
-  if (account) {
+  if (account && (multisig !== null || entryFunction !== null)) {
     const inner = multisig?.payload?.entryFunction ?? entryFunction;
     return {
       multisig_address: toAddress(account),

@@ -46,7 +46,7 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
   }
   // The payload of a genesis transaction is not a call.
   const payload = type === 'user_transaction' ? optional(raw['payload']) : undefined;
-  const call = payload && entryFunctionOf(payload);
+  const { call, multisig } = readPayload(payload);
   const changes = objects(raw['changes']);
   const events = objects(raw['events']).map(toEvent);
   return {
@@ -54,7 +54,7 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
     hash,
     type,
     success: raw['success'] === true,
-    ...readSigners(raw, payload),
+    ...readSigners(raw, multisig),
     function: call === undefined ? null : toType(text(call['function'])),
     typeArguments: texts(call?.['type_arguments']).map(toType),
     arguments: Array.isArray(call?.['arguments']) ? call['arguments'] : [],
@@ -81,35 +81,49 @@ export const toAptosStore = (objectCore: unknown, fungibleStore: unknown): Aptos
 });
 
 /**
- * Returns the entry function call of a payload, which may be inside a multisig payload; undefined
- * if there is none, as in a script.
+ * Returns the entry function call of a payload, undefined if there is none, as in a script; and the
+ * address of the multisig account that executes it, if any. The call may be in a multisig payload,
+ * and either of them may have been encrypted.
  */
-function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
-  switch (payload['type']) {
-    case 'entry_function_payload':
-      return payload;
-    case 'multisig_payload':
-      // The inner call is missing if it was proposed on chain.
-      return optional(payload['transaction_payload']);
-    default:
-      return undefined;
-  }
+function readPayload(payload: AptosJson | undefined): {
+  call: AptosJson | undefined;
+  multisig: unknown;
+} {
+  const executed = decrypted(payload);
+  const isMultisig = executed?.['type'] === 'multisig_payload';
+  // The inner call is missing if it was proposed on chain.
+  const call = isMultisig ? decrypted(optional(executed['transaction_payload'])) : executed;
+  return {
+    call: call?.['type'] === 'entry_function_payload' ? call : undefined,
+    multisig: isMultisig ? executed['multisig_address'] : undefined,
+  };
+}
+
+/**
+ * Returns the content of an encrypted payload; undefined unless validators decrypted it. Any other
+ * payload is returned unchanged.
+ */
+function decrypted(payload: AptosJson | undefined): AptosJson | undefined {
+  if (payload?.['type'] !== 'encrypted_transaction_payload') return payload;
+  return payload['encrypted_state'] === 'decrypted'
+    ? optional(payload['decrypted_payload'])
+    : undefined;
 }
 
 function readSigners(
   raw: AptosJson,
-  payload: AptosJson | undefined,
+  multisig: unknown,
 ): Pick<AptosTransaction, 'signers' | 'actor'> {
   const signature = optional(raw['signature']);
   const given = [
     raw['sender'],
     ...texts(signature?.['secondary_signer_addresses']),
     signature?.['fee_payer_address'],
-    payload?.['multisig_address'],
+    multisig,
   ];
   return {
     signers: [...new Set(given.map(toAccount).filter((account) => account !== ''))],
-    actor: toAccount(payload?.['multisig_address'] ?? raw['sender']),
+    actor: toAccount(multisig ?? raw['sender']),
   };
 }
 

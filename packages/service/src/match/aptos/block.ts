@@ -41,8 +41,8 @@ export interface AptosTransaction {
    */
   actor: string;
   /**
-   * Full id of the entry function, or of the inner function of a multisig payload; null if there is
-   * none.
+   * Full id of the entry function, or of the inner function of a multisig or decrypted payload; null
+   * if there is none.
    */
   function: string | null;
   /** Type arguments of `function`. */
@@ -76,7 +76,10 @@ export interface AptosTransaction {
    */
   coinHandles: Map<string, string>;
   raw: AptosJson;
-  /** Payload of the transaction; undefined for unsigned transactions. */
+  /**
+   * Payload of the transaction, as the node returned it; undefined for unsigned transactions, and
+   * for a payload that the transaction stream does not contain.
+   */
   payload: AptosJson | undefined;
   changes: readonly AptosJson[];
 }

@@ -340,6 +340,52 @@ const cases: Case[] = [
     function: null,
   },
   {
+    of: 'an encrypted payment that was decrypted',
+    script: [scriptedAptos.encrypted(scriptedAptos.coinTransfer({ ...move, coinType: COIN }))],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
+    paid: [`alice bob 5 ${COIN}`],
+    function: '0x1::coin::transfer',
+  },
+  {
+    of: 'an encrypted multisig call that was decrypted',
+    script: [
+      scriptedAptos.encrypted(
+        scriptedAptos.multisig(
+          { ...scriptedAptos.transfer({ from: carol, to: bob, amount: 3n }), effects: [] },
+          { multisig: carol, executor: alice },
+        ),
+      ),
+    ],
+    touched: ['alice', 'carol'],
+    paid: [`carol bob 3 ${APT_COIN}`],
+    function: '0x1::aptos_account::transfer',
+  },
+  {
+    of: 'an encrypted script that was decrypted',
+    script: [scriptedAptos.encrypted(scriptedAptos.script({ sender: alice }))],
+    touched: ['alice'],
+    function: null,
+  },
+  {
+    of: 'an encrypted payment that could not be decrypted',
+    script: [
+      {
+        ...scriptedAptos.encrypted(scriptedAptos.transfer(move), 'failed_decryption'),
+        failure: 'Decryption failed',
+      },
+    ],
+    touched: ['alice'],
+    function: null,
+  },
+  {
+    of: 'an encrypted payload in an unknown state',
+    script: [scriptedAptos.encrypted(scriptedAptos.transfer(move), 'sealed')],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
+    function: null,
+  },
+  {
     of: 'an event of a handle of an uninvolved account',
     script: [
       {
@@ -486,6 +532,20 @@ describe('a payment', () => {
   ])('by 0x1::%s %j is not listed', (name, given) => {
     expect(paymentsOf(pay(name, given))).toEqual([]);
   });
+});
+
+test('an encrypted payment is selected by its function, like a plain one', () => {
+  const plain = run(scriptedAptos.transfer(move));
+  const encrypted = run(scriptedAptos.encrypted(scriptedAptos.transfer(move)));
+  const failed = run(scriptedAptos.encrypted(scriptedAptos.transfer(move), 'failed_decryption'));
+  const options = { functions: ['0x1::aptos_account::transfer'] };
+  expect(taken(options, ['0xb0b'], [plain, encrypted, failed])).toEqual([0, 1]);
+});
+
+test('a payload in an unknown state has no function, whatever else it contains', () => {
+  const raw = runRaw(scriptedAptos.encrypted(scriptedAptos.transfer(move)));
+  const payload = { ...(raw['payload'] as AptosJson), encrypted_state: 'claimed' };
+  expect(toAptosTransaction({ ...raw, payload }, 'a script').function).toBeNull();
 });
 
 test('a store whose object is not in the changes has its asset, and is looked up', () => {

@@ -13,6 +13,7 @@ import type {
   MoveValue,
   RestAccountSignature,
   RestChange,
+  RestEncrypted,
   RestEntryFunction,
   RestEvent,
   RestPayload,
@@ -21,6 +22,7 @@ import type {
   RestUserTransaction,
 } from '../rest/restShapes.ts';
 import type {
+  AptosEncrypted,
   AptosEntryFunction,
   AptosPayload,
   ScriptedAptosTransaction,
@@ -213,15 +215,32 @@ function toInfo(
 }
 
 function toPayload(payload: AptosPayload): RestPayload {
-  const { typeArguments = [], arguments: args = [] } = payload.kind === 'multisig' ? {} : payload;
+  if (payload.kind !== 'encrypted') return toPlainPayload(payload);
+  const content = JSON.stringify(payload.content);
+  return {
+    encrypted_state: payload.state,
+    payload_hash: sha3OfText(`payload:${content}`),
+    ciphertext: sha3OfText(`ciphertext:${content}`),
+    encryption_epoch: '1',
+    ...(payload.state === 'decrypted' && {
+      decrypted_payload: toPlainPayload(payload.content),
+      decryption_nonce: '0x00',
+    }),
+    type: 'encrypted_transaction_payload',
+  };
+}
+
+function toPlainPayload(
+  payload: Exclude<AptosPayload, AptosEncrypted>,
+): Exclude<RestPayload, RestEncrypted> {
   switch (payload.kind) {
     case 'entryFunction':
       return toEntryFunction(payload);
     case 'script':
       return {
         code: { bytecode: payload.bytecode, abi: scriptAbi },
-        type_arguments: typeArguments,
-        arguments: args,
+        type_arguments: payload.typeArguments ?? [],
+        arguments: payload.arguments ?? [],
         type: 'script_payload',
       };
     case 'multisig':

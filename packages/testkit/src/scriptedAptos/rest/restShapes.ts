@@ -98,7 +98,18 @@ export interface RestMultisig {
   type: 'multisig_payload';
 }
 
-export type RestPayload = RestEntryFunction | RestScript | RestMultisig;
+export interface RestEncrypted {
+  encrypted_state: string;
+  payload_hash: Hex;
+  ciphertext: Hex;
+  encryption_epoch: string;
+  /** Present only in the state `decrypted`, like `decryption_nonce`. */
+  decrypted_payload?: RestEntryFunction | RestScript | RestMultisig;
+  decryption_nonce?: Hex;
+  type: 'encrypted_transaction_payload';
+}
+
+export type RestPayload = RestEntryFunction | RestScript | RestMultisig | RestEncrypted;
 
 export interface RestAccountSignature {
   public_key: Hex;

@@ -105,7 +105,9 @@ message Payload {
     Script script_payload = 3;
     Multisig multisig_payload = 6;
   }
+  ExtraConfig extra_config = 7;
 }
+message ExtraConfig { optional string multisig_address = 1; }
 enum PayloadType {
   unspecified_payload = 0;
   entry_function_payload = 1;

@@ -128,6 +128,13 @@ function toPayload(raw: Json): object {
           arguments: list(raw['arguments']).map((each) => JSON.stringify(each)),
         },
       };
+    case 'encrypted_transaction_payload':
+      // Some servers omit encrypted payloads, and newer ones have a field that is not declared here.
+      return {
+        extraConfig: {
+          multisigAddress: text(object(raw['decrypted_payload'])['multisig_address']),
+        },
+      };
     default:
       return { type, entryFunctionPayload: toCall(raw) };
   }

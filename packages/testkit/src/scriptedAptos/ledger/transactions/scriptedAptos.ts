@@ -324,6 +324,19 @@ export const scriptedAptos = {
     };
   },
 
+  /**
+   * Returns the same transaction with an encrypted payload. Default state: `decrypted`.
+   *
+   * @throws Error if the payload is encrypted already.
+   */
+  encrypted: (
+    { payload, ...transaction }: ScriptedAptosTransaction,
+    state = 'decrypted',
+  ): ScriptedAptosTransaction => {
+    if (payload.kind === 'encrypted') throw new Error('The payload is encrypted already');
+    return { ...transaction, payload: { kind: 'encrypted', state, content: payload } };
+  },
+
   /** Returns the same transaction with a nonce instead of a sequence number. */
   orderless: (transaction: ScriptedAptosTransaction, nonce: bigint) => ({
     ...transaction,

@@ -61,7 +61,7 @@ export type AptosEffect =
   | { kind: 'writeTableItem'; handle: Hex; key: Hex; value: Hex }
   | { kind: 'deleteTableItem'; handle: Hex; key: Hex };
 
-export type AptosPayload = AptosEntryFunction | AptosScript | AptosMultisig;
+export type AptosPayload = AptosEntryFunction | AptosScript | AptosMultisig | AptosEncrypted;
 
 export interface AptosEntryFunction {
   kind: 'entryFunction';
@@ -85,6 +85,15 @@ export interface AptosMultisig {
   multisig: Hex;
   /** Omitted if the transaction executes a call that is already stored on-chain. */
   call?: AptosEntryFunction;
+}
+
+/** A payload that was encrypted until validators ordered it. */
+export interface AptosEncrypted {
+  kind: 'encrypted';
+  /** `decrypted`, `failed_decryption`, or a state of a later version. */
+  state: string;
+  /** Shown only if `state` is `decrypted`. */
+  content: AptosEntryFunction | AptosScript | AptosMultisig;
 }
 
 /** A user transaction to mine. Mining the same object again creates a new transaction. */
