@@ -554,4 +554,45 @@ describe('the owner of a store that its transaction does not show', () => {
     await start();
     await expectAmounts([31n]);
   });
+
+  test('is the store if its object is gone, and the asset is known all the same', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    const store = account(0x5704e);
+    const metadata = account(0xa);
+    const call = { sender: CAROL, function: '0x5::vault::run' };
+    node.mine({
+      transactions: [
+        scriptedAptos.createStore({ sender: CAROL, store, owner: BOB, metadata }),
+        scriptedAptos.call({
+          ...call,
+          effects: [
+            { kind: 'deleteResource', address: store, type: '0x1::object::ObjectCore' },
+            // The state before this transaction still names Bob.
+            { kind: 'fungibleDeposit', store, amount: 36n },
+          ],
+        }),
+        {
+          ...scriptedAptos.call({
+            ...call,
+            effects: [
+              { kind: 'fungibleDeposit', store, amount: 37n },
+              // Touches Bob, whose stream gets the transaction.
+              { kind: 'event', type: '0x1::coin::CoinRegister', data: { account: '0xb0b' } },
+            ],
+          }),
+          showsStoreOwners: false,
+        },
+      ],
+    });
+    const deposits = await until('the deposits are delivered', () => {
+      const all = bodies().flatMap(({ coinDeposits }) => coinDeposits);
+      return all.length >= 2 && all;
+    });
+    expect(deposits.map(({ address, value, coin }) => [address, value, coin.type])).toEqual([
+      [BOB, '36', `${account(1)}::aptos_coin::AptosCoin`],
+      [store, '37', `${account(1)}::aptos_coin::AptosCoin`],
+    ]);
+  });
 });

@@ -386,6 +386,68 @@ const cases: Case[] = [
     function: null,
   },
   {
+    of: 'an older token that a module event deposits',
+    script: [
+      {
+        sender: alice,
+        payload: call('0x3::token_transfers::claim_script'),
+        effects: [
+          {
+            kind: 'event',
+            type: '0x3::token::TokenDeposit',
+            data: { account: bob, amount: '1', id: {} },
+          },
+        ],
+      },
+    ],
+    touched: ['alice', 'bob'],
+  },
+  {
+    of: 'an older token that a module event without its owner deposits to a new token store',
+    script: [
+      {
+        sender: alice,
+        payload: call('0x3::token::transfer_with_opt_in'),
+        effects: [
+          { kind: 'event', type: '0x3::token::Deposit', data: { amount: '1', id: {} } },
+          {
+            kind: 'writeResource',
+            address: bob,
+            type: '0x3::token::TokenStore',
+            data: { direct_transfer: true, tokens: { handle: '0x77' } },
+          },
+          { kind: 'writeTableItem', handle: '0x77', key: '0x01', value: '0x02' },
+        ],
+      },
+    ],
+    touched: ['alice', 'bob'],
+  },
+  {
+    of: 'an older token that a module event without its owner deposits to a table',
+    script: [
+      {
+        sender: alice,
+        payload: call('0x3::token::transfer_with_opt_in'),
+        effects: [
+          { kind: 'event', type: '0x3::token::Deposit', data: { amount: '1', id: {} } },
+          { kind: 'writeTableItem', handle: '0x77', key: '0x01', value: '0x02' },
+        ],
+      },
+    ],
+    touched: ['alice'],
+  },
+  {
+    of: 'a module event of an application, whose fields have no fixed meaning',
+    script: [
+      {
+        sender: alice,
+        payload: call('0x5::game::play'),
+        effects: [{ kind: 'event', type: '0x5::game::Played', data: { account: bob } }],
+      },
+    ],
+    touched: ['alice'],
+  },
+  {
     of: 'an event of a handle of an uninvolved account',
     script: [
       {

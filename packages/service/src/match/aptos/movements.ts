@@ -54,6 +54,8 @@ const OBJECT_TRANSFERS: readonly string[] = [
   `${FRAMEWORK}::object::Transfer`,
   `${FRAMEWORK}::object::TransferEvent`,
 ];
+/** Types of the framework: `0x1`, and the token modules `0x3` and `0x4`. */
+const FRAMEWORK_TYPE = /^0x0{63}[134]::/;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -111,20 +113,20 @@ function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
 /**
  * Returns every account that the transaction touches, without duplicates: its signers, accounts in
  * event guids, accounts with changed resources or modules, owners of its fungible stores, accounts
- * of its movements, and both accounts of each object transfer.
+ * of its movements, accounts that module events of the framework name, and both accounts of each
+ * object transfer.
  */
 export function readTouched(
   transaction: AptosTransaction,
   movements: readonly AptosMovement[] = readMovements(transaction),
 ): Set<string> {
   const touched = new Set(transaction.signers);
-  for (const event of transaction.events) {
-    if (event.account !== null) touched.add(event.account);
-    if (!OBJECT_TRANSFERS.includes(event.type)) continue;
-    for (const side of ['from', 'to']) {
-      const account = toAccount(event.data[side]);
-      if (account !== '') touched.add(account);
-    }
+  for (const { type, account, data } of transaction.events) {
+    if (account !== null) touched.add(account);
+    // Module events name the account that was in the guid of the handle events they replaced.
+    else if (FRAMEWORK_TYPE.test(type)) touched.add(toAccount(data['account']));
+    if (!OBJECT_TRANSFERS.includes(type)) continue;
+    for (const side of ['from', 'to']) touched.add(toAccount(data[side]));
   }
   for (const address of transaction.changed) touched.add(address);
   for (const { owner } of transaction.stores.values()) touched.add(owner);
