@@ -159,7 +159,7 @@ if (!present) {
         urls: [url],
         pollMs: 1_000,
         // Most fields of the receipts are synthetic, so the block cannot be proven.
-        proof: 'off',
+        trust: 'node',
         log: createLog(() => {}),
       });
     });
