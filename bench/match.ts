@@ -13,7 +13,7 @@ import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/m
 import {
   matchBlock,
   type CompiledStream,
-  type StreamIndex,
+  type EvmStreams,
   createStreamIndex,
 } from '../packages/service/src/match/evm/match.ts';
 import { toWebhookParts } from '../packages/service/src/match/evm/webhook.ts';
@@ -112,7 +112,7 @@ const recordOf = (n: number): EvmStreamRecord => ({
 
 const addressText = (n: number): string => `0x${Buffer.from(addressBytes(n)).toString('hex')}`;
 
-function createIndex(size: number): StreamIndex {
+function createIndex(size: number) {
   const index = createStreamIndex();
   const each = size / STREAMS;
   for (let stream = 0; stream < STREAMS; stream++) {
@@ -132,7 +132,7 @@ const collect = runInNewContext('gc') as () => void;
  * Returns an index of the same streams that looks up addresses in a map, and the bytes of the map
  * per address.
  */
-function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex; bytes: number } {
+function createMapIndex(index: EvmStreams, size: number): { index: EvmStreams; bytes: number } {
   const streams: CompiledStream[] = [];
   for (let n = 0; n < STREAMS; n++) {
     index.watching(CHAIN, addressText((n * size) / STREAMS), 2, (stream) => (streams[n] = stream));
@@ -238,7 +238,7 @@ function createBlock(
  * Matches a block and builds the body of each match as the service does. Returns the number of
  * matches and of matching records.
  */
-function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; records: number } {
+function matchAll(index: EvmStreams, block: EvmBlock): { matches: number; records: number } {
   const matches = matchBlock(index, CHAIN, block);
   let records = 0;
   for (const each of matches) {
@@ -249,7 +249,7 @@ function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; recor
   return { matches: matches.length, records };
 }
 
-function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
+function measure(index: EvmStreams, blocks: readonly EvmBlock[]) {
   const durations: number[] = [];
   let matches = 0;
   let records = 0;
@@ -298,7 +298,7 @@ const NODE = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-async function followChains(index: StreamIndex, watched: number): Promise<Figures> {
+async function followChains(index: EvmStreams, watched: number): Promise<Figures> {
   const figures: Figures = {};
   let total = 0;
   for (const [name, { seconds, ...shape }] of Object.entries(CHAINS)) {
@@ -320,7 +320,7 @@ async function followChains(index: StreamIndex, watched: number): Promise<Figure
 }
 
 async function followOne(
-  index: StreamIndex,
+  index: EvmStreams,
   shape: { transactions: number; logs: number },
   watched: number,
 ): Promise<number> {

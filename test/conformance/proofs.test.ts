@@ -11,7 +11,11 @@ import { createLog } from '../../packages/service/src/base/log.ts';
 import { createEvmSource } from '../../packages/service/src/ingest/evm/evm.ts';
 import { createListTrie } from '../../packages/service/src/ingest/evm/proof/trie.ts';
 import type { EvmBlock } from '../../packages/service/src/match/evm/block.ts';
-import { createStreamIndex, matchBlock } from '../../packages/service/src/match/evm/match.ts';
+import {
+  createStreamIndex,
+  matchBlock,
+  needsOf,
+} from '../../packages/service/src/match/evm/match.ts';
 import { toWebhookParts } from '../../packages/service/src/match/evm/webhook.ts';
 import {
   DEFAULT_DELIVERY,
@@ -96,7 +100,7 @@ beforeAll(async () => {
     ...{ id: 's', family: 'evm', chainIds: ['0x1'], tag: '', ...DEFAULT_DELIVERY },
     options: { ...options, topic0: [`0x${'fa'.repeat(32)}`], includeProofs: true },
   } as unknown as EvmStreamRecord);
-  block = await source.readBlock(await source.readHead(), index.needs('0x1'));
+  block = await source.readBlock(await source.readHead(), needsOf(index, '0x1'));
   const [match] = matchBlock(index, '0x1', block);
   const { head, tail } = toWebhookParts('0x1', block, match!);
   // The webhook as a receiver parses it.

@@ -1,4 +1,5 @@
 /** Tests past blocks on a real chain: dry runs, single blocks, backfills, coverage. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,6 +152,27 @@ describe('a dry run', () => {
       ],
     });
     expect(sink.requests).toEqual([]);
+  });
+
+  test('of a stored stream needs only its ID, and other fields replace those of the stream', async () => {
+    const { id: streamId } = await newStream();
+    const block = moved[3]!;
+    const tried = async (fields: object) =>
+      (await sluice.dryRunEvm(CHAIN, { block, streamId, ...fields })).webhook;
+    for (const status of ['active', 'paused'] as const) {
+      await client.streams.setStatus(streamId, status);
+      expect(await tried({})).toMatchObject({ streamId, tag: 'past', logs: [{}], txs: [] });
+    }
+    expect(await tried({ tag: 'changed', topic0: ['Approval(address,address,uint256)'] })).toBe(
+      null,
+    );
+    expect(await tried({ tag: 'changed', includeNativeTxs: true })).toMatchObject({
+      ...{ tag: 'changed', logs: [{}] },
+    });
+    expect(await tried({ addresses: [`0x${'ab'.repeat(20)}`] })).toBe(null);
+    const unknown = sluice.dryRunEvm(CHAIN, { block, streamId: randomUUID() });
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
+    expect(bodiesOf(streamId)).toEqual([]);
   });
 
   test('runs triggers and balances or reports why not, and lists close matches', async () => {

@@ -17,10 +17,9 @@ import {
 import { examples } from '../flags/examples.ts';
 import { toCount, toRange } from '../flags/durations.ts';
 import { findTransaction } from '../live/readTransaction.ts';
-import { type Wanted, matchBlock, readWanted } from '../streams/matchBlock.ts';
+import { type TriedStream, matchBlock, tryDeclared, tryStored } from '../streams/matchBlock.ts';
 import { findStream } from '../streams/findStream.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
-import { familyOf } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, counted, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -60,18 +59,14 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   const connection = connect(options, terminal);
   const { from, to, chainId } =
     typeof given.blocks === 'object' ? given.blocks : await findBlock(connection, given.blocks);
-  const { fields, addresses } =
+  const stream =
     typeof given.stream === 'object'
       ? given.stream
-      : await readWanted(connection, await findStream(connection, given.stream));
-  const chain =
-    chainId ??
-    (options.chain && (findAptosNetwork(options.chain) ?? options.chain)) ??
-    (fields['chainIds'] as string[] | undefined)?.[0] ??
-    (fields['network'] as string[] | undefined)?.[0];
+      : tryStored(await findStream(connection, given.stream));
+  const chain = chainId ?? options.chain ?? stream.chains[0];
   if (chain === undefined)
     throw new CommandError('usage', 'The stream has no chain', 'pass --chain');
-  const family = familyOf(fields);
+  const { family } = stream;
   if (chainId !== undefined && (toAptosNetwork(chainId) !== undefined) !== (family === 'aptos')) {
     const of = family === 'aptos' ? 'Aptos' : 'EVM chains';
     throw new CommandError('usage', `The transaction is on ${chainId}, but the stream is on ${of}`);
@@ -83,8 +78,9 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   let close: CloseMatch[] = [];
   let had: Observed[] = [];
   for (let block = from; block <= to; block++) {
-    const question = { chain, block, fields, addresses, tx };
-    const { webhook, closeMatches, observed } = await matchBlock(connection, question);
+    const { webhook, closeMatches, observed } = await matchBlock(connection, {
+      ...{ stream, chain, block, tx },
+    });
     progress.update(block - from + 1);
     close = mergeCloseMatches(close, closeMatches);
     had = mergeObserved(had, observed);
@@ -127,7 +123,7 @@ interface Given {
   /** A block range, or the hash of a transaction. */
   blocks: Range | string;
   /** A declared stream, or the id or tag of an existing one. */
-  stream: Wanted | string;
+  stream: TriedStream | string;
   expect: number | undefined;
 }
 
@@ -157,7 +153,7 @@ function checkOptions({ blocks, tx, file, stream, expect }: CommandOptions): Giv
   };
 }
 
-function readDeclared(file: string): Wanted {
+function readDeclared(file: string): TriedStream {
   const [declared, ...more] = readStreamFile(file);
   if (declared === undefined || more.length > 0) {
     throw new CommandError(
@@ -165,10 +161,11 @@ function readDeclared(file: string): Wanted {
       `${file} should declare one stream, but declares ${more.length + (declared ? 1 : 0)}`,
     );
   }
-  return {
-    fields: declared.fields,
-    addresses: (declared.addresses ?? []).map(({ address }) => address),
-  };
+  const { fields, addresses = [] } = declared;
+  return tryDeclared(
+    fields,
+    addresses.map(({ address }) => address),
+  );
 }
 
 async function findBlock(connection: Connection, tx: string): Promise<Range> {

@@ -100,3 +100,17 @@ test('limits the result to one transaction', async () => {
     ) as string,
   });
 });
+
+test('tries a stored stream, whose addresses the service knows', async () => {
+  const { id } = await world.api.streams.create({
+    ...{ networkType: 'aptos', network: ['local'], webhookUrl: world.sink.url },
+    ...{ tag: 'stored', description: '' },
+  });
+  await world.api.streams.addAddress(id, BOB, { networkType: 'aptos' });
+  const pay = { from: ALICE, to: BOB, amount: 9n };
+  const { height } = node.mine({ transactions: [scriptedAptos.transfer(pay)] });
+  const run = ['dry-run', '--stream', 'stored', '--blocks', String(height), '--json'];
+  expect(JSON.parse((await world.sluice(run)).stdout)).toMatchObject({
+    ...{ records: 1, webhook: { streamId: id, network: 'local' } },
+  });
+});

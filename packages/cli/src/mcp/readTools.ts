@@ -9,10 +9,9 @@ import type { AptosNetwork, DeliveryAttempt, StreamSummary } from '@sluice/kit/s
 import * as z from 'zod';
 import { findDeliveryId } from '../connection/shortIds.ts';
 import { findStream } from '../streams/findStream.ts';
-import { matchBlock, readWanted } from '../streams/matchBlock.ts';
+import { matchBlock, tryStored } from '../streams/matchBlock.ts';
 import { readStream } from '../streams/saveStream.ts';
 import type { AnyStream } from '../streams/streamFields.ts';
-import { CommandError } from '../terminal/errors.ts';
 import { type Tool, defineTool } from './tool.ts';
 
 export const streamName = z
@@ -145,26 +144,15 @@ const listChains = defineTool('list_chains', {
 
 const chain = z.string().min(1).max(100).describe('Chain ID in hex, or an Aptos network.');
 
-/** Maximum number of addresses of a stream in a dry run, which sends all of them in one request. */
-const MAX_ADDRESSES = 10_000;
-
 const dryRunStream = defineTool('dry_run_stream', {
   title: 'Try a stream on a block',
   description:
     'Matches a past block against an existing stream and returns the webhook that the stream would send, the close matches of its filters and all events of its addresses. Sends and stores nothing.',
   input: z.strictObject({ stream: streamName, chain: chain.optional(), block: blockNumber }),
   async call({ stream, chain, block }, connection) {
-    const summary = await findStream(connection, stream);
-    if (summary.amountOfAddresses > MAX_ADDRESSES) {
-      throw new CommandError(
-        'usage',
-        `The stream has ${summary.amountOfAddresses} addresses; a dry run supports at most ${MAX_ADDRESSES}`,
-      );
-    }
-    const { fields, addresses } = await readWanted(connection, summary);
-    const [first = ''] = (fields['chainIds'] ?? fields['network'] ?? []) as string[];
-    const question = { chain: chain ?? first, block, fields, addresses, tx: undefined };
-    return await matchBlock(connection, question);
+    const tried = tryStored(await findStream(connection, stream));
+    const question = { stream: tried, chain: chain ?? tried.chains[0] ?? '', block };
+    return await matchBlock(connection, { ...question, tx: undefined });
   },
 });
 

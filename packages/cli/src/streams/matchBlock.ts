@@ -1,5 +1,6 @@
 /** Matches a past block against a stream. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
+import { findAptosNetwork } from '@sluice/kit/contract';
 import type {
   AptosDryRun,
   AptosNetwork,
@@ -9,25 +10,33 @@ import type {
 } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
-import { readAddresses } from './addresses.ts';
 import type { Observed } from './describeDryRun.ts';
-import { readStream } from './saveStream.ts';
-import { type Fields, familyOf, toFields } from './streamFields.ts';
+import { type Fields, familyOf } from './streamFields.ts';
 
-/** The fields and addresses of a stream, which may not exist yet. */
-export interface Wanted {
-  fields: Fields;
-  addresses: string[];
+/** A stream to try, which may not exist yet. */
+export interface TriedStream {
+  family: StreamSummary['family'];
+  /** Chain IDs in hex, or Aptos networks. */
+  chains: readonly string[];
+  /** The fields of a dry run that describe the stream. */
+  rule: Fields;
 }
 
-/** Reads the fields and addresses of an existing stream. */
-export async function readWanted(
-  { api }: Connection,
-  stream: Pick<StreamSummary, 'id' | 'family'>,
-): Promise<Wanted> {
+/** Returns an existing stream, whose fields and addresses the service reads itself. */
+export const tryStored = ({ id, family, chainIds }: StreamSummary): TriedStream => ({
+  family,
+  chains: chainIds,
+  rule: { streamId: id },
+});
+
+export function tryDeclared(fields: Fields, addresses: readonly string[]): TriedStream {
+  const family = familyOf(fields);
+  const names: readonly string[] = MATCHING_FIELDS[family];
+  const matching = Object.entries(fields).filter(([name]) => names.includes(name));
   return {
-    fields: toFields(await readStream(api, stream)),
-    addresses: [...(await readAddresses(api, stream)).keys()],
+    family,
+    chains: (fields['chainIds'] ?? fields['network'] ?? []) as string[],
+    rule: { ...Object.fromEntries(matching), addresses },
   };
 }
 
@@ -57,7 +66,8 @@ const MATCHING_FIELDS = {
   ] satisfies (keyof AptosDryRun)[],
 } as const;
 
-interface Question extends Wanted {
+interface Question {
+  stream: Pick<TriedStream, 'family' | 'rule'>;
   chain: string;
   block: number;
   /** Hash of a transaction. If set, the webhook contains only records of this transaction. */
@@ -75,17 +85,13 @@ interface Answer {
 /** Matches one block. Nothing is sent or stored. */
 export async function matchBlock(
   { sluice }: Connection,
-  { chain, block, fields, addresses, tx }: Question,
+  { stream: { family, rule }, chain, block, tx }: Question,
 ): Promise<Answer> {
-  const family = familyOf(fields);
-  const names: readonly string[] = MATCHING_FIELDS[family];
-  const matching = Object.fromEntries(
-    Object.entries(fields).filter(([name]) => names.includes(name)),
-  );
-  const asked = { block, addresses, ...matching };
+  const asked = { ...rule, block };
   const isComplete = tx === undefined;
   if (family === 'aptos') {
-    const { webhook, observed } = await sluice.dryRunAptos(chain as AptosNetwork, asked);
+    const network = findAptosNetwork(chain) ?? (chain as AptosNetwork);
+    const { webhook, observed } = await sluice.dryRunAptos(network, asked);
     const its = webhook === null || isComplete ? webhook : onlyOfAptos(webhook, tx);
     return { webhook: its ?? null, closeMatches: [], observed };
   }

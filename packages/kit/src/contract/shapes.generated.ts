@@ -399,6 +399,8 @@ export interface EvmDryRun {
   addresses?: string[] | undefined;
   /** Block number. */
   block: number;
+  /** A stored stream to try. Fields that are left out, including `addresses`, are those of the stream. */
+  streamId?: string | undefined;
   /** Read-only calls made for each record of a kind. */
   triggers?: StreamTrigger[] | null | undefined;
   /** Native balances to include. */
@@ -421,6 +423,8 @@ export interface AptosBlockChoice {
 export interface AptosDryRun {
   block?: number | undefined;
   version?: number | undefined;
+  /** A stored stream to try. Fields that are left out, including `addresses`, are those of the stream. */
+  streamId?: string | undefined;
   tag?: string | undefined;
   /** Entry functions as Move paths, e.g. `0x1::aptos_account::transfer`. */
   functions?: string[] | null | undefined;

@@ -40,8 +40,16 @@ export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
    * rules; returns undefined if no node has the block.
    */
   explain(at: number | string, only: ExplainOnly): Promise<ExplainedBlock | undefined>;
-  /** Returns what the stream would receive from the block, and details such as close matches. */
-  dryRun(blockNumber: number, record: Record, addresses: readonly string[]): Promise<DryRunAnswer>;
+  /**
+   * Returns what the stream would receive from the block, and details such as close matches.
+   *
+   * @param addresses undefined for the addresses of the stored stream with the record's id
+   */
+  dryRun(
+    blockNumber: number,
+    record: Record,
+    addresses: readonly string[] | undefined,
+  ): Promise<DryRunAnswer>;
   /**
    * Queues deliveries for the stream's matches in the block. Returns the number of matched records.
    */

@@ -195,7 +195,7 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
     },
 
     async dryRun(blockNumber, record, addresses) {
-      const matcher = matching.try(chain, record, addresses);
+      const matcher = await matching.try(chain, record, addresses);
       const block = await readBlock(blockNumber, { ...matcher.needs, logs: true });
       return matcher.dryRun(block, isConfirmed(block));
     },
@@ -243,7 +243,10 @@ export const withReason = <Calls extends object>(chain: string, calls: Calls): C
         try {
           return await call(...args);
         } catch (error) {
-          if (!(error instanceof SourceError || hasCode(error, 'unavailable'))) throw error;
+          const isNodes =
+            error instanceof SourceError ||
+            (hasCode(error, 'unavailable') && error.cause instanceof SourceError);
+          if (!isNodes) throw error;
           const message = `Reading from the nodes of ${chain} failed: ${error.message}`;
           throw error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)
             ? new CallerError('not_found', message)

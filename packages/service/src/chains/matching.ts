@@ -6,7 +6,8 @@ import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
-import { loadAddresses, type RuleIndex, refreshRules } from '../match/ruleIndex.ts';
+import { createStreamFinder, followRules } from '../match/loadedRules.ts';
+import type { SingleStream, RuleIndex, WatchingStreams } from '../match/ruleIndex.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
 import { packAddresses, unpackAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
@@ -25,23 +26,32 @@ export type RecordCounts = Pick<
 export type AddressesOf = (streamId: string) => readonly string[] | 'many';
 
 /** The parts of matching that differ between chain families. */
-export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail, Insight> {
+export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail, Insight> {
   readonly name: Name;
   readonly addressBytes: 20 | 32;
   /** Whether new blocks are final, so that their matches are delivered only once, as confirmed. */
   readonly isFinal: boolean;
-  createIndex(): Index;
-  /** Returns the parts of a block that the streams of the index need. */
-  needs(index: Index, chain: string): BlockNeeds;
+  createIndex(): RuleIndex<Name, Rules>;
+  /** Returns the parts of a block that the streams need. */
+  needs(streams: WatchingStreams<Name, Rules>, chain: string): BlockNeeds;
   /**
-   * Returns how to find the blocks of the index's streams by their logs; undefined if every block
-   * must be read. Absent for families without a search by logs.
+   * Returns how to find the blocks of the streams by their logs; undefined if every block must be
+   * read. Absent for families without a search by logs.
    */
-  search?(index: Index, chain: string, addressesOf: AddressesOf): LogSearch | undefined;
-  match(index: Index, chain: string, block: Block): Match[];
-  explain(index: Index, chain: string, block: Block, only: ExplainOnly): ExplainedRecords;
+  search?(
+    streams: WatchingStreams<Name, Rules>,
+    chain: string,
+    addressesOf: AddressesOf,
+  ): LogSearch | undefined;
+  match(streams: WatchingStreams<Name, Rules>, chain: string, block: Block): Match[];
+  explain(
+    streams: WatchingStreams<Name, Rules>,
+    chain: string,
+    block: Block,
+    only: ExplainOnly,
+  ): ExplainedRecords;
   /** Returns what a dry run of the block reports in addition to the webhook. */
-  inspect(index: Index, chain: string, block: Block): Insight;
+  inspect(streams: WatchingStreams<Name, Rules>, chain: string, block: Block): Insight;
   /** Returns the body, split at the position of `retries`. */
   toParts(chain: string, block: Block, match: Match): { head: object; tail: Tail };
   countRecords(match: Match): RecordCounts;
@@ -81,25 +91,28 @@ export interface Matching<Record, Block, DryRunAnswer> {
    * another family.
    */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** Returns a matcher for a stream with these addresses, which need not be in the ledger. */
+  /**
+   * Returns a matcher for a stream that need not be in the ledger.
+   *
+   * @param addresses undefined for the addresses of the stored stream with the record's id
+   */
   try(
     chain: string,
     record: Record,
-    addresses: readonly string[],
-  ): SingleMatcher<Block, DryRunAnswer>;
+    addresses: readonly string[] | undefined,
+  ): Promise<SingleMatcher<Block, DryRunAnswer>>;
 }
 
 export function createMatching<
   Name extends ChainFamily,
   Rules,
-  Index extends RuleIndex<Name, Rules>,
   Block extends BlockRef,
   Match extends { stream: { record: StreamOfFamily<Name> } },
   Options,
   Tail extends object,
   Insight extends object,
 >(
-  family: MatchFamily<Name, Index, Block, Match, Tail, Insight>,
+  family: MatchFamily<Name, Rules, Block, Match, Tail, Insight>,
   {
     store,
     enrichOf,
@@ -171,15 +184,19 @@ export function createMatching<
     }));
   };
 
-  const matchAll = (index: Index, chain: string, block: Block): NewMatch[] =>
-    family.match(index, chain, block).flatMap((match) => toNewMatches(chain, block, match));
+  const matchAll = (
+    streams: WatchingStreams<Name, Rules>,
+    chain: string,
+    block: Block,
+  ): NewMatch[] =>
+    family.match(streams, chain, block).flatMap((match) => toNewMatches(chain, block, match));
 
-  const single = (chain: string, index: Index) => ({
-    needs: family.needs(index, chain),
-    match: (block: Block) => matchAll(index, chain, block),
+  const single = (chain: string, stream: SingleStream<Name, Rules>) => ({
+    needs: family.needs(stream, chain),
+    match: (block: Block) => matchAll(stream, chain, block),
     async dryRun(block: Block, isConfirmed: boolean) {
-      const insight = family.inspect(index, chain, block);
-      const [match] = family.match(index, chain, block);
+      const insight = family.inspect(stream, chain, block);
+      const [match] = family.match(stream, chain, block);
       if (match === undefined) return { webhook: null, ...insight };
       const { head, tail } = family.toParts(chain, block, match);
       await enrichOf(chain).complete(block, optionsOf(match), tail);
@@ -190,6 +207,7 @@ export function createMatching<
 
   const index = family.createIndex();
   const refresh = followRules(index, store);
+  const findStream = createStreamFinder({ index, refresh, store, createIndex: family.createIndex });
 
   return {
     live: {
@@ -200,7 +218,7 @@ export function createMatching<
         searchStreams(store, (addressesOf) => family.search?.(index, chain, addressesOf)),
       match: (chain, block) => matchAll(index, chain, block),
       async explain(chain, block, only) {
-        await refresh();
+        await refresh('now');
         return family.explain(index, chain, block, only);
       },
     },
@@ -208,32 +226,22 @@ export function createMatching<
     async open(chain, streamId) {
       const record = await store.readStream(streamId);
       if (record?.family !== family.name) return undefined;
-      const own = family.createIndex();
-      // A job or request may use a chain that the stream itself does not watch.
-      own.put({ ...(record as Record), chainIds: [chain] });
-      const pages: Uint8Array[] = [];
-      await loadAddresses(
-        {
-          addAddresses(id, page) {
-            own.addAddresses(id, page);
-            pages.push(page);
-          },
-        },
-        store,
-        streamId,
-      );
+      const stream = await findStream(record as Record);
       return {
-        ...single(chain, own),
-        rules: [record.options, pages],
-        search: () => family.search?.(own, chain, () => listAddresses(pages, family.addressBytes)),
+        ...single(chain, stream),
+        // Longer lists are not part of the search.
+        rules: [record.options, stream.addressCount > MAX_LISTED || stream.addressVersion],
+        search: () =>
+          searchStreams(store, (addressesOf) => family.search?.(stream, chain, addressesOf)),
       };
     },
 
-    try(chain, record, addresses) {
+    async try(chain, record, addresses) {
+      if (addresses === undefined) return single(chain, await findStream(record));
       const own = family.createIndex();
       own.put(record);
       own.addAddresses(record.id, packAddresses(addresses, family.addressBytes).bytes);
-      return single(chain, own);
+      return single(chain, own.only(record)!);
     },
   };
 }
@@ -243,12 +251,6 @@ export function createMatching<
  * searched by event alone, which takes fewer queries.
  */
 const MAX_LISTED = 10_000;
-
-function listAddresses(pages: readonly Uint8Array[], width: 20 | 32): string[] | 'many' {
-  const bytes = pages.reduce((sum, page) => sum + page.length, 0);
-  if (bytes > MAX_LISTED * width) return 'many';
-  return pages.flatMap((page) => unpackAddresses({ width, bytes: page }));
-}
 
 /**
  * Plans a search with the addresses of the streams: calls `plan` once to learn which lists it
@@ -287,34 +289,4 @@ async function readList(
     next = page.next;
   } while (next !== undefined);
   return found;
-}
-
-/** Returns a function that updates the index to the ledger's rules, as `Matcher.refresh` does. */
-export function followRules<Name extends ChainFamily, Rules>(
-  index: RuleIndex<Name, Rules>,
-  store: Store,
-): (atLeast?: number) => Promise<number> {
-  let refreshing: Promise<number> | undefined;
-  let sweeping = false;
-  /**
-   * Frees the addresses of removed streams in small steps, so that other work can run in between.
-   */
-  const sweep = (): void => {
-    sweeping = index.sweep();
-    if (sweeping) setImmediate(sweep);
-  };
-  const refresh = async (): Promise<number> => {
-    try {
-      await refreshRules(index, store);
-      if (!sweeping) sweep();
-      return index.revision;
-    } finally {
-      refreshing = undefined;
-    }
-  };
-  // Callers share a running refresh, unless it started before the revision that they need.
-  return async (atLeast = 0) => {
-    const revision = await (refreshing ??= refresh());
-    return revision >= atLeast ? revision : (refreshing ??= refresh());
-  };
 }

@@ -4,11 +4,12 @@
  */
 import { type StreamMatcher, createReader } from './blockReader.ts';
 import { createWaker } from '../base/waker.ts';
+import { RetryableError } from '../base/errors.ts';
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
-import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts';
+import type { ChainSource, MaybeUnverified } from './source.ts';
 
 export interface Backfill {
   start(): void;
@@ -112,7 +113,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
       retryMs = RETRY_MIN_MS;
       return moved;
     } catch (error) {
-      if (!(error instanceof SourceError)) {
+      if (!(error instanceof RetryableError)) {
         log.error('backfill failed', {
           chain,
           job: job.id,
@@ -122,7 +123,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
         await store.setJobState(job.id, 'failed', describeError(error));
         return true;
       }
-      // A node failure does not fail the job. The job's message shows the error.
+      // A failure that may pass does not fail the job. The job's message shows the error.
       await store.setJobMessage(job.id, error.message);
       if (!stopping.signal.aborted) await waker.sleep(retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);

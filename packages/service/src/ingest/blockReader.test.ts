@@ -11,7 +11,7 @@ import {
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import type { EvmBlock } from '../match/evm/block.ts';
-import { createStreamIndex, matchBlock, searchOf } from '../match/evm/match.ts';
+import { createStreamIndex, matchBlock, needsOf, searchOf } from '../match/evm/match.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import {
   DEFAULT_DELIVERY,
@@ -177,10 +177,10 @@ test('property: searching by logs finds what reading each block finds, for all r
             logs: logs.map(({ logIndex }) => logIndex),
             transactions: transactions.map(({ hash }) => hash),
           }));
-        const needs = index.needs(CHAIN);
+        const needs = needsOf(index, CHAIN);
         const matcher = {
           ...{ needs, rules: options },
-          search: () => searchOf(index, CHAIN, () => (isLong ? 'many' : watched)),
+          search: async () => searchOf(index, CHAIN, () => (isLong ? 'many' : watched)),
         };
         const read = createReader(source);
         const upTo = Number(chain.head.number);
@@ -232,8 +232,8 @@ test('blocks that were found are read again if the chain changes before they are
   index.put(stream({ includeContractLogs: true }));
   index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
   const matcher = {
-    ...{ needs: index.needs(CHAIN), rules: 1 },
-    search: () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+    ...{ needs: needsOf(index, CHAIN), rules: 1 },
+    search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
   };
   try {
     const read = createReader(source);

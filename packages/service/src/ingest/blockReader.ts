@@ -23,7 +23,7 @@ export interface StreamMatcher<Block> {
   /**
    * Returns how to find the stream's blocks by their logs; undefined if every block must be read.
    */
-  search(): LogSearch | undefined;
+  search(): Promise<LogSearch | undefined>;
   /** Returns the matches of a block: none, one, or several if one webhook would be too large. */
   match(block: Block): NewMatch[];
 }
@@ -83,23 +83,20 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
 ): BlockReader<Block> {
   const jobs = new Map<string, Progress<Block>>();
 
-  const progressOf = (
+  const progressOf = async (
     id: string,
     { rules, search }: Pick<StreamMatcher<Block>, 'rules' | 'search'>,
-  ): Progress<Block> => {
+  ): Promise<Progress<Block>> => {
     const known = jobs.get(id);
     jobs.delete(id);
     const isCurrent = known !== undefined && isDeepStrictEqual(known.rules, rules);
-    const progress = isCurrent ? known : begin(rules, search());
+    const progress = isCurrent ? known : begin(rules, await search());
     jobs.set(id, progress);
     if (jobs.size > REMEMBERED) jobs.delete(jobs.keys().next().value!);
     return progress;
   };
 
-  const begin = (
-    rules: unknown,
-    search: ReturnType<StreamMatcher<Block>['search']>,
-  ): Progress<Block> => ({
+  const begin = (rules: unknown, search: LogSearch | undefined): Progress<Block> => ({
     rules,
     search: search && source.openSearch?.(search),
     ...{ found: undefined, denseUpTo: 0, coming: undefined },
@@ -188,7 +185,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   };
 
   return async (job, matcher, limits, readsAhead) => {
-    const progress = progressOf(job.id, matcher);
+    const progress = await progressOf(job.id, matcher);
     const { coming } = progress;
     progress.coming = undefined;
     const read =

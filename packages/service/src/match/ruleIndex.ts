@@ -4,6 +4,7 @@
  * that a stream of several chains stores its addresses once.
  */
 import type { ChainFamily } from '@sluice/kit/contract';
+import { RetryableError } from '../base/errors.ts';
 import type { StreamOfFamily } from '../store/streams/contract.ts';
 import { TABLES, createAddressIndex } from './addressIndex.ts';
 import type { DeltaPosition } from '../store/addresses/contract.ts';
@@ -15,7 +16,39 @@ export interface Indexed<Name extends ChainFamily, Rules> {
   readonly selection: Rules;
 }
 
-export interface RuleIndex<Name extends ChainFamily, Rules> {
+/** Streams that a block is matched against. */
+export interface WatchingStreams<Name extends ChainFamily, Rules> {
+  /**
+   * Calls `visit` for each stream of the chain that watches the address at position `at` of `text`,
+   * except streams of all addresses.
+   */
+  watching(
+    chain: string,
+    text: string,
+    at: number,
+    visit: (stream: Indexed<Name, Rules>) => void,
+  ): void;
+  /** Returns the streams of the chain that watch all addresses. */
+  unscoped(chain: string): readonly Indexed<Name, Rules>[];
+  /** Returns the streams of the chain that watch at least one address, or all addresses. */
+  matching(chain: string): readonly Indexed<Name, Rules>[];
+}
+
+/**
+ * A stream of an index as if it were alone and watched every chain. Uses the addresses of the index
+ * itself, so later changes to them apply. Throws a {@link RetryableError} with code `unavailable`
+ * once the index has removed the stream or its addresses are loaded again.
+ */
+export interface SingleStream<Name extends ChainFamily, Rules> extends WatchingStreams<
+  Name,
+  Rules
+> {
+  readonly addressCount: number;
+  /** Differs after each change to the addresses. */
+  readonly addressVersion: number;
+}
+
+export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStreams<Name, Rules> {
   readonly family: Name;
   /** Revision of the ledger's rules in this index; -1 if none have been loaded. */
   revision: number;
@@ -35,27 +68,22 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
   /** Frees some addresses of removed streams; returns false once there are none left to free. */
   sweep(): boolean;
   /**
-   * Calls `visit` for each stream of the chain that watches the address at position `at` of `text`,
-   * except streams of all addresses.
+   * Returns the stream with this id alone, with the rules of `record`; undefined if the index does
+   * not have it.
    */
-  watching(
-    chain: string,
-    text: string,
-    at: number,
-    visit: (stream: Indexed<Name, Rules>) => void,
-  ): void;
-  /** Returns the streams of the chain that watch all addresses. */
-  unscoped(chain: string): readonly Indexed<Name, Rules>[];
-  /** Returns the streams of the chain that watch at least one address, or all addresses. */
-  matching(chain: string): readonly Indexed<Name, Rules>[];
+  only(record: StreamOfFamily<Name>): SingleStream<Name, Rules> | undefined;
 }
 
 interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
   readonly chains: ReadonlySet<string>;
   /** Number that identifies the stream in the address index. */
   readonly number: number;
-  addresses: number;
+  /** The stream's addresses, until it is removed from the index. */
+  readonly addresses: { count: number; version: number };
 }
+
+/** Number of changes to addresses so far, in all indexes. */
+let versions = 0;
 
 export function createRuleIndex<Name extends ChainFamily, Rules>({
   family,
@@ -82,6 +110,11 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
   /** Cache of the streams of all addresses by chain, cleared whenever a stream changes. */
   const unscoped = new Map<string, readonly Own[]>();
 
+  const count = ({ addresses: held }: Own, added: number): void => {
+    held.count += added;
+    held.version = ++versions;
+  };
+
   const streamsOf = (chain: string): Own[] =>
     [...streams.values()].filter((entry) => entry.chains.has(chain));
 
@@ -100,7 +133,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         selection: compile(record),
         chains: new Set(record.chainIds),
         number: known?.number ?? freeNumbers.pop() ?? byNumber.length,
-        addresses: known?.addresses ?? 0,
+        addresses: known?.addresses ?? { count: 0, version: ++versions },
       };
       streams.set(record.id, entry);
       byNumber[entry.number] = entry;
@@ -111,7 +144,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       unscoped.clear();
       streams.delete(id);
       byNumber[entry.number] = undefined;
-      if (entry.addresses > 0) leaving.add(entry.number);
+      if (entry.addresses.count > 0) leaving.add(entry.number);
       else freeNumbers.push(entry.number);
     },
     clear() {
@@ -126,11 +159,11 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     expectAddresses: (count) => addresses.expect(count),
     addAddresses(id, packed) {
       const entry = streams.get(id);
-      if (entry !== undefined) entry.addresses += addresses.add(packed, entry.number);
+      if (entry !== undefined) count(entry, addresses.add(packed, entry.number));
     },
     removeAddresses(id, packed) {
       const entry = streams.get(id);
-      if (entry !== undefined) entry.addresses -= addresses.remove(packed, entry.number);
+      if (entry !== undefined) count(entry, -addresses.remove(packed, entry.number));
     },
     sweep() {
       if (nextTable === 0) {
@@ -159,8 +192,36 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     },
     matching: (chain) =>
       streamsOf(chain).filter(
-        ({ record, addresses }) => addresses > 0 || record.options.allAddresses,
+        ({ record, addresses }) => addresses.count > 0 || record.options.allAddresses,
       ),
+    only(record) {
+      const { id, options } = record;
+      const held = streams.get(id)?.addresses;
+      if (held === undefined) return undefined;
+      const own = { record, selection: compile(record) };
+      const entryOf = (): Own => {
+        const entry = streams.get(id);
+        if (entry?.addresses === held) return entry;
+        throw new RetryableError('unavailable', `the addresses of stream ${id} are being reloaded`);
+      };
+      return {
+        get addressCount() {
+          return held.count;
+        },
+        get addressVersion() {
+          return held.version;
+        },
+        watching(_, text, at, visit) {
+          const { number } = entryOf();
+          if (options.allAddresses) return;
+          addresses.visit(text, at, (each) => {
+            if (each === number) visit(own);
+          });
+        },
+        unscoped: () => (entryOf() && options.allAddresses ? [own] : []),
+        matching: () => (entryOf() && (options.allAddresses || held.count > 0) ? [own] : []),
+      };
+    },
   };
 }
 
@@ -223,7 +284,7 @@ async function loadStreams(
  * Loads every address of a stream. If its list changes meanwhile, the result may mix old and new
  * states until the changes are applied; no block is committed before that.
  */
-export async function loadAddresses(
+async function loadAddresses(
   index: Pick<AnyIndex, 'addAddresses'>,
   reads: Pick<Reads, 'readAddresses'>,
   id: string,

@@ -12,6 +12,10 @@ import type {
 import { aptosAddress, chainId, evmAddress, given, streamId, wholeNumber } from './fields.ts';
 import { aptosFields, evmFields } from './streamFields.ts';
 
+const triedStream = given(streamId).describe(
+  'A stored stream to try. Fields that are left out, including `addresses`, are those of the stream.',
+);
+
 const dryRunFields = {
   tag: evmFields.tag,
   topic0: evmFields.topic0,
@@ -38,6 +42,7 @@ export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
   z.strictObject({
     ...dryRunFields,
     block: wholeNumber.describe('Block number.'),
+    streamId: triedStream,
     triggers: evmFields.triggers,
     getNativeBalances: evmFields.getNativeBalances,
   }),
@@ -77,6 +82,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
   z
     .strictObject({
       ...blockChoice,
+      streamId: triedStream,
       tag: given(aptosFields.tag),
       functions: aptosFields.functions,
       events: aptosFields.events,

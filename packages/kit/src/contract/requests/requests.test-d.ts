@@ -157,6 +157,7 @@ interface DryRunBlock extends Pick<
 
 interface EvmDryRun extends DryRunBlock, Pick<CreateEvmStream, 'triggers' | 'getNativeBalances'> {
   block: number;
+  streamId?: string | undefined;
 }
 
 interface HistoricalJob {
@@ -186,6 +187,7 @@ interface AptosDryRun
         | 'allAddresses'
       >
     > {
+  streamId?: string | undefined;
   addresses?: string[] | undefined;
 }
 

@@ -10,7 +10,7 @@ import { explainAptosBlock, isExplained } from '../../match/aptos/explain.ts';
 import { explainAptosTransaction } from '../../match/aptos/explainTransaction.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from '../../match/aptos/match.ts';
 import { countObservedPaths } from '../../match/aptos/observed.ts';
-import { type AptosIndex, createAptosIndex } from '../../match/aptos/streamIndex.ts';
+import { type AptosSelection, createAptosIndex } from '../../match/aptos/streamIndex.ts';
 import { type AptosBodyTail, toAptosWebhookParts } from '../../match/aptos/webhook.ts';
 import { countAptosRecords } from '../../match/recordCounts.ts';
 import type { Store } from '../../store/store.ts';
@@ -27,7 +27,7 @@ export const createAptosMatching = (needs: {
 
 const APTOS: MatchFamily<
   'aptos',
-  AptosIndex,
+  AptosSelection,
   AptosBlock,
   AptosMatch,
   AptosBodyTail,

@@ -55,11 +55,11 @@ const blockOf = (logs: Partial<EvmLog>[]): EvmBlock => ({
   })),
 });
 
-const match = (
+const match = async (
   block: EvmBlock,
   maxWebhookBytes: number,
   own: number | null = null,
-): readonly NewMatch[] => {
+): Promise<readonly NewMatch[]> => {
   const unused = {} as Store;
   const enrich = createEnrich({
     chain: CHAIN,
@@ -80,7 +80,7 @@ const match = (
     maxWebhookBytes,
   });
   const limited = { ...record, options: { ...record.options, maxWebhookBytes: own } };
-  return matching.try(CHAIN, limited, []).match(block);
+  return (await matching.try(CHAIN, limited, [])).match(block);
 };
 
 /** Returns the body in its longest form: as a removal webhook with a three-digit `retries`. */
@@ -93,19 +93,19 @@ const batchOf = (words: readonly number[], more = ''): Partial<EvmLog> => ({
 });
 
 describe('webhooks of a block', () => {
-  test('property: none exceeds the limit, and each log is in one or set aside', () => {
+  test('property: none exceeds the limit, and each log is in one or set aside', async () => {
     const items = fc.nat({ max: 12 });
     const log = fc.record({
       transactionIndex: fc.nat({ max: 3 }),
       bytes: fc.nat({ max: 2_000 }),
       items,
     });
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(log, { maxLength: 25 }),
         fc.integer({ min: 2_000, max: 9_000 }),
         fc.boolean(),
-        (logs, limit, isOwn) => {
+        async (logs, limit, isOwn) => {
           const sorted = logs.toSorted((a, b) => a.transactionIndex - b.transactionIndex);
           const block = blockOf(
             sorted.map(({ transactionIndex, bytes, items: n }) => ({
@@ -124,8 +124,8 @@ describe('webhooks of a block', () => {
             })),
           );
           const matches = isOwn
-            ? match(block, DEFAULT_MAX_WEBHOOK_BYTES, limit)
-            : match(block, limit, DEFAULT_MAX_WEBHOOK_BYTES);
+            ? await match(block, DEFAULT_MAX_WEBHOOK_BYTES, limit)
+            : await match(block, limit, DEFAULT_MAX_WEBHOOK_BYTES);
           expect(matches.reduce((sum, each) => sum + each.logs, 0)).toBe(logs.length);
           const sent = matches.filter(({ setAside }) => setAside === null);
           expect(sent.flatMap((each) => webhookOf(each).logs.length)).toEqual(
@@ -141,9 +141,9 @@ describe('webhooks of a block', () => {
     );
   });
 
-  test('two arrays at one offset of a 1 MB log are not decoded', () => {
+  test('two arrays at one offset of a 1 MB log are not decoded', async () => {
     const items = 16_000;
-    const [one, ...others] = match(
+    const [one, ...others] = await match(
       blockOf([batchOf([0x40, 0x40, items], word(5).repeat(items * 2 + 1))]),
       DEFAULT_MAX_WEBHOOK_BYTES,
     );
@@ -151,9 +151,9 @@ describe('webhooks of a block', () => {
     expect(webhookOf(one!)).toMatchObject({ logs: [{}], nftTransfers: [] });
   });
 
-  test('a record that is too large by itself is set aside with the reason', () => {
+  test('a record that is too large by itself is set aside with the reason', async () => {
     const large = { data: `0x${'00'.repeat(3_000)}` };
-    const matches = match(blockOf([{}, large, {}]), 4_096);
+    const matches = await match(blockOf([{}, large, {}]), 4_096);
     expect(matches.map(({ setAside, logs }) => [setAside === null, logs])).toEqual([
       [true, 1],
       [false, 1],
@@ -167,7 +167,7 @@ describe('webhooks of a block', () => {
       ) as string,
     });
     expect(webhookOf(matches[1]!).logs).toEqual([]);
-    expect(match(blockOf([large]), 8_192, 4_096)[0]!.setAside).toContain(
+    expect((await match(blockOf([large]), 8_192, 4_096))[0]!.setAside).toContain(
       "but the stream's maxWebhookBytes is 4096",
     );
   });

@@ -10,10 +10,11 @@ import {
   matchBlock,
   transactionHashesOf,
   searchOf,
-  type StreamIndex,
+  needsOf,
   createStreamIndex,
 } from '../../match/evm/match.ts';
 import { findCloseMatches } from '../../match/evm/closeMatches.ts';
+import type { Selection } from '../../match/evm/selection.ts';
 import { leastBytes, splitMatch, toWebhookParts } from '../../match/evm/webhook.ts';
 import { countObservedEvents } from '../../match/evm/observed.ts';
 import { countEvmRecords } from '../../match/recordCounts.ts';
@@ -40,7 +41,7 @@ const evmFamily = (
   spamLists: SpamLists,
 ): MatchFamily<
   'evm',
-  StreamIndex,
+  Selection,
   EvmBlock,
   Match,
   BodyTail,
@@ -50,7 +51,7 @@ const evmFamily = (
   addressBytes: 20,
   isFinal: false,
   createIndex: createStreamIndex,
-  needs: (index, chain) => index.needs(chain),
+  needs: needsOf,
   search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),
   match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
   explain(index, chain, block, { transactions }) {

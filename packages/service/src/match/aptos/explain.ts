@@ -3,14 +3,14 @@ import type { ExplainedRecord } from '@sluice/kit/contract';
 import { explainRecords } from '../explain.ts';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { matchAptosBlock } from './match.ts';
-import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
+import type { AptosStreams, CompiledAptosStream } from './streamIndex.ts';
 
 /**
  * Returns, by stream id, the transactions that touch the stream's addresses, and why each one
  * matched or did not. `only` limits the transactions.
  */
 export const explainAptosBlock = (
-  index: AptosIndex,
+  index: AptosStreams,
   chain: string,
   block: AptosBlock,
   only: ExplainedTransactions,

@@ -1,6 +1,6 @@
 /** Matches an Aptos block against streams. */
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
-import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
+import type { AptosStreams, CompiledAptosStream } from './streamIndex.ts';
 import { type AddReason, passed, watched } from '../reasons.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 import {
@@ -37,7 +37,7 @@ export interface AptosMatch {
  * function that receives the reasons, or undefined to skip them
  */
 export function matchAptosBlock(
-  index: AptosIndex,
+  index: AptosStreams,
   chain: string,
   block: AptosBlock,
   addReasonOf?: (
@@ -47,7 +47,7 @@ export function matchAptosBlock(
 ): AptosMatch[] {
   const found = new Map<CompiledAptosStream, AptosMatch>();
   const unscoped = index.unscoped(chain);
-  if (unscoped.length === 0 && index.addresses.size === 0) return [];
+  if (index.matching(chain).length === 0) return [];
   for (const transaction of block.transactions) {
     const movements = readMovements(transaction);
     const concerned = new Set(unscoped);

@@ -8,7 +8,7 @@ import {
   DEFAULT_LIMITS,
 } from '../../store/streams/contract.ts';
 import type { AptosBlock, AptosTransaction } from './block.ts';
-import { type AptosIndex, createAptosIndex } from './streamIndex.ts';
+import { type AptosStreams, createAptosIndex } from './streamIndex.ts';
 import { matchAptosBlock } from './match.ts';
 import { countObservedPaths } from './observed.ts';
 
@@ -41,7 +41,7 @@ const toBlock = (made: readonly Made[]): AptosBlock =>
 
 type Options = Partial<AptosStreamRecord['options']>;
 
-function indexOf(options: Options, addresses: readonly string[] = [ALICE]): AptosIndex {
+function indexOf(options: Options, addresses: readonly string[] = [ALICE]): AptosStreams {
   const index = createAptosIndex();
   index.put({
     ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/' },

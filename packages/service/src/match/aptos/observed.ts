@@ -1,7 +1,7 @@
 /** Counts the functions and events of a stream's addresses in a block, whether selected or not. */
 import { type ObservedMovePath, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosBlock, AptosTransaction } from './block.ts';
-import { type AptosIndex, type CompiledAptosStream, withoutArguments } from './streamIndex.ts';
+import { type AptosStreams, type CompiledAptosStream, withoutArguments } from './streamIndex.ts';
 import { matchAptosBlock } from './match.ts';
 import { mostObserved } from '../observed.ts';
 
@@ -15,7 +15,7 @@ interface Tally extends ObservedMovePath {
  * type arguments includes all its variants; a variant is listed separately only if it is selected.
  */
 export function countObservedPaths(
-  index: AptosIndex,
+  index: AptosStreams,
   chain: string,
   block: AptosBlock,
 ): ObservedMovePath[] {

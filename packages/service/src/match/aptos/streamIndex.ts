@@ -1,7 +1,12 @@
 /** Indexes Aptos streams, and compiles the functions and events that they select. */
 import { toType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../store/streams/contract.ts';
-import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
+import {
+  type Indexed,
+  type RuleIndex,
+  type WatchingStreams,
+  createRuleIndex,
+} from '../ruleIndex.ts';
 import type { AptosTransaction } from './block.ts';
 import { type ExplainedCondition, shortenMovePath } from '@sluice/kit/contract';
 import { type AddReason, joinNamed, passed, stopped } from '../reasons.ts';
@@ -14,9 +19,9 @@ export interface AptosSelection {
 }
 
 export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSelection>;
-export type AptosIndex = RuleIndex<'aptos', AptosSelection>;
+export type AptosStreams = WatchingStreams<'aptos', AptosSelection>;
 
-export const createAptosIndex = (): AptosIndex =>
+export const createAptosIndex = (): RuleIndex<'aptos', AptosSelection> =>
   createRuleIndex<'aptos', AptosSelection>({ family: 'aptos', addressBytes: 32, compile });
 
 /**

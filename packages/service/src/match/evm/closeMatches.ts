@@ -1,7 +1,7 @@
 /** Finds close matches: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 import type { CloseMatch } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
-import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
+import { matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
 
 /** Maximum number of comparisons to report. Handwritten filters have fewer. */
 const MAX_RULES = 20;
@@ -11,7 +11,7 @@ const MAX_RULES = 20;
  * stream, because each log is counted only once.
  */
 export function findCloseMatches(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   block: EvmBlock,
   spam?: ReadonlySet<string>,

@@ -1,13 +1,7 @@
 /** Explains why each record of an EVM block matches a stream or does not. */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
-import {
-  type EvmRecord,
-  SPAM,
-  matchBlock,
-  type CompiledStream,
-  type StreamIndex,
-} from './match.ts';
+import { type EvmRecord, SPAM, matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
 import { explainRecords } from '../explain.ts';
 import { passed, stopped } from '../reasons.ts';
 import { hasOverlap } from './transfers.ts';
@@ -17,7 +11,7 @@ import { hasOverlap } from './transfers.ts';
  * records of these transactions. Streams without such records are omitted.
  */
 export function explainBlock(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   block: EvmBlock,
   {

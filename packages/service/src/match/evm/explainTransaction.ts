@@ -7,11 +7,11 @@ import {
 } from '@sluice/kit/contract';
 import { listAddresses } from '../explain.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
-import type { CompiledStream, StreamIndex } from './match.ts';
+import type { CompiledStream, EvmStreams } from './match.ts';
 
 /** Returns the transaction as Explain shows it; undefined if the block does not contain it. */
 export function explainTransaction(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   block: EvmBlock,
   hash: string,
@@ -71,7 +71,7 @@ const SEARCHED = 20;
  * the contract, or from {@link COMMON_FUNCTIONS}; null if it is in neither.
  */
 function findFunction(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   contract: string,
   selector: string,

@@ -11,7 +11,7 @@ import {
   type EvmStreamRecord,
 } from '../../store/streams/contract.ts';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
-import { matchBlock, createStreamIndex } from './match.ts';
+import { matchBlock, createStreamIndex, needsOf } from './match.ts';
 import { toWebhookParts } from './webhook.ts';
 
 const CHAIN = '0x1';
@@ -246,7 +246,7 @@ describe('matchBlock', () => {
     expect(logs()).toEqual([['s', [2]]]);
     index.clear();
     expect(logs()).toEqual([]);
-    expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false, traces: false });
+    expect(needsOf(index, CHAIN)).toEqual({ logs: false, transactions: false, traces: false });
   });
 
   test('keeps the addresses of a changed stream, and gives none of a deleted one to a new one', () => {

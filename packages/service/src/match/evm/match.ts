@@ -11,36 +11,33 @@ import { type AddReason, passed, stopped, watched } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';
 import { FilterError } from './filter.ts';
 import { type LogSearch, type SearchedStream, planLogs } from './logSearch.ts';
-import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
+import {
+  type Indexed,
+  type RuleIndex,
+  type WatchingStreams,
+  createRuleIndex,
+} from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
 
 export type CompiledStream = Indexed<'evm', Selection>;
 
-export interface StreamIndex extends RuleIndex<'evm', Selection> {
-  needs(chain: string): BlockNeeds;
-}
+export type EvmStreams = WatchingStreams<'evm', Selection>;
 
-/** Creates an index of EVM streams that also reports which parts of a block they need. */
-export function createStreamIndex(): StreamIndex {
-  const index = createRuleIndex<'evm', Selection>({
-    family: 'evm',
-    addressBytes: 20,
-    compile,
-  });
-  return Object.assign(index, {
-    needs(chain: string): BlockNeeds {
-      const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
-      for (const {
-        record: { options },
-      } of index.matching(chain)) {
-        if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
-        if (takesTransactions(options)) needs.transactions = true;
-        if (options.includeInternalTxs) needs.traces = true;
-        if (options.includeProofs) needs.proofs = true;
-      }
-      return needs;
-    },
-  });
+export const createStreamIndex = (): RuleIndex<'evm', Selection> =>
+  createRuleIndex<'evm', Selection>({ family: 'evm', addressBytes: 20, compile });
+
+/** Returns which parts of a chain's blocks the streams need. */
+export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
+  const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
+  for (const {
+    record: { options },
+  } of streams.matching(chain)) {
+    if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
+    if (takesTransactions(options)) needs.transactions = true;
+    if (options.includeInternalTxs) needs.traces = true;
+    if (options.includeProofs) needs.proofs = true;
+  }
+  return needs;
 }
 
 /**
@@ -51,7 +48,7 @@ export function createStreamIndex(): StreamIndex {
  * many
  */
 export function searchOf(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   addressesOf: (streamId: string) => readonly string[] | 'many',
   spam?: ReadonlySet<string>,
@@ -155,7 +152,7 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  * @param addReasonOf called for each record that is checked against a stream
  */
 export function matchBlock(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   block: EvmBlock,
   spam: ReadonlySet<string> = NO_SPAM,

@@ -1,7 +1,7 @@
 /** Counts the events of a stream's addresses in a block, including unmatched ones. */
 import type { ObservedEvent } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
-import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
+import { matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
 import { mostObserved } from '../observed.ts';
 
 /**
@@ -9,7 +9,7 @@ import { mostObserved } from '../observed.ts';
  * most 20 others. Includes possible spam.
  */
 export function countObservedEvents(
-  index: StreamIndex,
+  index: EvmStreams,
   chain: string,
   block: EvmBlock,
 ): ObservedEvent[] {

@@ -15,7 +15,7 @@ import {
 } from '../../store/streams/contract.ts';
 import type { BlockNeeds, EvmBlock } from './block.ts';
 import { explainBlock } from './explain.ts';
-import { matchBlock, createStreamIndex } from './match.ts';
+import { matchBlock, createStreamIndex, needsOf } from './match.ts';
 import { countObservedEvents } from './observed.ts';
 
 const CHAINS = ['0x1', '0x89'] as const;
@@ -528,7 +528,7 @@ test('property: the matcher equals a naive reading, for complete blocks and for 
             observed.calls += one.calls.length;
           }
           expect(matchesOf(index, chain, block, spam)).toEqual(expected);
-          const part = fetched(block, index.needs(chain));
+          const part = fetched(block, needsOf(index, chain));
           expect(matchesOf(index, chain, part, spam)).toEqual(expected);
         }
       },

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { followRules } from '../../chains/matching.ts';
+import { followRules } from '../../match/loadedRules.ts';
 import { createStreamIndex } from '../../match/evm/match.ts';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { packAddresses } from '../addresses/packedAddresses.ts';

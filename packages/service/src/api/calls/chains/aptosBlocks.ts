@@ -14,7 +14,7 @@ import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import { refuseContradictions } from '../streams/aptosStreams.ts';
 import type { AptosCalls } from '../../../chains/calls.ts';
-import { ofFamily } from '../streams/findStream.ts';
+import { findStream, ofFamily } from '../streams/findStream.ts';
 import { withGiven } from '../streams/streamCalls.ts';
 
 export interface AptosBlockHandlerNeeds {
@@ -43,10 +43,14 @@ export function createAptosBlockHandlers({ store, aptosCallsOf }: AptosBlockHand
   return {
     async dryRunAptos({ params: { network }, body: wanted, sent }) {
       const calls = requireCalls(network);
-      const record = toRecord(network, withGiven(DEFAULT_APTOS_OPTIONS, wanted), wanted.tag ?? '');
+      const { streamId, addresses } = wanted;
+      const stream =
+        streamId === undefined ? newStream(network) : await findStream(store, streamId, 'aptos');
+      const { tag = stream.tag } = wanted;
+      const record = { ...stream, tag, options: withGiven(stream.options, wanted) };
       refuseContradictions(record.options, sent.body);
       const height = await heightOf(calls, wanted);
-      return calls.dryRun(height, record, wanted.addresses ?? []);
+      return calls.dryRun(height, record, addresses ?? (streamId === undefined ? [] : undefined));
     },
 
     async sendAptosBlock({ params: { network, id }, body: wanted }) {
@@ -76,22 +80,18 @@ export function createAptosBlockHandlers({ store, aptosCallsOf }: AptosBlockHand
   } satisfies Partial<Handlers>;
 }
 
-/** Creates a stream for a dry run, without saving it. */
-const toRecord = (
-  network: AptosNetwork,
-  options: AptosStreamRecord['options'],
-  tag: string,
-): AptosStreamRecord => ({
+/** Returns a stream with default options for a dry run. */
+const newStream = (network: AptosNetwork): AptosStreamRecord => ({
   family: 'aptos',
   id: '',
-  tag,
+  tag: '',
   description: '',
   webhookUrl: '',
   chainIds: [toAptosChain(network)],
   headers: {},
   oauth2: null,
   limits: DEFAULT_LIMITS,
-  options,
+  options: DEFAULT_APTOS_OPTIONS,
   status: 'active',
   statusMessage: '',
   errorSince: null,

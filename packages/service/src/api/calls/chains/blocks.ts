@@ -3,7 +3,7 @@
  * resuming a chain.
  */
 import { randomUUID } from 'node:crypto';
-import { type DryRunBlock, type EvmDryRun, type EvmWebhook, toChainId } from '@sluice/kit/contract';
+import { type EvmDryRun, type EvmWebhook, toChainId } from '@sluice/kit/contract';
 import type { AptosCalls, EvmCalls } from '../../../chains/calls.ts';
 import {
   DEFAULT_DELIVERY,
@@ -50,8 +50,13 @@ export function createBlockHandlers({
     ofFamily(await store.readStream(id), 'evm');
 
   /** @throws HttpError 422 if the options are invalid or contradict each other */
-  const toChecked = (chain: string, wanted: DryRunBlock | EvmDryRun, body: unknown) => {
-    const record = toRecord(chain, wanted);
+  const toChecked = (
+    stream: EvmStreamRecord,
+    wanted: Omit<EvmDryRun, 'block'>,
+    body: unknown,
+  ): EvmStreamRecord => {
+    const { tag = stream.tag } = wanted;
+    const record = { ...stream, tag, options: withGiven(stream.options, wanted) };
     refuseContradictions(record.options, body, checkOptions(record.options));
     return record;
   };
@@ -59,16 +64,17 @@ export function createBlockHandlers({
   return {
     async dryRunEvmBlock({ params: { chainId: chain, blockNumber }, body: wanted, sent }) {
       const calls = requireCalls(chain);
-      const record = toChecked(chain, wanted, sent.body);
+      const record = toChecked(newStream(chain), wanted, sent.body);
       const { webhook } = await calls.dryRun(blockNumber, record, wanted.addresses ?? []);
       return webhook ?? emptyWebhook(chain, record);
     },
 
     async dryRunEvm({ params: { chainId: chain }, body, sent }) {
       const calls = requireCalls(chain);
-      const { block, addresses = [], ...wanted } = body;
-      const record = toChecked(chain, { ...wanted, addresses }, sent.body);
-      return calls.dryRun(block, record, addresses);
+      const { block, streamId, addresses, ...wanted } = body;
+      const stream = streamId === undefined ? newStream(chain) : await requireStream(streamId);
+      const record = toChecked(stream, wanted, sent.body);
+      return calls.dryRun(block, record, addresses ?? (streamId === undefined ? [] : undefined));
     },
 
     async sendEvmBlock({ params: { chainId, blockNumber, streamId } }) {
@@ -147,25 +153,23 @@ function requireChainId(given: string): string {
   throw validationFailed('path', [{ path: ['id'], message }], { id: given });
 }
 
-/** Creates a stream for a dry run, without saving it. */
-function toRecord(chain: string, wanted: DryRunBlock): EvmStreamRecord {
-  return {
-    family: 'evm',
-    id: '',
-    tag: wanted.tag ?? '',
-    description: '',
-    webhookUrl: '',
-    chainIds: [chain],
-    options: withGiven(DEFAULT_OPTIONS, wanted),
-    ...DEFAULT_DELIVERY,
-    status: 'active',
-    statusMessage: '',
-    errorSince: null,
-    addressCount: wanted.addresses?.length ?? 0,
-    createdAt: 0,
-    updatedAt: 0,
-  };
-}
+/** Returns a stream with default options for a dry run. */
+const newStream = (chain: string): EvmStreamRecord => ({
+  family: 'evm',
+  id: '',
+  tag: '',
+  description: '',
+  webhookUrl: '',
+  chainIds: [chain],
+  options: DEFAULT_OPTIONS,
+  ...DEFAULT_DELIVERY,
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+});
 
 /** Returns the response to a dry run that matched nothing: a webhook without records. */
 const emptyWebhook = (chain: string, { tag, options }: EvmStreamRecord): Partial<EvmWebhook> => ({

@@ -1,0 +1,163 @@
+/** Tests that streams are found with their current addresses, and that these are loaded once. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
+import { address, draft, useStore } from '../store/suite/storeTools.test-only.ts';
+import type { EvmStreamRecord } from '../store/streams/contract.ts';
+import { createStreamIndex } from './evm/match.ts';
+import { createStreamFinder, followRules } from './loadedRules.ts';
+import type { SingleStream } from './ruleIndex.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-rules-'));
+const tools = useStore(() => openSqliteStore(folder));
+const { add, remove, replace, cleanUp } = tools;
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const MOST = 30;
+
+/** Opens a finder, and counts the pages of addresses that it reads by stream. */
+function openFinder(maxKeptBytes?: number) {
+  const { store } = tools;
+  const pages = new Map<string, number>();
+  const reads = {
+    readRules: store.readRules,
+    readAddressChanges: store.readAddressChanges,
+    readAddresses(id: string, after?: string) {
+      pages.set(id, (pages.get(id) ?? 0) + 1);
+      return store.readAddresses(id, after);
+    },
+  };
+  const index = createStreamIndex();
+  const refresh = followRules(index, reads);
+  const findBy = createStreamFinder({
+    ...{ index, refresh, store: reads, createIndex: createStreamIndex, maxKeptBytes },
+  });
+  const find = async (id: string) => findBy((await store.readStream(id)) as EvmStreamRecord);
+  return { find, pages, refresh };
+}
+
+function listWatched(stream: SingleStream<'evm', unknown>): number[] {
+  const numbers = Array.from({ length: MOST + 1 }, (_, n) => n);
+  return numbers.filter((n) => {
+    let isWatched = false;
+    stream.watching('any chain', address(n), 2, () => (isWatched = true));
+    return isWatched;
+  });
+}
+
+test('property: a stream has its current addresses, whatever its status', async () => {
+  const numbers = fc.uniqueArray(fc.integer({ min: 1, max: MOST }), { minLength: 1 });
+  const step = fc.record({
+    kind: fc.constantFrom('add', 'add', 'remove', 'replace', 'pause', 'activate', 'clean up'),
+    numbers,
+    isFound: fc.boolean(),
+  });
+  const { find } = openFinder();
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const other = (await tools.store.createStream(draft(['0x1']))).id;
+      await add(other, [1, 2, 3]);
+      let expected = new Set<number>();
+      for (const { kind, numbers: some, isFound } of steps) {
+        if (kind === 'clean up') await cleanUp({ keepMs: -1 });
+        else if (kind === 'pause') await tools.store.setStreamStatus(id, 'paused', '');
+        else if (kind === 'activate') await tools.store.setStreamStatus(id, 'active', '');
+        else if (kind === 'add') {
+          await add(id, some);
+          for (const n of some) expected.add(n);
+        } else if (kind === 'replace') {
+          await replace(id, some);
+          expected = new Set(some);
+        } else {
+          const present = some.filter((n) => expected.has(n));
+          if (present.length > 0) await remove(id, present);
+          for (const n of present) expected.delete(n);
+        }
+        if (!isFound) continue;
+        const stream = await find(id);
+        const sorted = [...expected].toSorted((a, b) => a - b);
+        expect([listWatched(stream), stream.addressCount]).toEqual([sorted, sorted.length]);
+        expect(stream.matching('0x1')).toHaveLength(sorted.length === 0 ? 0 : 1);
+      }
+    }),
+    { numRuns: 40 },
+  );
+}, 120_000);
+
+test('the addresses are read once, and changes are added to them', async () => {
+  const { find, pages } = openFinder();
+  for (const status of ['active', 'paused'] as const) {
+    const { id } = await tools.store.createStream(draft(['0x1']));
+    await add(id, [1, 2]);
+    await tools.store.setStreamStatus(id, status, '');
+    const { addressVersion } = await find(id);
+    expect((await find(id)).addressVersion).toBe(addressVersion);
+    await add(id, [3]);
+    const later = await find(id);
+    expect([listWatched(later), pages.get(id)]).toEqual([[1, 2, 3], 1]);
+    expect(later.addressVersion).not.toBe(addressVersion);
+  }
+});
+
+test('the addresses of streams that are not matched are kept for the ones used last', async () => {
+  const { find, pages } = openFinder(80_000);
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n++) {
+    const { id } = await tools.store.createStream(draft(['0x1']));
+    await add(id, [1, 2]);
+    await tools.store.setStreamStatus(id, 'paused', '');
+    ids.push(id);
+  }
+  const [first, second, ...others] = ids as [string, string, ...string[]];
+  for (const id of [first, second, first, ...others, first, others[0]!]) await find(id);
+  expect(ids.map((id) => pages.get(id))).toEqual([2, 1, 2, 1]);
+});
+
+test('a change before the call applies, even if a refresh is already running', async () => {
+  const { find, refresh } = openFinder();
+  const { id } = await tools.store.createStream(draft(['0x1']));
+  await refresh();
+  const running = refresh();
+  await add(id, [7]);
+  expect(listWatched(await find(id))).toEqual([7]);
+  await running;
+});
+
+test('a stream that is paused after it was found is reported, and never without its addresses', async () => {
+  const { find, refresh } = openFinder();
+  const { id } = await tools.store.createStream(draft(['0x1']));
+  await add(id, [7]);
+  const found = await find(id);
+  await tools.store.setStreamStatus(id, 'paused', '');
+  await refresh('now');
+  for (const use of [() => listWatched(found), () => found.matching('0x1')]) {
+    expect(use).toThrow('are being reloaded');
+  }
+  expect(listWatched(await find(id))).toEqual([7]);
+  await tools.store.setStreamStatus(id, 'active', '');
+  await refresh('now');
+  expect(() => found.unscoped('0x1')).toThrow('are being reloaded');
+});
+
+test('a stream has the rules of the record on every chain, without the other streams', async () => {
+  const { store } = tools;
+  const index = createStreamIndex();
+  const refresh = followRules(index, store);
+  const find = createStreamFinder({ index, refresh, store, createIndex: createStreamIndex });
+  const { id } = await store.createStream(draft(['0x1']));
+  const other = await store.createStream(draft(['0x1']));
+  await add(id, [1]);
+  await add(other.id, [1]);
+  const record = (await store.readStream(id)) as EvmStreamRecord;
+  const options = { ...record.options, includeNativeTxs: true };
+  const found = await find({ ...record, options });
+  for (const chain of ['0x1', '0x2']) {
+    expect(found.matching(chain).map((each) => each.record.options)).toEqual([options]);
+  }
+  const all = await find({ ...record, options: { ...options, allAddresses: true } });
+  expect([all.unscoped('0x1').length, listWatched(all)]).toEqual([1, []]);
+});
