@@ -35,7 +35,10 @@ export interface ChainConfig {
   confirmations?: number | 'finalized' | undefined;
   /** Milliseconds between polls of the head. Default: adapted to the chain's block time. */
   pollMs?: number | undefined;
-  /** Whether to start over, instead of halting, if the chain was replaced. Default: false. */
+  /**
+   * Whether to follow the new chain, instead of halting, if the chain began anew. Default: true if
+   * all nodes are on this machine or in a private network.
+   */
   resetWhenReplaced?: boolean | undefined;
   /** The evidence that a block needs. Default: `evidence`. */
   trust?: ChainTrust | undefined;
@@ -57,7 +60,7 @@ export interface AptosConfig {
   streams?: string[] | undefined;
   /** Milliseconds between polls of the head. */
   pollMs: number;
-  /** Whether to start over, instead of halting, if the chain was replaced. Default: false. */
+  /** As for an EVM chain. */
   resetWhenReplaced?: boolean | undefined;
 }
 

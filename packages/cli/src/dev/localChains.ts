@@ -68,7 +68,6 @@ const toConfig = (chainId: number, url: string): LocalEvm['config'] => ({
   urls: [url],
   confirmations: CONFIRMATIONS,
   pollMs: 1_000,
-  resetWhenReplaced: true,
 });
 
 export interface LocalAptos {
@@ -85,7 +84,7 @@ export async function startLocalAptos(): Promise<LocalAptos> {
   const node = await startScriptedAptos({ chainId: randomInt(5, 250) });
   const activity = startAptosActivity({ ledger: node, perSecond: 1 });
   return {
-    config: { network: 'local', urls: [node.url], pollMs: 250, resetWhenReplaced: true },
+    config: { network: 'local', urls: [node.url], pollMs: 250 },
     url: node.url,
     async stop() {
       activity.stop();

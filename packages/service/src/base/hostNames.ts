@@ -1,5 +1,6 @@
 /** Checks hosts and origins: their syntax, and the `Host` header against DNS rebinding. */
 import { isIP, isIPv4 } from 'node:net';
+import { createCidrList, toPlainAddress } from './cidr.ts';
 import { configError } from './errors.ts';
 
 /** Returns whether the string is a host name or IP address, without scheme and port. */
@@ -38,6 +39,22 @@ export function checkHostNames({
 /** Returns whether a service that listens on this host can only be reached from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+
+const LOCAL_NETWORKS = createCidrList([
+  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16'],
+  ...['0.0.0.0/32', '::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
+]);
+
+/**
+ * Returns whether the URL names this machine or a private network: a loopback, private or
+ * link-local address, `localhost`, or a name without a dot, as in Docker networks. Names are not
+ * resolved.
+ */
+export function isLocalUrl(url: string): boolean {
+  const host = toPlainAddress(new URL(url).hostname).toLowerCase();
+  if (isIP(host) !== 0) return LOCAL_NETWORKS.has(host);
+  return /(^|\.)localhost\.?$/.test(host) || !host.includes('.');
+}
 
 /**
  * Creates a check of `Host` headers. On loopback, it accepts loopback names and allowed names.

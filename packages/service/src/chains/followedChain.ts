@@ -11,6 +11,7 @@ import { type ChainSource, type MaybeUnverified, SourceError } from '../ingest/s
 import { reportUnread } from '../ingest/status/status.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
 import { CallerError, RetryableError, hasCode } from '../base/errors.ts';
+import { isLocalUrl } from '../base/hostNames.ts';
 import type { ChainCalls } from './calls.ts';
 import type { Matching } from './matching.ts';
 import type { Log } from '../base/log.ts';
@@ -58,6 +59,25 @@ export interface FollowedChain<Calls = ChainCalls> {
   check(): void;
   /** Stops after the current work. No work is left partially committed. */
   stop(): Promise<void>;
+}
+
+/**
+ * Returns what a chain may do without halting. A chain whose nodes all have local addresses may
+ * begin anew; unless it is a public network, it may also go back any number of blocks.
+ */
+export function toForkRules(
+  {
+    urls,
+    addedNodes = [],
+    resetWhenReplaced = [...urls, ...addedNodes.map(({ url }) => url)].every(isLocalUrl),
+  }: {
+    urls: readonly string[];
+    addedNodes?: readonly { url: string }[] | undefined;
+    resetWhenReplaced?: boolean | undefined;
+  },
+  isPublic: boolean,
+): Pick<IngestOptions, 'resetWhenReplaced' | 'isDevnet'> {
+  return { resetWhenReplaced, isDevnet: resetWhenReplaced && !isPublic };
 }
 
 /** The components that work on one chain. */

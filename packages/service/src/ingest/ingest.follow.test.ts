@@ -16,9 +16,11 @@ const header = (number: number, branch = 'a', parent = branch): BlockHeader => (
  */
 function open(
   known: BlockHeader[],
-  options: { isFinal?: boolean; resetWhenReplaced?: boolean } = {},
+  options: { isFinal?: boolean; resetWhenReplaced?: boolean; isDevnet?: boolean } = {},
+  { head = header(9, 'head'), genesis = 'genesis' } = {},
 ) {
   const calls: string[] = [];
+  const why: string[] = [];
   let window = [header(3), header(2), header(1)];
   const following = createFollowing(
     { chain: '0x1', ...options },
@@ -26,13 +28,15 @@ function open(
       source: {
         readHeader: (at) =>
           Promise.resolve(known.find(({ number, hash }) => at === number || at === hash)),
-        readHead: () => Promise.resolve(header(9, 'head')),
-        readGenesisHash: () => Promise.resolve('genesis'),
+        readHead: () => Promise.resolve(head),
+        readGenesisHash: () => Promise.resolve(genesis),
         doubt: (hash) => void calls.push(`doubt ${hash}`),
       },
       local: {
         window: () => window,
         tip: () => window[0],
+        load: () => Promise.resolve(),
+        readCheckpoint: () => Promise.resolve({ ...window[0]!, genesisHash: 'genesis' }),
         rewind(_, removed) {
           calls.push(`rewind ${removed}`);
           window = window.slice(removed);
@@ -40,6 +44,7 @@ function open(
         },
         startAt({ hash }, _, gap) {
           calls.push(`start at ${hash}, hole from ${gap?.holeFrom}`);
+          why.push(gap?.why ?? '');
           return Promise.resolve();
         },
       },
@@ -54,9 +59,10 @@ function open(
       },
       onReorg: (depth) => calls.push(`reorg ${depth}`),
       log: createLog(() => {}),
+      signal: new AbortController().signal,
     },
   );
-  return { following, calls };
+  return { following, calls, why };
 }
 
 const fork = [header(2, 'b', 'a'), header(3, 'b'), header(4, 'b')];
@@ -89,10 +95,64 @@ test('a branch from below the window halts the chain, or restarts one that may b
   const deep = [0, 1, 2, 3].map((number) => header(number, 'c'));
   const halting = open(deep);
   await expect(halting.following.follow(deep[3]!)).rejects.toMatchObject({ code: 'chain_halted' });
-  expect(halting.calls).toEqual([]);
-  const replaced = open(deep, { resetWhenReplaced: true });
-  await replaced.following.follow(deep[3]!);
-  expect(replaced.calls).toEqual(['start at head9, hole from 1']);
+  expect(halting.calls).toEqual(['clear']);
+  const devnet = open(deep, { isDevnet: true });
+  await devnet.following.follow(deep[3]!);
+  expect(devnet.calls).toEqual(['clear', 'start at head9, hole from 1']);
+});
+
+test('a chain of another genesis is followed from its first block, or from its head if it is long', async () => {
+  const deep = [0, 1, 2, 3].map((number) => header(number, 'c'));
+  const other = { genesis: 'other', head: header(2, 'c') };
+  const anew = open(deep, { resetWhenReplaced: true }, other);
+  await anew.following.follow(deep[2]!);
+  expect(anew.calls).toEqual(['clear', 'start at c0, hole from undefined']);
+  expect(anew.why[0]).toContain('The earlier chain ended at block 3');
+  const long = open(deep, { resetWhenReplaced: true }, { ...other, head: header(20_000, 'c') });
+  await long.following.follow(deep[2]!);
+  expect(long.calls).toEqual(['clear', 'start at c20000, hole from undefined']);
+  const halting = open(deep, { isDevnet: true }, other);
+  await expect(halting.following.follow(deep[2]!)).rejects.toThrow(
+    /follow the new one: sluice chains resume 0x1 --from <block>/,
+  );
+});
+
+test('a devnet with the same genesis began anew if its head is lower and newer, and is waited for if older', async () => {
+  const deep = [0, 1, 2].map((number) => header(number, 'c'));
+  const young = { ...header(2, 'c'), timestamp: 9 };
+  const anew = open(deep, { isDevnet: true }, { head: young });
+  await anew.following.follow(young);
+  expect(anew.calls).toEqual(['clear', 'start at c0, hole from undefined']);
+  const old = open(deep, { isDevnet: true }, { head: header(2, 'c') });
+  await expect(old.following.follow(deep[2]!)).rejects.toMatchObject({ kind: 'missing' });
+  expect(old.calls).toEqual(['clear']);
+});
+
+test('a final chain began anew if its head is lower and newer', async () => {
+  const young = { ...header(2, 'c'), timestamp: 9 };
+  const known = [header(0, 'c'), young];
+  const anew = open(known, { isFinal: true, resetWhenReplaced: true }, { head: young });
+  expect(await anew.following.next(young)).toBeUndefined();
+  expect(anew.calls).toEqual(['start at c0, hole from undefined']);
+  const halting = open(known, { isFinal: true }, { head: young });
+  await expect(halting.following.next(young)).rejects.toMatchObject({ code: 'chain_halted' });
+});
+
+test('a devnet that goes back is rolled back once no node has its newest block', async () => {
+  const back = header(1);
+  const gone = open([header(1)], { isDevnet: true }, { head: back });
+  expect(await gone.following.next(back)).toBeUndefined();
+  expect(gone.calls).toEqual(['clear', 'rewind 2', 'reorg 2']);
+  for (const [known, options, head] of [
+    // Another node still has the newest block, the head moved on, or the chain is not a devnet.
+    [[header(1), header(3)], { isDevnet: true }, back],
+    [[header(1)], { isDevnet: true }, header(4)],
+    [[header(1)], {}, back],
+  ] as const) {
+    const lagging = open([...known], options, { head });
+    expect(await lagging.following.next(back)).toBeUndefined();
+    expect(lagging.calls).toEqual([]);
+  }
 });
 
 test('next returns the block after the tip, or a head of another branch', async () => {

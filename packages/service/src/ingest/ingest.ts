@@ -19,7 +19,15 @@ import {
   type LocalChain,
   haltError,
 } from './localChain.ts';
-import { type ForkOptions, connect, describeForeign } from './connect.ts';
+import {
+  type ForkOptions,
+  beginAnew,
+  beginIfReplaced,
+  connect,
+  describeForeign,
+  describeYounger,
+} from './connect.ts';
+import { createRollbackWatch } from './rollback.ts';
 import { hasCode } from '../base/errors.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, isOfKind } from './source.ts';
 import {
@@ -119,7 +127,11 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   });
   const following = createFollowing(options, {
     ...{ source, local, committing, log },
-    onReorg: listener.onReorg,
+    signal: stopping.signal,
+    onReorg(depth) {
+      listener.onReorg(depth);
+      status.publish();
+    },
   });
 
   const surroundings = { source, local, confirming, onHead: status.recordHead, log };
@@ -245,15 +257,18 @@ export function createFollowing(
     committing,
     onReorg,
     log,
+    signal,
   }: {
     source: Pick<ChainSource<unknown>, 'readHeader' | 'readHead' | 'readGenesisHash' | 'doubt'>;
-    local: Pick<LocalChain, 'window' | 'tip' | 'rewind' | 'startAt'>;
+    local: Pick<LocalChain, 'window' | 'tip' | 'rewind' | 'startAt' | 'readCheckpoint' | 'load'>;
     committing: Committing;
     onReorg(depth: number): void;
     log: Log;
+    signal: AbortSignal;
   },
 ): Following {
-  const { chain, isFinal = false, resetWhenReplaced } = options;
+  const { chain, isFinal = false, isDevnet = false } = options;
+  const rollbacks = createRollbackWatch(source, signal);
 
   const readParent = async ({ number, hash, parentHash }: BlockHeader): Promise<BlockHeader> => {
     const parent = await source.readHeader(parentHash);
@@ -269,7 +284,10 @@ export function createFollowing(
     );
   };
 
-  const rollBack = async ({ commonAncestor, removed }: Verdict<'reorg'>): Promise<void> => {
+  const rollBack = async ({
+    commonAncestor,
+    removed,
+  }: Omit<Verdict<'reorg'>, 'kind'>): Promise<void> => {
     log.warn('reorg', { chain, ancestor: commonAncestor.number, removed: removed.length });
     committing.clear();
     await local.rewind(commonAncestor, removed.length);
@@ -277,9 +295,21 @@ export function createFollowing(
   };
 
   const startOver = async (oldest: number): Promise<void> => {
-    const why = `rolled back below block ${oldest}, the oldest block in the ledger's window: restarted at the head`;
     const latest = await source.readHead();
-    await local.startAt(latest, await source.readGenesisHash(), { holeFrom: oldest, why });
+    const genesisHash = await source.readGenesisHash();
+    const tip = local.tip()!;
+    const younger = describeYounger(latest, tip);
+    if (younger !== undefined) {
+      return beginAnew(chain, { source, local, log }, { latest, genesisHash, why: younger });
+    }
+    if (latest.number <= tip.number) {
+      throw new SourceError(
+        'missing',
+        `the node went back to block ${latest.number}, below the ledger's window. Waiting for its next block`,
+      );
+    }
+    const why = `rolled back below block ${oldest}, the oldest block in the ledger's window: restarted at the head`;
+    await local.startAt(latest, genesisHash, { holeFrom: oldest, why });
     log.warn('chain was rolled back beyond the window, restarting at its head', {
       chain,
       block: latest.number,
@@ -297,9 +327,22 @@ export function createFollowing(
       // On chains that cannot fork, the head is read by height like any other block, because the
       // newest block may be incomplete.
       if (latest.number === number) return isFinal ? source.readHeader(number) : latest;
-      // A head at or below the local tip is not new, unless the node is now on another branch.
-      if (isFinal) return undefined;
-      return local.window().some(({ hash }) => hash === latest.hash) ? undefined : latest;
+      // A head at or below the local tip is not new, unless the node is now on another branch, or the
+      // chain went back or began anew.
+      if (isFinal) {
+        const isYounger = describeYounger(latest, local.tip()!) !== undefined;
+        if (isYounger) await beginIfReplaced(options, { source, local, log });
+        return undefined;
+      }
+      const window = local.window();
+      const at = window.findIndex(({ hash }) => hash === latest.hash);
+      if (at < 0) return latest;
+      if (at > 0 && isDevnet && (await rollbacks.isCertain(latest, window[0]!))) {
+        const removed = window.slice(0, at);
+        await rollBack({ commonAncestor: latest, removed });
+        rollbacks.remember(removed);
+      }
+      return undefined;
     },
 
     async follow(header) {
@@ -313,6 +356,7 @@ export function createFollowing(
         case 'duplicate':
           return;
         case 'extend':
+          rollbacks.onBlock(branch[0]);
           return committing.commit(branch[0]);
         case 'gap':
           throw new SourceError(
@@ -327,7 +371,9 @@ export function createFollowing(
         case 'too-deep':
           // Checks that the parent exists, because a made-up hash does not prove a reorg.
           await readParent(branch[0]);
-          if (resetWhenReplaced) return startOver(verdict.oldest);
+          committing.clear();
+          if (await beginIfReplaced(options, { source, local, log })) return;
+          if (isDevnet) return startOver(verdict.oldest);
           throw haltError(
             `a reorg reaches below block ${verdict.oldest}, the oldest block in the ledger's window; no block was skipped. ` +
               `To continue and leave a hole, run: sluice chains resume ${chain} --from <block>`,

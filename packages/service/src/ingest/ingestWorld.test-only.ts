@@ -90,7 +90,11 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
           databaseUrl,
           apiKey: API_KEY,
           chains: [
-            { id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20, ...change },
+            {
+              ...{ id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20 },
+              // As for a chain with public nodes.
+              ...{ resetWhenReplaced: false, ...change },
+            },
           ],
           aptos: [],
           settleMs,

@@ -27,6 +27,8 @@ export interface LocalChain {
    * null if there is none.
    */
   settledUpTo(): number | null;
+  /** Returns why the chain restarted in the last hour; empty if it did not. */
+  note(): string;
   readCheckpoint(): Promise<Checkpoint | undefined>;
   /** Reads the window from the ledger again, with the size that a tip at this height needs. */
   load(tip: number): Promise<void>;
@@ -64,6 +66,9 @@ export interface LedgerListener {
 
 export type StaleRules = Extract<CommitOutcome, { outcome: 'stale-rules' }>;
 
+/** Time for which a restart is part of the chain's report. */
+const NOTE_MS = 3_600_000;
+
 const lostLease = (): RetryableError =>
   new RetryableError('lost_lease', 'another process has taken over the chain');
 
@@ -81,6 +86,7 @@ export function createLocalChain(
   }: { store: Store; confirming: Confirming; listener: LedgerListener; log: Log },
 ): LocalChain {
   let window: BlockHeader[] = [];
+  let restart = { why: '', at: Number.NEGATIVE_INFINITY };
   /** True if the ledger may contain a halt, for example one that an earlier process recorded. */
   let mayBeHalted = true;
 
@@ -103,15 +109,19 @@ export function createLocalChain(
       const upTo = Math.min(below, confirming.upTo(tip, window));
       return upTo < 0 ? null : upTo;
     },
+    note: () => (performance.now() - restart.at < NOTE_MS ? restart.why : ''),
     readCheckpoint: () => store.readCheckpoint(chain),
     load,
-    async startAt(block, genesisHash, { holeFrom, why } = {}) {
+    async startAt(block, genesisHash, { holeFrom, why = '' } = {}) {
       const started = await store.startChain({ chain, epoch, block, genesisHash, holeFrom, why });
       listener.onDeliveries(asHolder(started));
+      confirming.rewind(block.number);
+      restart = { why, at: performance.now() };
       window = [block];
     },
     async rewind(ancestor, removed) {
       const cancelled = asHolder(await store.rewindChain({ chain, epoch, ancestor }));
+      confirming.rewind(ancestor.number);
       window = window.slice(removed);
       listener.onDeliveries(cancelled);
     },
@@ -170,6 +180,8 @@ export interface Confirming {
    * limit.
    */
   windowBlocks(tip: number): number;
+  /** Forgets finalized blocks above this height, because they left the chain. */
+  rewind(to: number): void;
   /** Describes a problem for the operator; empty if there is none. */
   note(): string;
 }
@@ -192,6 +204,7 @@ export function createConfirming(
       refresh: async () => false,
       upTo: (tip) => tip.number - confirmations,
       windowBlocks: () => Math.max(MIN_WINDOW_BLOCKS, 2 * confirmations),
+      rewind: () => {},
       note: () => '',
     };
   }
@@ -230,6 +243,11 @@ export function createConfirming(
     windowBlocks(tip) {
       const open = finalized === undefined ? MAX_WINDOW_BLOCKS : tip - finalized.number + 64;
       return Math.min(MAX_WINDOW_BLOCKS, Math.max(MIN_WINDOW_BLOCKS, open));
+    },
+    rewind(to) {
+      if (finalized === undefined || finalized.number <= to) return;
+      finalized = undefined;
+      callAt = 0;
     },
     note: () => (isKnown ? '' : NOT_KNOWN),
   };

@@ -7,6 +7,7 @@ import {
   type ChainSurroundings,
   type FollowedChain,
   followChain,
+  toForkRules,
   withReason,
 } from '../followedChain.ts';
 import { CallerError } from '../../base/errors.ts';
@@ -26,9 +27,10 @@ const NAMES = {
 } as const;
 
 export function followAptos(
-  { network, urls, addedNodes = [], streams, pollMs, resetWhenReplaced }: AptosConfig,
+  config: AptosConfig,
   { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
 ): FollowedAptos {
+  const { network, urls, addedNodes = [], streams, pollMs } = config;
   const chain = toAptosChain(network);
   const { store, log, nodeGuard } = surroundings;
   const source = createAptosSource({
@@ -53,7 +55,7 @@ export function followAptos(
       // Blocks are final as soon as they exist.
       confirmations: 0,
       isFinal: true,
-      resetWhenReplaced,
+      ...toForkRules(config, network !== 'local'),
     },
     { source, matching, enrich, surroundings },
   );

@@ -1,10 +1,12 @@
 /** Follows one EVM chain. */
+import { findEvmChain } from '@sluice/kit/contract';
 import type { ChainConfig } from '../../config.ts';
 import { type EvmEnrich, createEnrich } from '../../enrich/evm/enrich.ts';
 import {
   type ChainSurroundings,
   type FollowedChain,
   followChain,
+  toForkRules,
   withReason,
 } from '../followedChain.ts';
 import type { EvmCalls } from '../calls.ts';
@@ -14,6 +16,9 @@ import { isToken } from '../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
 import { readName } from './names.ts';
 import type { EvmMatching } from './matching.ts';
+
+/** ID of the known chain that is not public: the default of anvil and Hardhat. */
+const LOCAL_CHAIN = '0x7a69';
 
 export interface FollowedEvm extends FollowedChain<EvmCalls> {
   readonly enrich: EvmEnrich;
@@ -63,7 +68,7 @@ export function followEvm(
     {
       chain,
       confirmations: config.confirmations,
-      resetWhenReplaced: config.resetWhenReplaced,
+      ...toForkRules(config, chain !== LOCAL_CHAIN && findEvmChain(chain) !== undefined),
     },
     { source, matching, enrich, surroundings },
   );

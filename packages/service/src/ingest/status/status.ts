@@ -91,7 +91,7 @@ export function createStatus(
     log,
   }: {
     source: ReportedSource;
-    local: Pick<LocalChain, 'tip' | 'confirmedUpTo'>;
+    local: Pick<LocalChain, 'tip' | 'confirmedUpTo' | 'note'>;
     confirming: Pick<Confirming, 'note'>;
     needsTraces(): boolean;
     onReport(report: ChainReport): void;
@@ -141,7 +141,7 @@ export function createStatus(
 
   /** Describes problems that don't stop the chain; empty if there are none. */
   const liveNote = (): string =>
-    [source.lacksTraces && needsTraces() ? NO_TRACES : '', confirming.note()]
+    [local.note(), source.lacksTraces && needsTraces() ? NO_TRACES : '', confirming.note()]
       .filter(Boolean)
       .join('; ');
 
