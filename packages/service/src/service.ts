@@ -447,6 +447,10 @@ function createApi(
     abiSource: createAbiSource(config.abiUrls ?? {}),
     explorers: { ...EXPLORERS, ...config.explorers },
     hasSource: reports.isRead,
+    whyDown(chain) {
+      const report = reports.find(chain);
+      return report?.state === 'down' ? report.message : undefined;
+    },
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     unreadEvents,

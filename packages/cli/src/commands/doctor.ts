@@ -12,7 +12,7 @@ import { contextsPath } from '../connection/contexts.ts';
 import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { counted } from '../terminal/progress.ts';
+import { count, counted } from '../terminal/progress.ts';
 import { quoteForShell, wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
@@ -148,13 +148,20 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
   }
   for (const { id, name, state, head, checkpoint, message, providers } of chains) {
     const lag =
-      head === null || checkpoint === null ? '' : `, ${counted(head - checkpoint, 'block')} behind`;
+      head === null || checkpoint === null
+        ? ''
+        : head < checkpoint
+          ? `, and its head is block ${count(head)}, below the last one read, ${count(checkpoint)}`
+          : `, ${counted(head - checkpoint, 'block')} behind`;
+    const needsResume = state === 'down' && (await isHalted(sluice, id));
     yield {
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
       ...(state === 'down' && {
-        fix: `check that the service can reach the node: sluice chains test <url> --chain ${id}`,
+        fix: needsResume
+          ? `sluice chains resume ${id} --from <block>`
+          : 'check that the node runs, and that the service can reach it: sluice chains test <url>',
       }),
     };
     // If a chain is not live and has only one node, its message already describes that node.
@@ -167,6 +174,12 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       };
     }
   }
+}
+
+/** Returns whether the chain waits until it is resumed. */
+async function isHalted(sluice: SluiceClient, chain: string): Promise<boolean> {
+  const [newest] = await sluice.listGaps({ chain, limit: 1 });
+  return newest?.kind === 'halted' && newest.endedAt === null;
 }
 
 async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, undefined> {

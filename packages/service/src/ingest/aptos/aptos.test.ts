@@ -53,7 +53,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(urls = [node.url], streams: string[] = []): Promise<void> {
+async function start(
+  urls = [node.url],
+  streams: string[] = [],
+  resetWhenReplaced = false,
+): Promise<void> {
   service = await startService(
     {
       port: 0,
@@ -61,7 +65,7 @@ async function start(urls = [node.url], streams: string[] = []): Promise<void> {
       dataFolder: folder,
       apiKey: API_KEY,
       chains: [],
-      aptos: [{ network: 'local', urls, streams, pollMs: 20 }],
+      aptos: [{ network: 'local', urls, streams, pollMs: 20, resetWhenReplaced }],
       allowPrivateEndpoints: true,
       testWebhook: false,
     },
@@ -332,6 +336,22 @@ describe('a faulty node', () => {
     expect(down.message).toMatch(
       /block 3 is 0x.*, but 0x.* in this ledger: the node serves a different chain/,
     );
+  });
+
+  test('of a local network that began anew is followed from its first block', async () => {
+    await start();
+    await watchBob();
+    await caughtUp();
+    await stop();
+    const other = await startScriptedAptos({
+      ...{ seed: 'another', genesisTimestampUsecs: 1_800_000_000_000_000n },
+    });
+    others.push(other);
+    other.mine({ transactions: [toBob(11n)] });
+    await start([other.url], [], true);
+    await expectAmounts([11n]);
+    const [gap] = await sluice.listGaps({ chain: CHAIN });
+    expect(gap).toMatchObject({ kind: 'restarted', from: 0, to: 0 });
   });
 
   test('of another chain id is rejected', async () => {

@@ -60,9 +60,15 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     explained: ExplainedBlock | undefined,
   ): Promise<BlockFacts> => {
     const committed = ref === undefined ? undefined : await store.readBlockAt(chain, ref.number);
+    const [newest] = await store.listGaps({ chain, limit: 1 });
     return {
       chain,
       number: ref?.number,
+      // A halted chain may have been replaced, so only the blocks of the window are certainly its own.
+      halt:
+        newest?.kind === 'halted' && newest.endedAt === null && committed?.hash !== ref?.hash
+          ? newest.reason
+          : undefined,
       records: explained?.streams,
       checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
       isReplaced: committed !== undefined && committed.hash !== ref?.hash,

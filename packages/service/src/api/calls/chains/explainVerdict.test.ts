@@ -8,6 +8,7 @@ const FACTS: BlockFacts = {
   records: new Map(),
   checkpoint: 10,
   isReplaced: false,
+  halt: undefined,
 };
 const providers = [{ head: 9 }, { head: 10 }, { head: null }] as never;
 
@@ -30,6 +31,10 @@ test.each([
   {
     facts: { isReplaced: true },
     last: 'committed stopped: another block replaced this one',
+  },
+  {
+    facts: { halt: 'block 0 differs', isReplaced: true },
+    last: 'committed stopped: the chain is halted: block 0 differs',
   },
 ])('a block that is not committed has the reason: $last', ({ facts, last }) => {
   expect(stagesOf(facts).at(-1)).toBe(last);

@@ -24,6 +24,8 @@ export interface BlockFacts {
   checkpoint: number | null;
   /** Whether the chain now has another block at this height. */
   isReplaced: boolean;
+  /** Why the chain is halted, if the block may not be on it; undefined otherwise. */
+  halt: string | undefined;
 }
 
 const reason = (
@@ -39,7 +41,7 @@ const reason = (
  * @param trouble readable reason why the nodes could not be queried; undefined if they could
  */
 export function toBlockStages(
-  { chain, number, records, checkpoint, isReplaced }: BlockFacts,
+  { chain, number, records, checkpoint, isReplaced, halt }: BlockFacts,
   health: Pick<ChainReport, 'providers'> | undefined,
   trouble: string | undefined,
 ): ExplainReason[] {
@@ -63,16 +65,20 @@ export function toBlockStages(
   const committed =
     checkpoint === null ? 'nothing is committed yet' : `committed up to block ${checkpoint}`;
   stages.push(
-    isReplaced
-      ? reason('committed', 'stopped', 'another block replaced this one')
-      : reason(
-          'committed',
-          checkpoint !== null && checkpoint >= number ? 'passed' : 'waiting',
-          committed,
-        ),
+    halt !== undefined
+      ? reason('committed', 'stopped', describeHalt(halt))
+      : isReplaced
+        ? reason('committed', 'stopped', 'another block replaced this one')
+        : reason(
+            'committed',
+            checkpoint !== null && checkpoint >= number ? 'passed' : 'waiting',
+            committed,
+          ),
   );
   return stages;
 }
+
+const describeHalt = (halt: string): string => `the chain is halted: ${halt}`;
 
 /**
  * Returns the verdict of a stream for a block, with its reasons.
@@ -151,6 +157,10 @@ export function toStreamVerdict(
   stages.push(...(records.length > 0 ? recordReasons(records) : [unmatchedReason(stream)]));
   if (!records.some(({ included }) => included)) return verdict('not-matched', stages);
 
+  if (facts.halt !== undefined) {
+    stages.push(reason('match', 'waiting', describeHalt(facts.halt)));
+    return verdict('waiting', stages);
+  }
   if (facts.isReplaced) {
     stages.push(reason('match', 'stopped', 'the block left the chain before it was matched'));
   } else if (number === undefined || facts.checkpoint === null || facts.checkpoint < number) {

@@ -4,6 +4,8 @@ import type { StreamOptions, StreamRecord } from '../../../store/streams/contrac
 export interface ProblemNeeds {
   /** Returns whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
+  /** Returns why blocks of this chain are not read at the moment; undefined if they are. */
+  whyDown(chain: string): string | undefined;
   /** Returns whether it is known that no node of this chain traces blocks. */
   lacksTraces(chain: string): boolean;
   /** Returns the events whose filters cannot be read, because they are not in the stream's ABI. */
@@ -26,6 +28,10 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
     problems.push(
       `No source for ${missing.map(networkOf).join(', ')}: start the service with ${flags.join(' ')}`,
     );
+  }
+  for (const chain of record.chainIds.filter((each) => !missing.includes(each))) {
+    const why = needs.whyDown(chain);
+    if (why !== undefined) problems.push(`${networkOf(chain)} is down: ${why}`);
   }
   if (record.family === 'aptos') return problems.join('. ');
   const unread = needs.unreadEvents(record.options);
