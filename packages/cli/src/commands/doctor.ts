@@ -178,7 +178,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
 
 /** Returns whether the chain waits until it is resumed. */
 async function isHalted(sluice: SluiceClient, chain: string): Promise<boolean> {
-  const [newest] = await sluice.listGaps({ chain, limit: 1 });
+  const [newest] = await sluice.listGaps({ chain });
   return newest?.kind === 'halted' && newest.endedAt === null;
 }
 
