@@ -1,4 +1,4 @@
-/** Tests local chains that begin anew or go back, with a real anvil. */
+/** Tests local chains that restart or go back, with a real anvil. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ const isReceived = (delivery: string): Promise<unknown> =>
   until(`received ${delivery}`, () => received().includes(delivery), 20_000);
 
 describe.each(['url', 'wsUrl'] as const)('a local chain at its %s', (url) => {
-  test('that begins anew is followed from its first block, and announced', async () => {
+  test('that restarts is followed from its first block, and announced', async () => {
     await start(anvil[url]);
     await mine(1_024);
     await pay();
@@ -104,8 +104,8 @@ describe.each(['url', 'wsUrl'] as const)('a local chain at its %s', (url) => {
     await isAt(1 + CONFIRMATIONS);
     await isReceived(`confirmed ${first}`);
     const { message } = await health();
-    expect(message).toContain('began anew');
-    expect(served.output()).toContain('chain began anew');
+    expect(message).toContain('restarted');
+    expect(served.output()).toContain('chain restarted');
     const [gap] = await sluice.listGaps({ chain: CHAIN });
     expect(gap).toMatchObject({ kind: 'restarted', to: 0 });
     expect(gap!.reason).toMatch(/^block 0 is 0x.*The earlier chain ended at block 1025/);

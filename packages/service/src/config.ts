@@ -35,10 +35,7 @@ export interface ChainConfig {
   confirmations?: number | 'finalized' | undefined;
   /** Milliseconds between polls of the head. Default: adapted to the chain's block time. */
   pollMs?: number | undefined;
-  /**
-   * Whether to follow the new chain, instead of halting, if the chain began anew. Default: true if
-   * all nodes are on this machine or in a private network.
-   */
+  /** Whether to follow a restarted chain instead of halting. Default: if its nodes are local. */
   resetWhenReplaced?: boolean | undefined;
   /** The evidence that a block needs. Default: `evidence`. */
   trust?: ChainTrust | undefined;

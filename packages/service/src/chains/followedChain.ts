@@ -63,7 +63,7 @@ export interface FollowedChain<Calls = ChainCalls> {
 
 /**
  * Returns what a chain may do without halting. A chain whose nodes all have local addresses may
- * begin anew; unless it is a public network, it may also go back any number of blocks.
+ * restart; unless it is a public network, it may also go back any number of blocks.
  */
 export function toForkRules(
   {

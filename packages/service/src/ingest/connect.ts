@@ -1,6 +1,6 @@
 /**
  * Checks that the source serves the chain of the ledger, at the start and after every interruption,
- * and follows a chain that began anew from its start.
+ * and follows a chain that restarted from its start.
  */
 import type { Log } from '../base/log.ts';
 import type { BlockHeader, BlockRef, Checkpoint } from '../store/blocks/contract.ts';
@@ -18,7 +18,7 @@ export interface ForkOptions {
   isFinal?: boolean | undefined;
   /**
    * True to follow the new chain if the nodes serve a different one, such as a local chain that
-   * began anew. Default: false, which halts the chain.
+   * restarted. Default: false, which halts the chain.
    */
   resetWhenReplaced?: boolean | undefined;
   /**
@@ -58,7 +58,7 @@ export async function connect(
     log.info('chain first seen', { chain, block: latest.number });
     return;
   }
-  if (await beginIfReplaced(options, { ...surroundings, onHead })) return;
+  if (await followIfReplaced(options, { ...surroundings, onHead })) return;
   if (await confirming.refresh()) await local.load(checkpoint.number);
 }
 
@@ -66,7 +66,7 @@ export async function connect(
  * Follows the source's chain from its start if it is not the chain of the ledger, and returns true;
  * halts the chain instead unless `resetWhenReplaced` is set.
  */
-export async function beginIfReplaced(
+export async function followIfReplaced(
   options: ForkOptions,
   { source, local, log, onHead }: Surroundings & { onHead?(head: BlockRef): void },
 ): Promise<boolean> {
@@ -81,26 +81,26 @@ export async function beginIfReplaced(
   });
   if (replaced === undefined) return false;
   if (!options.resetWhenReplaced) throw haltError(`${replaced}: ${describeForeign(options)}`);
-  await beginAnew(options.chain, { source, local, log }, { latest, genesisHash, why: replaced });
+  await followNew(options.chain, { source, local, log }, { latest, genesisHash, why: replaced });
   return true;
 }
 
 /** Maximum height of a new chain that is followed from its first block. */
-const MAX_BLOCKS_ANEW = 10_000;
+const MAX_NEW_BLOCKS = 10_000;
 
 /** Follows a new chain from block 1, or from its head if it is already long. */
-export async function beginAnew(
+export async function followNew(
   chain: string,
   { source, local, log }: Surroundings,
   { latest, genesisHash, why }: { latest: BlockHeader; genesisHash: string; why: string },
 ): Promise<void> {
   const ended = (await local.readCheckpoint())?.number;
-  const isShort = latest.number <= MAX_BLOCKS_ANEW;
+  const isShort = latest.number <= MAX_NEW_BLOCKS;
   const start = (isShort ? await readKept(source, 0) : undefined) ?? latest;
   await local.startAt(start, genesisHash, {
-    why: `${why}: the chain began anew. The earlier chain ended at block ${ended}; the new one is followed from block ${start.number + 1}`,
+    why: `${why}: the chain restarted. The earlier chain ended at block ${ended}; the new one is followed from block ${start.number + 1}`,
   });
-  log.warn('chain began anew', { chain, reason: why, ended, from: start.number + 1 });
+  log.warn('chain restarted', { chain, reason: why, ended, from: start.number + 1 });
 }
 
 /** Describes how the source differs from the checkpoint's chain; undefined if they match. */
@@ -143,4 +143,4 @@ export const describeYounger = (latest: BlockHeader, tip: BlockHeader): string |
 
 /** Describes the problem and the fix if the source serves the blocks of a different chain. */
 export const describeForeign = ({ chain, flag = '--chain' }: ForkOptions): string =>
-  `the node serves a different chain with this ID. Point ${flag} at the right node. If the chain began anew, follow the new one: sluice chains resume ${chain} --from <block>`;
+  `the node serves a different chain with this ID. Point ${flag} at the right node. If the chain restarted, follow the new one: sluice chains resume ${chain} --from <block>`;

@@ -117,7 +117,7 @@ test('a chain of another genesis is followed from its first block, or from its h
   );
 });
 
-test('a devnet with the same genesis began anew if its head is lower and newer, and is waited for if older', async () => {
+test('a devnet with the same genesis restarted if its head is lower and newer, and is waited for if older', async () => {
   const deep = [0, 1, 2].map((number) => header(number, 'c'));
   const young = { ...header(2, 'c'), timestamp: 9 };
   const anew = open(deep, { isDevnet: true }, { head: young });
@@ -128,7 +128,7 @@ test('a devnet with the same genesis began anew if its head is lower and newer, 
   expect(old.calls).toEqual(['clear']);
 });
 
-test('a final chain began anew if its head is lower and newer', async () => {
+test('a final chain restarted if its head is lower and newer', async () => {
   const young = { ...header(2, 'c'), timestamp: 9 };
   const known = [header(0, 'c'), young];
   const anew = open(known, { isFinal: true, resetWhenReplaced: true }, { head: young });

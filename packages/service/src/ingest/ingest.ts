@@ -21,8 +21,8 @@ import {
 } from './localChain.ts';
 import {
   type ForkOptions,
-  beginAnew,
-  beginIfReplaced,
+  followNew,
+  followIfReplaced,
   connect,
   describeForeign,
   describeYounger,
@@ -300,7 +300,7 @@ export function createFollowing(
     const tip = local.tip()!;
     const younger = describeYounger(latest, tip);
     if (younger !== undefined) {
-      return beginAnew(chain, { source, local, log }, { latest, genesisHash, why: younger });
+      return followNew(chain, { source, local, log }, { latest, genesisHash, why: younger });
     }
     if (latest.number <= tip.number) {
       throw new SourceError(
@@ -328,10 +328,10 @@ export function createFollowing(
       // newest block may be incomplete.
       if (latest.number === number) return isFinal ? source.readHeader(number) : latest;
       // A head at or below the local tip is not new, unless the node is now on another branch, or the
-      // chain went back or began anew.
+      // chain went back or restarted.
       if (isFinal) {
         const isYounger = describeYounger(latest, local.tip()!) !== undefined;
-        if (isYounger) await beginIfReplaced(options, { source, local, log });
+        if (isYounger) await followIfReplaced(options, { source, local, log });
         return undefined;
       }
       const window = local.window();
@@ -372,7 +372,7 @@ export function createFollowing(
           // Checks that the parent exists, because a made-up hash does not prove a reorg.
           await readParent(branch[0]);
           committing.clear();
-          if (await beginIfReplaced(options, { source, local, log })) return;
+          if (await followIfReplaced(options, { source, local, log })) return;
           if (isDevnet) return startOver(verdict.oldest);
           throw haltError(
             `a reorg reaches below block ${verdict.oldest}, the oldest block in the ledger's window; no block was skipped. ` +

@@ -338,7 +338,7 @@ describe('a faulty node', () => {
     );
   });
 
-  test('of a local network that began anew is followed from its first block', async () => {
+  test('of a local network that restarted is followed from its first block', async () => {
     await start();
     await watchBob();
     await caughtUp();
