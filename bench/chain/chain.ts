@@ -9,6 +9,7 @@ const PARTS: Record<string, () => Promise<Figures>> = {
   dense: async () => (await import('./backfill.ts')).measureDense(),
   sparse: async () => (await import('./backfill.ts')).measureSparse(),
   remote: async () => (await import('./ranges.ts')).measureRemote(),
+  large: async () => (await import('./large.ts')).measureLarge(),
   websocket: async () => (await import('./latency.ts')).measureWebSocket(),
   http: async () => (await import('./latency.ts')).measureHttp(),
   idle: async () => (await import('./idle.ts')).measureIdle(),

@@ -9,7 +9,7 @@ import { address, draft, useStore } from '../store/suite/storeTools.test-only.ts
 import type { EvmStreamRecord } from '../store/streams/contract.ts';
 import { createStreamIndex } from './evm/match.ts';
 import { createStreamFinder, followRules } from './loadedRules.ts';
-import type { SingleStream } from './ruleIndex.ts';
+import type { RuleReads, SingleStream } from './ruleIndex.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-rules-'));
 const tools = useStore(() => openSqliteStore(folder));
@@ -22,8 +22,15 @@ const MOST = 30;
 function openFinder(maxKeptBytes?: number) {
   const { store } = tools;
   const pages = new Map<string, number>();
-  const reads = {
-    readRules: store.readRules,
+  let gate: Promise<void> | undefined;
+  let hasRead = (): void => {};
+  const reads: RuleReads = {
+    async readRules(...args) {
+      const rules = await store.readRules(...args);
+      hasRead();
+      await gate;
+      return rules as never;
+    },
     readAddressChanges: store.readAddressChanges,
     readAddresses(id: string, after?: string) {
       pages.set(id, (pages.get(id) ?? 0) + 1);
@@ -36,7 +43,17 @@ function openFinder(maxKeptBytes?: number) {
     ...{ index, refresh, store: reads, createIndex: createStreamIndex, maxKeptBytes },
   });
   const find = async (id: string) => findBy((await store.readStream(id)) as EvmStreamRecord);
-  return { find, pages, refresh };
+  /** Starts a refresh that has read the rules, and returns a function that lets it continue. */
+  const startRefresh = async (): Promise<() => void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const reading = new Promise<void>((done) => (hasRead = done));
+    gate = promise;
+    void refresh();
+    await reading;
+    gate = undefined;
+    return resolve;
+  };
+  return { find, pages, refresh, startRefresh };
 }
 
 function listWatched(stream: SingleStream<'evm', unknown>): number[] {
@@ -118,13 +135,14 @@ test('the addresses of streams that are not matched are kept for the ones used l
 });
 
 test('a change before the call applies, even if a refresh is already running', async () => {
-  const { find, refresh } = openFinder();
+  const { find, refresh, startRefresh } = openFinder();
   const { id } = await tools.store.createStream(draft(['0x1']));
   await refresh();
-  const running = refresh();
+  const proceed = await startRefresh();
   await add(id, [7]);
-  expect(listWatched(await find(id))).toEqual([7]);
-  await running;
+  const found = find(id);
+  proceed();
+  expect(listWatched(await found)).toEqual([7]);
 });
 
 test('a stream that is paused after it was found is reported, and never without its addresses', async () => {
