@@ -53,7 +53,7 @@ function openFinder(maxKeptBytes?: number) {
     gate = undefined;
     return resolve;
   };
-  return { find, pages, refresh, startRefresh };
+  return { find, findBy, pages, refresh, startRefresh };
 }
 
 function listWatched(stream: SingleStream<'evm', unknown>): number[] {
@@ -135,12 +135,13 @@ test('the addresses of streams that are not matched are kept for the ones used l
 });
 
 test('a change before the call applies, even if a refresh is already running', async () => {
-  const { find, refresh, startRefresh } = openFinder();
+  const { findBy, refresh, startRefresh } = openFinder();
   const { id } = await tools.store.createStream(draft(['0x1']));
   await refresh();
   const proceed = await startRefresh();
   await add(id, [7]);
-  const found = find(id);
+  const record = (await tools.store.readStream(id)) as EvmStreamRecord;
+  const found = findBy(record);
   proceed();
   expect(listWatched(await found)).toEqual([7]);
 });
