@@ -22,8 +22,8 @@ export interface Network {
   readonly sources: readonly string[];
 }
 
-interface Row extends Partial<Omit<Network, 'name'>> {
-  /** Chain IDs by name of the chain. */
+interface Row extends Partial<Network> {
+  /** Chain IDs by name of the chain; empty if the chains of the network have any ID. */
   chains: Readonly<Record<string, string>>;
 }
 
@@ -183,7 +183,8 @@ const ROWS: readonly Row[] = [
     sources: ['https://github.com/cosmos/evm'],
   },
   {
-    chains: { 'Polygon Edge': '' },
+    chains: {},
+    name: 'Polygon Edge',
     deviations: [...OWN_BLOCKS, 'log-indices'],
     notes:
       'Private networks with any chain ID. Log indices restart in each transaction. Each block settles first, unless two operators agree.',
@@ -273,22 +274,26 @@ const UNKNOWN: Network = toNetwork('Other networks', {
 
 const BY_CHAIN: ReadonlyMap<string, Network> = new Map(
   ROWS.flatMap((row) =>
-    Object.entries(row.chains)
-      .filter(([, chain]) => chain !== '')
-      .map(([name, chain]) => [chain, toNetwork(name, row)]),
+    Object.entries(row.chains).map(([name, chain]) => [chain, toNetwork(name, row)]),
   ),
 );
 
 /** Returns what is known about the network with this chain ID. */
 export const networkOf = (chain: string): Network => BY_CHAIN.get(chain) ?? UNKNOWN;
 
-/** Lists the rows of the table for the documentation: each network with the names of its chains. */
-export const listNetworks = (): { names: string[]; network: Network }[] => [
+/** A row of the table: a kind of network, and its chain IDs by name. */
+export interface NetworkRow {
+  chains: Readonly<Record<string, string>>;
+  network: Network;
+}
+
+/** Lists the rows of the table; the last one is of networks that are not listed. */
+export const listNetworks = (): NetworkRow[] => [
   ...ROWS.map((row) => {
-    const names = Object.keys(row.chains);
-    return { names, network: toNetwork(names[0]!, row) };
+    const { chains, name = Object.keys(chains)[0]! } = row;
+    return { chains, network: toNetwork(name, row) };
   }),
-  { names: [UNKNOWN.name], network: UNKNOWN },
+  { chains: {}, network: UNKNOWN },
 ];
 
 function toNetwork(name: string, { chains: _chains, ...row }: Row): Network {
