@@ -1,7 +1,15 @@
 /** Encodes the transaction types of networks other than Ethereum. */
 import { type Json, object } from '../../json.ts';
-import { callOf, feeMarketFieldsOf, feesOf, signatureOf } from './callFields.ts';
-import { accessListOf, bytesOf, optionalBytes, quantityOf } from './fields.ts';
+import {
+  accessListOf,
+  bytesOf,
+  callOf,
+  feeMarketFieldsOf,
+  feesOf,
+  optionalBytes,
+  quantityOf,
+  signatureOf,
+} from './fields.ts';
 import type { RlpItem } from './rlp.ts';
 
 /** Encoders by transaction type. An encoder returns undefined if it lacks a part. */

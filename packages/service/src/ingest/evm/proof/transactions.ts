@@ -5,8 +5,16 @@ import { keccak256 } from '@sluice/kit/contract';
 import { type Json, list, object, optionalHex } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import { toAccountAbstractionFields } from './accountAbstraction.ts';
-import { callOf, feeMarketFieldsOf, signatureOf } from './callFields.ts';
-import { accessListOf, bytesOf, quantityBytes, quantityOf, toBytes } from './fields.ts';
+import {
+  accessListOf,
+  bytesOf,
+  callOf,
+  feeMarketFieldsOf,
+  quantityBytes,
+  quantityOf,
+  signatureOf,
+  toBytes,
+} from './fields.ts';
 import { NETWORK_TYPES, toCeloLegacyFields } from './networkTypes.ts';
 import { type RlpItem, encodeRlp } from './rlp.ts';
 import { toTempoFields } from './tempo.ts';
