@@ -8,14 +8,12 @@ export interface Arrivals {
   /**
    * Records that a block arrived after `afterMs` and no later than `byMs`, on the same clock as the
    * polls.
+   *
+   * @param blockMs the best current estimate of the block time
    */
-  observe(afterMs: number, byMs: number): void;
+  observe(afterMs: number, byMs: number, blockMs: number): void;
   /** Returns whether the model has recently predicted arrivals clearly better than chance. */
   isReliable(): boolean;
-  /**
-   * Returns the number of blocks observed since the model was last reliable, or since the start.
-   */
-  unsureBlocks(): number;
   /**
    * Returns when to poll next for the block after the last observed block. The plan minimizes the
    * expected delay, with at most about `pollsPerBlock` polls per block.
@@ -40,12 +38,6 @@ const BLUR = 0.25;
  * detected.
  */
 const ANYWHERE = 0.002;
-/**
- * Share of each shift of the phase that corrects the block time, and maximum relative correction.
- */
-const PERIOD_GAIN = 0.05;
-const PERIOD_RANGE = 0.01;
-const SETTLED_BLOCKS = 8;
 /** Minimum gain in log-likelihood over a uniform phase, and number of blocks to average it over. */
 const RELIABLE_GAIN = 0.2;
 const GAIN_BLOCKS = 8;
@@ -67,19 +59,16 @@ const POLL_COST_MAX_MS = 10_000;
 
 const modulo = (value: number, divisor: number): number => ((value % divisor) + divisor) % divisor;
 
-const clamp = (value: number, range: number): number => Math.min(range, Math.max(-range, value));
-
-/** @param blockMs nominal block time */
+/** @param blockMs first estimate of the block time */
 export function createArrivals(blockMs: number): Arrivals {
-  const bins = Math.min(MAX_BINS, Math.round(blockMs / BIN_MS));
+  const bins = Math.min(MAX_BINS, Math.max(2, Math.round(blockMs / BIN_MS)));
   let phases = new Float64Array(bins).fill(1 / bins);
   let periodMs = blockMs;
   /** A time at which the phase is 0. */
   let originMs = 0;
   /** Estimated time at which the newest block arrived. */
-  let arrivedMs = -Infinity;
+  let arrivedMs = 0;
   let observed = 0;
-  let unsure = 0;
   let gain = 0;
   /**
    * Planned polls for the next block, from the start of its period. Recomputed after each block.
@@ -121,32 +110,24 @@ export function createArrivals(blockMs: number): Arrivals {
     );
   };
 
-  const correctPeriod = (shift: number, atMs: number): void => {
-    const phase = phaseOf(atMs);
-    if (observed > SETTLED_BLOCKS) {
-      // A shift beyond the range comes from a better estimate of the phase, not from drift.
-      const drift = clamp(shift - Math.round(shift), PERIOD_RANGE);
-      const corrected = periodMs * (1 + PERIOD_GAIN * drift);
-      periodMs = blockMs + clamp(corrected - blockMs, PERIOD_RANGE * blockMs);
-    }
-    originMs = atMs - phase * periodMs;
+  /** Changes the period, but not the phase of this time. */
+  const setPeriod = (newMs: number, atMs: number): void => {
+    originMs = atMs - phaseOf(atMs) * newMs;
+    periodMs = newMs;
   };
 
   return {
     isReliable,
-    unsureBlocks: () => unsure,
-    observe(afterMs, byMs) {
+    observe(afterMs, byMs, newBlockMs) {
       plan = undefined;
+      setPeriod(newBlockMs, arrivedMs);
       arrivedMs = (afterMs + byMs) / 2;
       observed++;
-      unsure = isReliable() ? 0 : unsure + 1;
-      const center = readCenter();
       blur();
       const width = Math.max(1, Math.ceil(((byMs - afterMs) / periodMs) * bins));
       // An interval of a complete period contains no information about the phase.
       if (width >= bins) return;
       narrow(Math.floor(phaseOf(byMs) * bins) - width + 1, width);
-      correctPeriod(readCenter() - center, byMs);
     },
     nextPollAt(lastPollMs, { gapMs, overdueMs, pollsPerBlock }) {
       // Periods start where arrivals are least likely, so that each period contains one block.

@@ -4,6 +4,7 @@
  */
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
+import { createBlockPace } from './blockPace.ts';
 
 export interface Poll {
   /** Start of the poll, in milliseconds on a monotonic clock. */
@@ -26,46 +27,64 @@ export interface PollSchedule {
  * than with even polling.
  */
 const SHARE_OF_EVEN = 0.95;
-/**
- * Block time, in intervals of even polling, below which a chain gets a fixed number of polls per
- * block.
- */
-const SHORT_BLOCK = 1.5;
-const POLLS_PER_SHORT_BLOCK = 2.8;
+/** Average number of polls per block of a chain with short blocks. */
+const POLLS_PER_BLOCK = 2.8;
+/** Minimum average time between polls, however short the block time is. */
+const FASTEST_MS = 100;
+/** Time without a new block after which polls are at most as frequent as even polls. */
+const SILENT_MS = 10_000;
 /**
  * Maximum number of unused polls that are saved for later, in addition to the polls of one block.
  */
 const SPARE_POLLS = 3;
 /** Minimum time between polls. More frequent polls would hardly find a block earlier. */
-const MIN_GAP_MS = 30;
+const MIN_GAP_MS = 12;
 /** Weight of the newest round trip in the moving average. */
 const ROUND_TRIP_WEIGHT = 0.2;
 /**
- * Number of blocks out of every `SEARCH_AGAIN_BLOCKS` for which a chain with short blocks is polled
- * more often, in search of a pace.
+ * Time between polls that search for the phase, relative to the average. It is not 1, so that the
+ * phase of the polls changes, even if the block time is a multiple of the time between polls.
  */
-const SEARCH_BLOCKS = 32;
-const SEARCH_AGAIN_BLOCKS = 1_024;
+const SEARCH_SPACING = 0.95;
+/** Relative change of the block time after which the phase of the arrivals is learned again. */
+const OTHER_PACE = 0.02;
 
 /** @param evenMs time between polls of a chain without a steady pace */
 export function createPollSchedule(evenMs: number): PollSchedule {
-  const blockTime = createBlockTime(evenMs);
+  const pace = createBlockPace();
   let last: Poll | undefined;
   let roundTripMs = 0;
-  let blockMs: number | undefined;
-  let arrivals: Arrivals | undefined;
+  let arrivals: { model: Arrivals; blockMs: number } | undefined;
+  /** Start of the poll that found the newest block. */
+  let foundMs = 0;
   /** Number of further polls that the average rate allows now. */
   let allowed = 0;
 
-  const isShort = (ms: number): boolean => ms < SHORT_BLOCK * evenMs;
-  /** Returns the average rate for this block time, in polls per millisecond. */
-  const rateOf = (ms: number): number =>
-    isShort(ms) ? POLLS_PER_SHORT_BLOCK / ms : SHARE_OF_EVEN / evenMs;
+  /** Returns the average time between polls for this block time. */
+  const spacingOf = (blockMs: number): number =>
+    Math.min(evenMs / SHARE_OF_EVEN, Math.max(FASTEST_MS, blockMs / POLLS_PER_BLOCK));
+  /** Returns the time between evenly spaced polls for this block time. */
+  const evenOf = (blockMs = evenMs): number => Math.min(evenMs, Math.max(FASTEST_MS, blockMs));
 
   const spend = (sinceMs: number, nowMs: number): void => {
-    const rate = blockMs === undefined ? SHARE_OF_EVEN / evenMs : rateOf(blockMs);
-    const most = rate * (blockMs ?? 0) + SPARE_POLLS;
-    allowed = Math.max(0, Math.min(most, allowed + (nowMs - sinceMs) * rate) - 1);
+    const blockMs = arrivals?.blockMs ?? evenMs;
+    const spacingMs = spacingOf(blockMs);
+    const most = blockMs / spacingMs + SPARE_POLLS;
+    allowed = Math.max(0, Math.min(most, allowed + (nowMs - sinceMs) / spacingMs) - 1);
+  };
+
+  /** Updates the models of the arrivals. The block arrived between these two polls. */
+  const observe = (number: number, afterMs: number, byMs: number): void => {
+    foundMs = byMs;
+    pace.observe(number, afterMs, byMs);
+    const blockMs = pace.steadyMs();
+    if (blockMs === undefined || blockMs < FASTEST_MS) {
+      arrivals = undefined;
+      return;
+    }
+    const isSame = arrivals !== undefined && Math.abs(blockMs / arrivals.blockMs - 1) <= OTHER_PACE;
+    arrivals = { model: isSame ? arrivals!.model : createArrivals(blockMs), blockMs };
+    arrivals.model.observe(afterMs, byMs, blockMs);
   };
 
   return {
@@ -76,66 +95,29 @@ export function createPollSchedule(evenMs: number): PollSchedule {
       if (before === undefined) return;
       spend(before.sentMs, poll.sentMs);
       if (poll.head.hash === before.head.hash) return;
-      const found = blockTime.observe(before.head, poll.head);
-      if (found !== blockMs) arrivals = found === undefined ? undefined : createArrivals(found);
-      blockMs = found;
-      arrivals?.observe(before.sentMs, poll.sentMs);
+      observe(poll.head.number, before.sentMs, poll.sentMs);
     },
     nextAt() {
       if (last === undefined) return 0;
       const { sentMs } = last;
       const evenAt = sentMs + evenMs;
-      if (blockMs === undefined || arrivals === undefined) return evenAt;
-      const rate = rateOf(blockMs);
-      if (!arrivals.isReliable()) {
-        const searches = arrivals.unsureBlocks() % SEARCH_AGAIN_BLOCKS < SEARCH_BLOCKS;
-        return isShort(blockMs) && searches ? sentMs + 1 / rate : evenAt;
-      }
-      const pollsPerBlock = rate * blockMs;
-      const dueAt = arrivals.nextPollAt(sentMs, {
+      const isSilent = sentMs - foundMs > Math.max(SILENT_MS, 2 * (arrivals?.blockMs ?? 0));
+      if (isSilent) return evenAt;
+      if (arrivals === undefined) return sentMs + evenOf(pace.averageMs());
+      const { model, blockMs } = arrivals;
+      const spacingMs = spacingOf(blockMs);
+      if (!model.isReliable()) return sentMs + Math.min(evenMs, SEARCH_SPACING * spacingMs);
+      const pollsPerBlock = blockMs / spacingMs;
+      const dueAt = model.nextPollAt(sentMs, {
         gapMs: Math.max(MIN_GAP_MS, roundTripMs),
         overdueMs: evenMs,
         pollsPerBlock: SHARE_OF_EVEN * pollsPerBlock,
       });
       // Looks for an early block with a poll that would otherwise go unused.
-      const unusedAt = sentMs + (pollsPerBlock + SPARE_POLLS - allowed) / rate;
+      const unusedAt = sentMs + (pollsPerBlock + SPARE_POLLS - allowed) * spacingMs;
       const spareAt = Math.max(sentMs + Math.min(evenMs, blockMs / 2), unusedAt);
-      const affordableAt = Math.min(evenAt, sentMs + Math.max(0, 1 - allowed) / rate);
+      const affordableAt = Math.min(evenAt, sentMs + Math.max(0, 1 - allowed) * spacingMs);
       return Math.max(Math.min(dueAt, spareAt), affordableAt);
-    },
-  };
-}
-
-const OBSERVED_BLOCKS = 16;
-const NEEDED_BLOCKS = 8;
-/** Minimum share of blocks that have the most frequent distance from their parent. */
-const STEADY_SHARE = 0.6;
-/** Minimum ratio of the average to the most frequent distance. Skipped blocks only increase it. */
-const MIN_AVERAGE = 0.95;
-const MAX_BLOCK_MS = 30_000;
-
-/** Finds the block time from the timestamps of headers, which are in seconds. */
-function createBlockTime(minMs: number): {
-  /**
-   * Returns the block time in milliseconds; undefined if it is unknown, unsteady, below `minMs` or
-   * above `MAX_BLOCK_MS`.
-   */
-  observe(before: BlockHeader, head: BlockHeader): number | undefined;
-} {
-  const distances: number[] = [];
-  return {
-    observe(before, head) {
-      const blocks = head.number - before.number;
-      if (blocks > 0) distances.push((head.timestamp - before.timestamp) / blocks);
-      if (distances.length > OBSERVED_BLOCKS) distances.shift();
-      if (distances.length < NEEDED_BLOCKS) return undefined;
-      const counts = [...Map.groupBy(distances, (seconds) => seconds)];
-      const [usual, same] = counts.reduce((a, b) => (b[1].length > a[1].length ? b : a));
-      const average = distances.reduce((sum, seconds) => sum + seconds, 0) / distances.length;
-      const isSteady =
-        same.length >= STEADY_SHARE * distances.length && average >= MIN_AVERAGE * usual;
-      const ms = usual * 1_000;
-      return isSteady && ms >= minMs && ms <= MAX_BLOCK_MS ? ms : undefined;
     },
   };
 }
