@@ -10,7 +10,12 @@ export interface EvmChain {
   readonly code: string;
   /** Symbol of the native currency. */
   readonly currency: string;
-  /** Number of blocks that must follow before the `confirmed: true` delivery. */
+  /** Usual time between blocks, in milliseconds. */
+  readonly blockMs: number;
+  /**
+   * Number of blocks that must follow before the `confirmed: true` delivery: the hosted service's
+   * number, or more if blocks have become faster since it was set, so that it takes as long.
+   */
   readonly confirmations: number;
   /** True if the hosted service offers internal transactions on this chain. */
   readonly internalTransactions: boolean;
@@ -24,47 +29,55 @@ const chain = (
   name: string,
   code: string,
   currency: string,
-  confirmations: number,
+  /** `was`: time between blocks when the hosted service set its number. Default: the same. */
+  { blockMs, was = blockMs }: { blockMs: number; was?: number },
+  hostedConfirmations: number,
   internalTransactions = true,
-): EvmChain => ({ id, name, code, currency, confirmations, internalTransactions });
+): EvmChain => {
+  const confirmations = Math.max(
+    hostedConfirmations,
+    Math.ceil((hostedConfirmations * was) / blockMs),
+  );
+  return { id, name, code, currency, blockMs, confirmations, internalTransactions };
+};
 
 export const EVM_CHAINS: readonly EvmChain[] = [
-  chain('0x1', 'Ethereum', 'ETH', 'ETH', 12),
-  chain('0xaa36a7', 'Sepolia', 'SEP', 'ETH', 18),
-  chain('0x4268', 'Holesky', 'HOL', 'ETH', 18),
-  chain('0x89', 'Polygon', 'POL', 'POL', 100),
-  chain('0x13882', 'Polygon Amoy', 'AMOY', 'POL', 100),
-  chain('0x38', 'BNB Smart Chain', 'BNB', 'BNB', 18),
-  chain('0x61', 'BNB Testnet', 'TBNB', 'BNB', 18),
-  chain('0xa4b1', 'Arbitrum', 'ARB', 'ETH', 18),
-  chain('0x66eee', 'Arbitrum Sepolia', 'ARBSEP', 'ETH', 600),
-  chain('0x2105', 'Base', 'BASE', 'ETH', 100),
-  chain('0x14a34', 'Base Sepolia', 'BASESEP', 'ETH', 100),
-  chain('0xa', 'Optimism', 'OP', 'ETH', 500),
-  chain('0xaa37dc', 'Optimism Sepolia', 'OPSEP', 'ETH', 600),
-  chain('0xe708', 'Linea', 'LINEA', 'ETH', 100),
-  chain('0xe705', 'Linea Sepolia', 'LINSEP', 'ETH', 100),
-  chain('0xa86a', 'Avalanche', 'AVAX', 'AVAX', 100),
-  chain('0xfa', 'Fantom', 'FTM', 'FTM', 100),
-  chain('0xfa2', 'Fantom Testnet', 'TFTM', 'FTM', 100),
-  chain('0x19', 'Cronos', 'CRO', 'CRO', 100, false),
-  chain('0x64', 'Gnosis', 'GNO', 'xDAI', 100, false),
-  chain('0x27d8', 'Gnosis Chiado', 'CHIADO', 'xDAI', 100, false),
-  chain('0x15b38', 'Chiliz', 'CHZ', 'CHZ', 100),
-  chain('0x15b32', 'Chiliz Testnet', 'TCHZ', 'CHZ', 100),
-  chain('0x504', 'Moonbeam', 'GLMR', 'GLMR', 100, false),
-  chain('0x505', 'Moonriver', 'MOVR', 'MOVR', 100, false),
-  chain('0x507', 'Moonbase', 'MBASE', 'DEV', 100, false),
-  chain('0x2eb', 'Flow', 'FLOW', 'FLOW', 100),
-  chain('0x221', 'Flow Testnet', 'TFLOW', 'FLOW', 100),
-  chain('0x7e4', 'Ronin', 'RON', 'RON', 100),
-  chain('0x7e5', 'Ronin Saigon', 'SAIGON', 'RON', 100),
-  chain('0x46f', 'Lisk', 'LISK', 'ETH', 100),
-  chain('0x106a', 'Lisk Sepolia', 'LISKSEP', 'ETH', 100),
-  chain('0x171', 'PulseChain', 'PLS', 'PLS', 100, false),
-  chain('0x3e7', 'HyperEVM', 'HYPE', 'HYPE', 100),
-  chain('0x8f', 'Monad', 'MON', 'MON', 100),
-  chain('0x7a69', 'Local chain', 'LOCAL', 'ETH', 2),
+  chain('0x1', 'Ethereum', 'ETH', 'ETH', { blockMs: 12_000 }, 12),
+  chain('0xaa36a7', 'Sepolia', 'SEP', 'ETH', { blockMs: 12_000 }, 18),
+  chain('0x4268', 'Holesky', 'HOL', 'ETH', { blockMs: 12_000 }, 18),
+  chain('0x89', 'Polygon', 'POL', 'POL', { blockMs: 2_000 }, 100),
+  chain('0x13882', 'Polygon Amoy', 'AMOY', 'POL', { blockMs: 2_000 }, 100),
+  chain('0x38', 'BNB Smart Chain', 'BNB', 'BNB', { blockMs: 450 }, 18),
+  chain('0x61', 'BNB Testnet', 'TBNB', 'BNB', { blockMs: 450 }, 18),
+  chain('0xa4b1', 'Arbitrum', 'ARB', 'ETH', { blockMs: 250 }, 18),
+  chain('0x66eee', 'Arbitrum Sepolia', 'ARBSEP', 'ETH', { blockMs: 250 }, 600),
+  chain('0x2105', 'Base', 'BASE', 'ETH', { blockMs: 200, was: 2_000 }, 100),
+  chain('0x14a34', 'Base Sepolia', 'BASESEP', 'ETH', { blockMs: 200, was: 2_000 }, 100),
+  chain('0xa', 'Optimism', 'OP', 'ETH', { blockMs: 2_000 }, 500),
+  chain('0xaa37dc', 'Optimism Sepolia', 'OPSEP', 'ETH', { blockMs: 2_000 }, 600),
+  chain('0xe708', 'Linea', 'LINEA', 'ETH', { blockMs: 2_000 }, 100),
+  chain('0xe705', 'Linea Sepolia', 'LINSEP', 'ETH', { blockMs: 2_000 }, 100),
+  chain('0xa86a', 'Avalanche', 'AVAX', 'AVAX', { blockMs: 1_700 }, 100),
+  chain('0xfa', 'Fantom', 'FTM', 'FTM', { blockMs: 1_000 }, 100),
+  chain('0xfa2', 'Fantom Testnet', 'TFTM', 'FTM', { blockMs: 1_000 }, 100),
+  chain('0x19', 'Cronos', 'CRO', 'CRO', { blockMs: 500 }, 100, false),
+  chain('0x64', 'Gnosis', 'GNO', 'xDAI', { blockMs: 5_000 }, 100, false),
+  chain('0x27d8', 'Gnosis Chiado', 'CHIADO', 'xDAI', { blockMs: 5_000 }, 100, false),
+  chain('0x15b38', 'Chiliz', 'CHZ', 'CHZ', { blockMs: 3_000 }, 100),
+  chain('0x15b32', 'Chiliz Testnet', 'TCHZ', 'CHZ', { blockMs: 3_000 }, 100),
+  chain('0x504', 'Moonbeam', 'GLMR', 'GLMR', { blockMs: 6_000 }, 100, false),
+  chain('0x505', 'Moonriver', 'MOVR', 'MOVR', { blockMs: 6_000 }, 100, false),
+  chain('0x507', 'Moonbase', 'MBASE', 'DEV', { blockMs: 6_000 }, 100, false),
+  chain('0x2eb', 'Flow', 'FLOW', 'FLOW', { blockMs: 800 }, 100),
+  chain('0x221', 'Flow Testnet', 'TFLOW', 'FLOW', { blockMs: 800 }, 100),
+  chain('0x7e4', 'Ronin', 'RON', 'RON', { blockMs: 3_000 }, 100),
+  chain('0x7e5', 'Ronin Saigon', 'SAIGON', 'RON', { blockMs: 3_000 }, 100),
+  chain('0x46f', 'Lisk', 'LISK', 'ETH', { blockMs: 2_000 }, 100),
+  chain('0x106a', 'Lisk Sepolia', 'LISKSEP', 'ETH', { blockMs: 2_000 }, 100),
+  chain('0x171', 'PulseChain', 'PLS', 'PLS', { blockMs: 10_000 }, 100, false),
+  chain('0x3e7', 'HyperEVM', 'HYPE', 'HYPE', { blockMs: 1_000 }, 100),
+  chain('0x8f', 'Monad', 'MON', 'MON', { blockMs: 300, was: 400 }, 100),
+  chain('0x7a69', 'Local chain', 'LOCAL', 'ETH', { blockMs: 1_000 }, 2),
 ];
 
 const byId = new Map(EVM_CHAINS.map((known) => [known.id, known]));
