@@ -159,7 +159,7 @@ async function advanceOnce(options: {
         return 'settled';
       },
     },
-    confirming: { windowBlocks: () => 256 },
+    confirming: { openBlocks: () => 256 },
     signal: new AbortController().signal,
   });
   const outcome = await catchUp.advance(header(1_000)).catch((error: unknown) => error);

@@ -42,7 +42,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     source: Pick<ChainSource<Block>, 'openSearch' | 'readFound' | 'readHeader'>;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
-    confirming: Pick<Confirming, 'windowBlocks'>;
+    confirming: Pick<Confirming, 'openBlocks'>;
     signal: AbortSignal;
   },
 ): CatchUp {
@@ -127,7 +127,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
   return {
     async advance(head) {
       const next = local.tip()!.number + 1;
-      const upTo = head.number - confirming.windowBlocks(head.number);
+      const upTo = head.number - confirming.openBlocks(head.number);
       if (source.openSearch === undefined || next <= denseUpTo || next > upTo) {
         return false;
       }

@@ -59,7 +59,7 @@ export async function connect(
     return;
   }
   if (await followIfReplaced(options, { ...surroundings, onHead })) return;
-  if (await confirming.refresh()) await local.load(checkpoint.number);
+  if (await confirming.refresh()) await local.load();
 }
 
 /**
@@ -74,7 +74,7 @@ export async function followIfReplaced(
   const genesisHash = await source.readGenesisHash(checkpoint.genesisHash);
   const latest = await source.readHead();
   onHead?.(latest);
-  await local.load(checkpoint.number);
+  await local.load();
   const tip = local.tip();
   const replaced = await describeReplaced(options, source, {
     ...{ checkpoint, genesisHash, latest, tip },

@@ -30,12 +30,7 @@ import {
 import { createRollbackWatch } from './rollback.ts';
 import { hasCode } from '../base/errors.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, isOfKind } from './source.ts';
-import {
-  LOGGED_GAP_BLOCKS,
-  type ReportOptions,
-  createStatus,
-  reportUnread,
-} from './status/status.ts';
+import { type ReportOptions, createStatus, isBehind, reportUnread } from './status/status.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 
 export interface IngestOptions extends ReportOptions, ForkOptions {}
@@ -101,17 +96,16 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   },
 ): Ingest {
   const { chain } = options;
-  /**
-   * Usual number of blocks between the followed block and the head. If there are more, the chain is
-   * catching up.
-   */
-  const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const waker = createWaker();
   const stopping = new AbortController();
   stopping.signal.addEventListener('abort', waker.wake);
   let running: Promise<void> | undefined;
 
-  const confirming = createConfirming(reportUnread(options, source).confirmations, source);
+  const confirming = createConfirming(
+    reportUnread(options, source).confirmations,
+    source,
+    options.isFinal,
+  );
   const local = createLocalChain(options, { store, confirming, listener, log });
   const status = createStatus(options, {
     ...{ source, local, confirming, log },
@@ -153,7 +147,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     let header = (await committing.passOver(latest)) ? undefined : await following.next(latest);
     let followed = 0;
     for (; header !== undefined && followed < BLOCKS_PER_HEAD; followed++) {
-      if (latest.number - header.number > usualGap) status.catchUp(latest.number);
+      if (isBehind(header, latest)) status.catchUp(latest.number);
       await following.follow(header);
       header = stopping.signal.aborted ? undefined : await following.next(latest);
     }

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BlockRef } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import { createConfirming } from './localChain.ts';
 import { type Source, SourceError } from './source.ts';
 
@@ -10,7 +11,7 @@ const sourceOf = (read: () => BlockRef | undefined): Source =>
   ({ readFinalized: async () => read() }) as unknown as Source;
 
 describe('confirming by depth', () => {
-  test('confirms blocks at the depth, and keeps a window of twice as many', async () => {
+  test('confirms blocks at the depth, and treats twice as many as open', async () => {
     const confirming = createConfirming(
       200,
       sourceOf(() => undefined),
@@ -18,8 +19,72 @@ describe('confirming by depth', () => {
     expect(await confirming.refresh()).toBe(false);
     expect(confirming.upTo(at(500), window(499))).toBe(300);
     expect(confirming.upTo(at(100), window(99))).toBe(-100);
-    expect(confirming.windowBlocks(500)).toBe(400);
+    expect(confirming.openBlocks(500)).toBe(400);
     expect(confirming.note()).toBe('');
+  });
+});
+
+describe('the size of the window', () => {
+  /** Commits blocks with these distances in seconds, and returns the sizes that were kept. */
+  const grow = (confirmations: number, isFinal: boolean, seconds: readonly number[]) => {
+    const confirming = createConfirming(
+      confirmations,
+      sourceOf(() => undefined),
+      isFinal,
+    );
+    let blocks: BlockHeader[] = [];
+    let timestamp = 1_000;
+    for (const [number, step] of seconds.entries()) {
+      const block = { number, hash: `0x${number}`, parentHash: '', timestamp: (timestamp += step) };
+      blocks = [block].concat(blocks.slice(0, confirming.windowBlocks(block, blocks) - 1));
+    }
+    return blocks;
+  };
+  const every = (count: number, step: (n: number) => number) =>
+    Array.from({ length: count }, (_, n) => step(n));
+
+  test.each([
+    ['12 s', 12, () => 12, 400, 257],
+    ['2 s', 12, () => 2, 2_000, 1_537],
+    ['200 ms', 1_000, (n: number) => (n % 5 === 0 ? 1 : 0), 18_000, 15_365],
+    [
+      '200 ms without enough confirmations',
+      12,
+      (n: number) => (n % 5 === 0 ? 1 : 0),
+      18_000,
+      15_365,
+    ],
+    ['no time at all', 12, () => 0, 17_000, 16_384],
+    ['an hour', 300, () => 3_600, 700, 600],
+  ])(
+    'of a chain with blocks of %s covers 51 minutes, within the limits',
+    (_, confirmations, step, count, expected) => {
+      expect(grow(confirmations, false, every(count, step))).toHaveLength(expected);
+    },
+  );
+
+  test('of a chain without forks is the number of open blocks', () => {
+    expect(
+      grow(
+        0,
+        true,
+        every(1_000, () => 1),
+      ),
+    ).toHaveLength(256);
+  });
+
+  test('covers the time or has the largest size, for any timestamps', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 900 }), (steps) => {
+        const blocks = grow(12, false, steps);
+        const all = steps.reduce((sum, step) => sum + step, 0);
+        const covered = (blocks[0]?.timestamp ?? 0) - (blocks.at(-1)?.timestamp ?? 0);
+        const isComplete = blocks.length === steps.length;
+        expect(isComplete || blocks.length >= 256).toBe(true);
+        if (!isComplete && blocks.length > 256) expect(covered).toBeLessThanOrEqual(3_072);
+        if (all <= 3_072) expect(isComplete).toBe(true);
+      }),
+    );
   });
 });
 
@@ -58,9 +123,9 @@ describe('confirming by finality', () => {
 
   test('keeps every block that can still be removed, up to a limit', async () => {
     const { confirming } = await started(at(5_000));
-    expect(confirming.windowBlocks(5_010)).toBe(256);
-    expect(confirming.windowBlocks(9_000)).toBe(4_064);
-    expect(confirming.windowBlocks(1_000_000)).toBe(16_384);
+    expect(confirming.openBlocks(5_010)).toBe(256);
+    expect(confirming.openBlocks(9_000)).toBe(4_064);
+    expect(confirming.openBlocks(1_000_000)).toBe(16_384);
   });
 
   test('a node that fails changes nothing', async () => {

@@ -23,15 +23,15 @@ export interface LocalChain {
   /** Returns the number of the newest confirmed block; null if there is none. */
   confirmedUpTo(): number | null;
   /**
-   * Returns the number of the newest confirmed block below the window, where no reorg is expected;
-   * null if there is none.
+   * Returns the number of the newest confirmed block that no reorg is expected to remove; null if
+   * there is none.
    */
   settledUpTo(): number | null;
   /** Returns why the chain restarted in the last hour; empty if it did not. */
   note(): string;
   readCheckpoint(): Promise<Checkpoint | undefined>;
-  /** Reads the window from the ledger again, with the size that a tip at this height needs. */
-  load(tip: number): Promise<void>;
+  /** Reads the window from the ledger again. */
+  load(): Promise<void>;
   /** Restarts the chain after this block; for `holeFrom` and `why` see `Store.startChain`. */
   startAt(
     block: BlockHeader,
@@ -90,8 +90,8 @@ export function createLocalChain(
   /** True if the ledger may contain a halt, for example one that an earlier process recorded. */
   let mayBeHalted = true;
 
-  const load = async (tip: number): Promise<void> => {
-    window = await store.readWindow(chain, confirming.windowBlocks(tip));
+  const load = async (): Promise<void> => {
+    window = await store.readWindow(chain, MAX_WINDOW_BLOCKS);
   };
 
   return {
@@ -105,7 +105,7 @@ export function createLocalChain(
     settledUpTo() {
       const [tip] = window;
       if (tip === undefined) return null;
-      const below = tip.number - confirming.windowBlocks(tip.number);
+      const below = tip.number - confirming.openBlocks(tip.number);
       const upTo = Math.min(below, confirming.upTo(tip, window));
       return upTo < 0 ? null : upTo;
     },
@@ -126,7 +126,8 @@ export function createLocalChain(
       listener.onDeliveries(cancelled);
     },
     async append(block, commit) {
-      const windowBlocks = confirming.windowBlocks(block.number);
+      const below = commit.after === undefined ? window : [];
+      const windowBlocks = confirming.windowBlocks(block, below);
       const result = await store.commitBlock({
         ...commit,
         ...{ chain, epoch, block, windowBlocks },
@@ -135,10 +136,10 @@ export function createLocalChain(
       if (result.outcome === 'stale-rules') return result;
       if (result.outcome === 'lost-lease') throw lostLease();
       if (result.outcome === 'not-next') {
-        await load(block.number);
+        await load();
         return 'settled';
       }
-      window = [block, ...(commit.after === undefined ? window : [])].slice(0, windowBlocks);
+      window = [block].concat(below.slice(0, windowBlocks - 1));
       if (mayBeHalted) {
         await store.endHalt({ chain, epoch });
         mayBeHalted = false;
@@ -175,35 +176,61 @@ export interface Confirming {
    * @param window the local blocks, newest first, without holes
    */
   upTo(tip: BlockRef, window: readonly BlockRef[]): number;
+  /** Returns the number of newest blocks that a reorg is most likely to remove, up to a limit. */
+  openBlocks(tip: number): number;
   /**
-   * Returns the size of the window, which covers all blocks that can still be removed, up to a
-   * limit.
+   * Returns the size of the window once `tip` is committed on top of `below`: the open blocks, and
+   * the blocks of the last {@link WINDOW_SECONDS}, up to a limit.
+   *
+   * @param below blocks of the window so far, newest first
    */
-  windowBlocks(tip: number): number;
+  windowBlocks(tip: BlockHeader, below: readonly BlockHeader[]): number;
   /** Forgets finalized blocks above this height, because they left the chain. */
   rewind(to: number): void;
   /** Describes a problem for the operator; empty if there is none. */
   note(): string;
 }
 
-const MIN_WINDOW_BLOCKS = 256;
-/** Maximum number of hashes in the window, which grows while no new block is finalized. */
+/** Minimum number of open blocks. */
+const MIN_OPEN_BLOCKS = 256;
+/** Time that the window covers: 256 blocks of 12 s. */
+const WINDOW_SECONDS = 256 * 12;
+/** Maximum number of hashes in the window. */
 const MAX_WINDOW_BLOCKS = 16_384;
 const RETRY_QUERY_MS = 2_000;
 
 const NOT_KNOWN =
   'no node of this chain reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N, or use a node that reports one';
 
-/** Decides when matches are confirmed: by depth, or by the finalized block of the chain. */
+/**
+ * Decides when matches are confirmed: by depth, or by the finalized block of the chain.
+ *
+ * @param isFinal whether the chain has no forks; its window then has only the open blocks
+ */
 export function createConfirming(
   confirmations: number | 'finalized',
   source: Pick<ChainSource<unknown>, 'readFinalized'>,
+  isFinal = false,
 ): Confirming {
+  const sizeWindow =
+    (openBlocks: Confirming['openBlocks']): Confirming['windowBlocks'] =>
+    (tip, below) => {
+      const least = openBlocks(tip.number);
+      if (isFinal) return least;
+      const oldest = tip.timestamp - WINDOW_SECONDS;
+      let size = Math.min(MAX_WINDOW_BLOCKS, below.length + 1);
+      while (size > least && below[size - 2]!.timestamp < oldest) size--;
+      return Math.max(least, size);
+    };
+
   if (confirmations !== 'finalized') {
+    const openBlocks = (): number =>
+      Math.min(MAX_WINDOW_BLOCKS, Math.max(MIN_OPEN_BLOCKS, 2 * confirmations));
     return {
       refresh: async () => false,
       upTo: (tip) => tip.number - confirmations,
-      windowBlocks: () => Math.max(MIN_WINDOW_BLOCKS, 2 * confirmations),
+      openBlocks,
+      windowBlocks: sizeWindow(openBlocks),
       rewind: () => {},
       note: () => '',
     };
@@ -212,6 +239,10 @@ export function createConfirming(
   let finalized: BlockRef | undefined;
   let isKnown = true;
   let callAt = 0;
+  const openBlocks = (tip: number): number => {
+    const open = finalized === undefined ? MAX_WINDOW_BLOCKS : tip - finalized.number + 64;
+    return Math.min(MAX_WINDOW_BLOCKS, Math.max(MIN_OPEN_BLOCKS, open));
+  };
 
   return {
     async refresh() {
@@ -240,10 +271,8 @@ export function createConfirming(
       if (ours !== undefined && ours.hash !== finalized.hash) return -1;
       return finalized.number;
     },
-    windowBlocks(tip) {
-      const open = finalized === undefined ? MAX_WINDOW_BLOCKS : tip - finalized.number + 64;
-      return Math.min(MAX_WINDOW_BLOCKS, Math.max(MIN_WINDOW_BLOCKS, open));
-    },
+    openBlocks,
+    windowBlocks: sizeWindow(openBlocks),
     rewind(to) {
       if (finalized === undefined || finalized.number <= to) return;
       finalized = undefined;

@@ -54,8 +54,6 @@ export interface AptosPage {
 
 /** Networks with a stable chain id. Other networks get a new chain id on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
-/** Maximum lag of a node in blocks, which a chain produces in a few seconds. */
-const LAG_BLOCKS = 50;
 /** Placeholder for the hash of the previous block, which block responses do not include. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;
 
@@ -143,7 +141,7 @@ export function createAptosProvider(
       );
     };
 
-  const standing = createStanding(name, readIdentity, { lagBlocks: LAG_BLOCKS });
+  const standing = createStanding(name, readIdentity);
   const provider: AptosProvider = Object.assign(standing, {
     ledger: () => ledger,
     async readHead(): Promise<BlockHeader> {

@@ -126,11 +126,8 @@ export interface Lag {
   /** Returns the number of the node's newest block; null if unknown. */
   head(): number | null;
   recordHead(head: BlockRef, nowMs: number): void;
-  /**
-   * Records the number of blocks by which the node is behind the best node. The heads of the two
-   * nodes must have been read at the same time.
-   */
-  compare(behind: number, nowMs: number): void;
+  /** Records the node's distance to the best node, whose head was read at the same time. */
+  compare(behind: Behind, nowMs: number): void;
   /** Returns the lag behind the best node, as a share of the tolerated lag. */
   share(): number;
   /**
@@ -139,20 +136,23 @@ export interface Lag {
   isStalled(nowMs: number): boolean;
 }
 
-/**
- * Default tolerated lag in blocks, which exceeds the number of blocks that arrive while two nodes
- * of an EVM chain are queried.
- */
+/** The distance from a node's head to the head of the best node, by number and timestamp. */
+export interface Behind {
+  blocks: number;
+  seconds: number;
+}
+
+/** Tolerated lag. Both numbers must be exceeded, because a fast chain has many blocks a second. */
 const LAG_BLOCKS = 3;
+const LAG_SECONDS = 5;
 const STALLED_MS = 60_000;
 const PROBE_MIN_MS = 1_000;
 const PROBE_MAX_MS = 60_000;
 
-/** @param lagBlocks number of blocks by which a node may lag before it counts as lagging */
-export function createLag(lagBlocks = LAG_BLOCKS): Lag {
+export function createLag(): Lag {
   let head: BlockRef | undefined;
   let movedAt = performance.now();
-  let behind = 0;
+  let share = 0;
   let behindSince: number | undefined;
   return {
     head: () => head?.number ?? null,
@@ -160,11 +160,11 @@ export function createLag(lagBlocks = LAG_BLOCKS): Lag {
       if (latest.hash !== head?.hash) movedAt = nowMs;
       head = latest;
     },
-    compare(blocks, nowMs) {
-      behind = Math.max(0, blocks);
-      behindSince = behind === 0 ? undefined : (behindSince ?? nowMs);
+    compare({ blocks, seconds }, nowMs) {
+      share = Math.max(0, Math.min(blocks / LAG_BLOCKS, seconds / LAG_SECONDS));
+      behindSince = blocks <= 0 ? undefined : (behindSince ?? nowMs);
     },
-    share: () => behind / lagBlocks,
+    share: () => share,
     isStalled: (nowMs) =>
       behindSince !== undefined && nowMs - Math.max(behindSince, movedAt) > STALLED_MS,
   };
@@ -234,11 +234,8 @@ export interface AnyProvider {
   fault(kind: 'missing' | 'inconsistent'): void;
   /** Records a disagreement about the block at a height, and whether this node was outvoted. */
   disagreed(outvoted: boolean): void;
-  /**
-   * Records the number of blocks by which the node is behind the best node. The heads of the two
-   * nodes must have been read at the same time.
-   */
-  compare(behind: number): void;
+  /** Records the node's distance to the best node, whose head was read at the same time. */
+  compare(behind: Behind): void;
   health(): NodeHealth;
   close(): Promise<void>;
 }
@@ -319,19 +316,16 @@ export function createStanding(
   readIdentity: () => Promise<Identity>,
   {
     isExpected = () => false,
-    lagBlocks,
   }: {
     /** Returns whether an error does not count against the node. Default: every error counts. */
     isExpected?: (error: SourceError) => boolean;
-    /** Number of blocks by which the node may lag. Default: {@link LAG_BLOCKS}. */
-    lagBlocks?: number | undefined;
   } = {},
 ): Standing {
   const pace = createPace(name);
   const trouble = createDecaying(TROUBLE_HALF_LIFE_MS);
   const doubt = createDecaying(DOUBT_HALF_LIFE_MS);
   const known = new Set<string>();
-  const lag = createLag(lagBlocks);
+  const lag = createLag();
   const outage = createOutage();
   let latencyMs: number | null = null;
   let failures = 0;
@@ -446,7 +440,7 @@ export function createStanding(
       disagreements++;
       if (outvoted) doubt.add(OUTVOTED_DOUBT);
     },
-    compare: (blocks) => lag.compare(blocks, performance.now()),
+    compare: (behind) => lag.compare(behind, performance.now()),
     health: () => {
       const { state } = standing;
       return {

@@ -22,15 +22,18 @@ export function survey(
         if (each.restsUntil > 0) return undefined;
         try {
           await admit(each);
-          return (await each.readHead()).number;
+          return await each.readHead();
         } catch {
           return undefined;
         }
       }),
     );
-    const best = Math.max(...heads.filter((head) => head !== undefined));
+    const known = heads.filter((head) => head !== undefined);
+    const best = known.reduce((a, b) => (b.number > a.number ? b : a), known[0]!);
     for (const [n, head] of heads.entries()) {
-      if (head !== undefined) all[n]!.compare(best - head);
+      if (head === undefined) continue;
+      const blocks = best.number - head.number;
+      all[n]!.compare({ blocks, seconds: best.timestamp - head.timestamp });
     }
     onLook();
     isLooking = false;

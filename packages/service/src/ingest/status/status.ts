@@ -6,7 +6,7 @@ import {
   type ChainProgress,
 } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
-import type { BlockRef } from '../../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';
 import type { Confirming, LocalChain } from '../localChain.ts';
 import type { ChainSource } from '../source.ts';
@@ -49,7 +49,17 @@ export interface Status {
 }
 
 /** Minimum distance to the head, in blocks, at which catching up is logged. */
-export const LOGGED_GAP_BLOCKS = 32;
+const LOGGED_GAP_BLOCKS = 32;
+/** Maximum distance to the head, in seconds, of a live chain that is more than a block behind. */
+const LIVE_GAP_SECONDS = 5;
+
+/** Returns whether a block is so far behind the head that the chain is catching up. */
+export const isBehind = (block: BlockHeader, head: BlockHeader): boolean => {
+  const blocks = head.number - block.number;
+  const seconds = head.timestamp - block.timestamp;
+  return blocks > LOGGED_GAP_BLOCKS || (blocks > 1 && seconds > LIVE_GAP_SECONDS);
+};
+
 const PROGRESS_MS = 1_000;
 const NO_TRACES =
   'no node of this chain supports debug_traceBlockByHash or trace_block: streams match no internal transactions';
@@ -187,7 +197,7 @@ export interface Finality {
   heights(): Pick<ChainHealth, 'safe' | 'finalized'>;
 }
 
-const RECHECK_MS = 5_000;
+const RECHECK_MS = 15_000;
 /** Time after which unsupported tags are requested again, because nodes may have been replaced. */
 const UNKNOWN_AGAIN_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../json.ts';
 import type { HeaderProof } from '../headerLayout.ts';
 import { networkOf } from '../networks.ts';
-import { type Finding, checkRoots } from './proveBlock.ts';
+import { type Finding, checkRoots } from '../normalize.ts';
 import { encodeReceipt } from './receipts.ts';
 import { encodeTransaction, typeOf } from './transactions.ts';
 import { EMPTY_ROOT, createListTrie } from './trie.ts';
