@@ -24,7 +24,7 @@ export interface Tokens {
 
 /** Maximum number of tokens that are queried together. An EVM token takes several calls. */
 const BATCH = 100;
-/** Time and distance in blocks within which a refused token is not read again. */
+/** Time, and distance in blocks from the last read, within which a refused token is not read again. */
 const GIVEN_UP_MS = 10 * 60_000;
 const GIVEN_UP_BLOCKS = 64;
 const MAX_GIVEN_UP = 10_000;
@@ -52,11 +52,14 @@ export function createTokens({
   const givenUp = new Map<string, { number: number; at: number }>();
   const isGivenUp = (address: string, { number }: BlockRef): boolean => {
     const given = givenUp.get(address);
-    return (
+    const isNear =
       given !== undefined &&
       Date.now() - given.at < GIVEN_UP_MS &&
-      Math.abs(given.number - number) <= GIVEN_UP_BLOCKS
-    );
+      Math.abs(given.number - number) <= GIVEN_UP_BLOCKS;
+    // The distance counts from the last skipped read, so that the time is the limit while a chain
+    // advances, however fast it is.
+    if (isNear) given.number = number;
+    return isNear;
   };
   /** Reads in progress by contract, so that several streams of a block share a read. */
   const asking = new Map<string, Promise<Token | undefined>>();
