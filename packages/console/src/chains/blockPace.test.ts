@@ -21,6 +21,9 @@ test('the next block is due one interval after the newest', () => {
   const blocks = [at(11, 24_000), at(10, 12_000)];
   expect(nextBlock(blocks, 27_000)).toEqual({ number: 12, inMs: 9_000 });
   expect(nextBlock(blocks, 40_000)).toEqual({ number: 12, inMs: -4_000 });
+  // Five blocks share a timestamp, so the newest one may look a second late.
+  const fast = Array.from({ length: 11 }, (_, n) => at(20 - n, 10_000 - 1_000 * Math.ceil(n / 5)));
+  expect(nextBlock(fast, 11_200)).toEqual({ number: 21, inMs: -1_000 });
   expect(nextBlock([], 0)).toBeNull();
 });
 

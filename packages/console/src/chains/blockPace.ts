@@ -18,10 +18,11 @@ export function meanBlockMs(
 }
 
 /**
- * Maximum number of block times that the next block can be late. After that, the chain is assumed
- * to create blocks on demand.
+ * Maximum number of block times, and minimum time, that the next block can be late. After that, the
+ * chain is assumed to create blocks on demand.
  */
 const REGULAR_BLOCKS = 5;
+const REGULAR_MS = 3_000;
 
 /**
  * Estimates the next block.
@@ -37,7 +38,8 @@ export function nextBlock(
   if (newest === undefined) return null;
   const blockMs = meanBlockMs(blocks);
   const inMs = blockMs === null ? null : newest.timestamp + blockMs - now;
-  const isRegular = blockMs !== null && inMs !== null && inMs > -REGULAR_BLOCKS * blockMs;
+  const isRegular =
+    blockMs !== null && inMs !== null && -inMs < Math.max(REGULAR_MS, REGULAR_BLOCKS * blockMs);
   return { number: newest.number + 1, inMs: isRegular ? inMs : null };
 }
 
