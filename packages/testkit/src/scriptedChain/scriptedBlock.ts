@@ -11,8 +11,11 @@ export interface ScriptedBlock {
   /** Keccak of the RLP of the header, as on Ethereum. */
   readonly hash: Hex;
   readonly parentHash: Hex;
-  /** Seconds since 1970. */
+  /** Seconds since 1970: the whole seconds of `timestampMs`. */
   readonly timestamp: bigint;
+  readonly timestampMs: bigint;
+  /** Whether the node also returns the time in milliseconds. */
+  readonly showsMs: boolean;
   readonly logsBloom: Hex;
   readonly gasUsed: bigint;
   /** Unique for every block, so that two branches never share a block by accident. */
@@ -65,7 +68,8 @@ export interface IdentifiedTransaction {
 export interface BlockIngredients {
   number: bigint;
   parentHash: Hex;
-  timestamp: bigint;
+  timestampMs: bigint;
+  showsMs: boolean;
   /** Text that determines `mixHash`; unique among the blocks of the chain. */
   salt: string;
   transactions: readonly IdentifiedTransaction[];
@@ -129,7 +133,9 @@ export function makeBlock(ingredients: BlockIngredients): ScriptedBlock {
   const header = {
     number: ingredients.number,
     parentHash: ingredients.parentHash,
-    timestamp: ingredients.timestamp,
+    timestamp: ingredients.timestampMs / 1_000n,
+    timestampMs: ingredients.timestampMs,
+    showsMs: ingredients.showsMs,
     logsBloom: toHex(bloom),
     gasUsed: transactions.at(-1)?.cumulativeGasUsed ?? 0n,
     mixHash,

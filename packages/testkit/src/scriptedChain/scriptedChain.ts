@@ -74,8 +74,16 @@ export interface ScriptedChainOptions {
   chainId?: number;
   /** Chains with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Seconds between block timestamps. Blocks are not mined on a timer. Default: 12. */
+  /**
+   * Seconds between blocks, such as 0.2. Timestamps are in whole seconds, so that several blocks
+   * can share one. Blocks are not mined on a timer. Default: 12.
+   */
   blockTimeSeconds?: number;
+  /**
+   * True if blocks also have `timestampMs`, and transactions, receipts and logs `blockTimestampMs`,
+   * as on Base. Default: false.
+   */
+  showsMs?: boolean;
   /** Timestamp of block 0, in seconds since 1970. Default: 1,700,000,000 (2023-11-14). */
   genesisTimestamp?: bigint;
   /**
@@ -91,8 +99,9 @@ const noParent: Hex = `0x${'0'.repeat(64)}`;
  * Creates a chain with block 0 only. `startScriptedChain` serves the chain over HTTP and WebSocket.
  */
 export function createScriptedChain(options: ScriptedChainOptions = {}): ScriptedChain {
-  const { chainId = 31337, seed = 'sluice', firstNumber = 1n } = options;
-  const blockTimeSeconds = BigInt(options.blockTimeSeconds ?? 12);
+  const { chainId = 31337, seed = 'sluice', firstNumber = 1n, showsMs = false } = options;
+  const blockTimeMs = BigInt(Math.round((options.blockTimeSeconds ?? 12) * 1_000));
+  const genesisTimestamp = options.genesisTimestamp ?? 1_700_000_000n;
   const defaultSender = keccakOfText(`${seed}:sender`).slice(0, 42) as Address;
 
   const blocks = new Map<Hex, ScriptedBlock>();
@@ -147,11 +156,11 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
     const block = makeBlock({
       number: canonical.length < 2 ? (parent ? firstNumber : 0n) : headBlock().number + 1n,
       parentHash: parent?.hash ?? noParent,
-      timestamp:
-        timestamp ??
-        (parent
-          ? parent.timestamp + blockTimeSeconds
-          : (options.genesisTimestamp ?? 1_700_000_000n)),
+      timestampMs:
+        timestamp === undefined && parent
+          ? parent.timestampMs + blockTimeMs
+          : (timestamp ?? genesisTimestamp) * 1_000n,
+      showsMs,
       salt: `${seed}:${chainId}:${blocks.size}`,
       transactions: identified,
     });

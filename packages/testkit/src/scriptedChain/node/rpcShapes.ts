@@ -47,6 +47,9 @@ export function quantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
+const blockTimestampMs = ({ showsMs, timestampMs }: ScriptedBlock) =>
+  showsMs && { blockTimestampMs: quantity(timestampMs) };
+
 /** Returns the block's header in the form in which `newHeads` announces it. */
 export function toRpcHeader(block: ScriptedBlock) {
   return {
@@ -71,6 +74,7 @@ export function toRpcHeader(block: ScriptedBlock) {
     excessBlobGas: quantity(fixedHeader.excessBlobGas),
     parentBeaconBlockRoot: fixedHeader.parentBeaconBlockRoot,
     hash: block.hash,
+    ...(block.showsMs && { timestampMs: quantity(block.timestampMs) }),
   };
 }
 
@@ -109,6 +113,7 @@ export function toRpcTransaction(
     v: quantity(signed.v),
     r: quantity(signed.r),
     s: quantity(signed.s),
+    ...blockTimestampMs(block),
   };
   if (transaction.type === 'legacy') return { ...common, type: '0x0' };
   return {
@@ -137,6 +142,7 @@ export function toRpcReceipt(transaction: MinedTransaction, block: ScriptedBlock
     transactionHash: transaction.hash,
     transactionIndex: quantity(transaction.transactionIndex),
     type: transaction.type === 'legacy' ? '0x0' : '0x2',
+    ...blockTimestampMs(block),
   };
 }
 
@@ -156,5 +162,6 @@ export function toRpcLog(
     blockTimestamp: quantity(block.timestamp),
     logIndex: quantity(log.logIndex),
     removed: false,
+    ...blockTimestampMs(block),
   };
 }
