@@ -8,8 +8,8 @@ const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
-    /** Duration of `deliver-hour` in minutes. */
-    minutes: { type: 'string', default: '60' },
+    /** Duration of `deliver-hour` (default: 60), or of each pace of `chain` (default: 0.5). */
+    minutes: { type: 'string' },
   },
 });
 
@@ -28,7 +28,8 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   addresses: async () => (await addresses())('sqlite'),
   'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
-  chain: async () => (await import('./chain/chain.ts')).measureChain(parts),
+  chain: async () =>
+    (await import('./chain/chain.ts')).measureChain(parts, Number(flags.minutes ?? 0.5)),
   cli: async () => (await import('./cli.ts')).default(),
   console: async () => (await import('./console/console.ts')).measureConsole(parts),
   deliver: async () => (await throughput())('sqlite'),
@@ -36,7 +37,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'deliver-latency': async () => (await latency())('sqlite'),
   'deliver-latency-postgres': async () => (await latency())('postgres'),
   'deliver-hour': async () =>
-    (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes)),
+    (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes ?? 60)),
   counts: async () => (await counts())('sqlite'),
   'counts-postgres': async () => (await counts())('postgres'),
   hostile: async () => (await import('./hostile/hostile.ts')).measureHostile(parts),

@@ -125,7 +125,7 @@ function waitsOf(heads: ReadonlyMap<number, number>, sink: EventSink, skip: numb
     .toSorted((a, b) => a - b);
 }
 
-const toPercentiles = (name: string, waits: readonly number[], note: string): Figures => {
+export const toPercentiles = (name: string, waits: readonly number[], note: string): Figures => {
   const at = (share: number) =>
     waits[Math.min(waits.length - 1, Math.floor(share * waits.length))]!;
   return {

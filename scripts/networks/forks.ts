@@ -5,10 +5,8 @@ import {
 } from '../../packages/service/src/ingest/evm/headerLayout.ts';
 import { unknownFieldsOf } from '../../packages/service/src/ingest/evm/layout/headerFields.ts';
 import { type Network, networkOf } from '../../packages/service/src/ingest/evm/networks.ts';
-import {
-  type Finding,
-  checkRoots,
-} from '../../packages/service/src/ingest/evm/proof/proveBlock.ts';
+import type { Finding } from '../../packages/service/src/ingest/evm/normalize.ts';
+import { checkRoots } from '../../packages/service/src/ingest/evm/proof/proveBlock.ts';
 import {
   encodeTransaction,
   typeOf,
