@@ -33,10 +33,12 @@ export async function listTimelines(
     .where('deleted_at', 'is', null)
     .execute();
   const { rows: starts } = await sql<{ chain: string; start: number }>`
-    select chain, min(number) as start
-    from (select chain, number, row_number() over (partition by chain order by number desc) as place
-      from block) as placed
-    where place <= ${limit} group by chain`.execute(db);
+    select chain, case when oldest > number - ${limit} then oldest else number - ${limit} + 1 end
+      as start
+    from (select chain, number,
+        (select min(block.number) from block where block.chain = checkpoint.chain) as oldest
+      from checkpoint) as newest
+    where oldest is not null`.execute(db);
   // On SQLite, the cross join fixes the order: first the range of each chain, then its matches.
   const { rows: matched } = await sql<Matched>`
     select match.stream_id as "streamId", match.chain, match.block_number as number,
