@@ -59,6 +59,20 @@ describe('mining', () => {
     expect(chain.mine().timestamp).toBe(5_002n);
   });
 
+  test('shares timestamps in whole seconds between blocks of a fraction of a second', () => {
+    const chain = createScriptedChain({ genesisTimestamp: 1_000n, blockTimeSeconds: 0.4 });
+    const blocks = [chain.head, ...chain.mineMany(5)];
+    expect(blocks.map(({ timestamp }) => timestamp)).toEqual([
+      1_000n,
+      1_000n,
+      1_000n,
+      1_001n,
+      1_001n,
+      1_002n,
+    ]);
+    expect(blocks.at(-1)!.timestampMs).toBe(1_002_000n);
+  });
+
   test('rejects impossible blocks', () => {
     const chain = createScriptedChain();
     const once = payment();

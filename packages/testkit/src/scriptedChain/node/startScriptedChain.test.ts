@@ -54,6 +54,28 @@ async function result<Result>(method: string, ...params: unknown[]): Promise<Res
   return answer.result as Result;
 }
 
+test('returns times in milliseconds in blocks, transactions, receipts and logs, if they are on', async () => {
+  const plain = chain;
+  const fast = await startScriptedChain({ blockTimeSeconds: 0.2, showsMs: true });
+  try {
+    for (const each of [plain, fast]) {
+      chain = each;
+      const { hash, timestampMs } = each.mine({ transactions: [pay()] });
+      const shown = each === fast ? `0x${timestampMs.toString(16)}` : undefined;
+      const block = await result<Record<string, unknown>>('eth_getBlockByHash', hash, true);
+      const [receipt] = await result<RpcReceipt[]>('eth_getBlockReceipts', hash);
+      const items = [(block['transactions'] as object[])[0], receipt, receipt!.logs[0]];
+      expect(block['timestampMs']).toBe(shown);
+      for (const item of items) {
+        expect((item as Record<string, unknown>)['blockTimestampMs']).toBe(shown);
+      }
+    }
+  } finally {
+    chain = plain;
+    await fast.stop();
+  }
+});
+
 describe('viem reads the chain', () => {
   const client = () => createPublicClient({ transport: http(chain.url, { retryCount: 0 }) });
 
