@@ -60,9 +60,7 @@ const BLOCKS_PER_HEAD = 32;
  */
 const HINT_TIMEOUT_MS = 60_000;
 const RETRY_MIN_MS = 250;
-const RETRY_MAX_MS = 10_000;
-/** Maximum wait before a block that is settling is read again. */
-const SETTLING_RETRY_MS = 5_000;
+const RETRY_MAX_MS = 5_000;
 /**
  * Kinds of errors that usually resolve on their own. The chain is reported as down only after
  * `PASSING_FAILURES` failures in a row.
@@ -175,7 +173,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   /** Waits until a settling block is read again. Heads are read meanwhile. */
   const waitToSettle = async ({ message, retryAfterMs = 0 }: SourceError): Promise<void> => {
     status.settle(message);
-    const until = performance.now() + Math.min(retryAfterMs, SETTLING_RETRY_MS);
+    const until = performance.now() + Math.min(retryAfterMs, RETRY_MAX_MS);
     for (let leftMs = Infinity; leftMs > 0 && !stopping.signal.aborted;) {
       await readHead();
       leftMs = until - performance.now();

@@ -8,6 +8,7 @@ import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type RunningScriptedChain,
   type ScriptedBlock,
+  type ScriptedChainOptions,
   type WebhookSink,
   scripted,
   startScriptedChain,
@@ -61,10 +62,13 @@ export interface IngestWorld {
 }
 
 /** @param databaseUrl an empty PostgreSQL database for the ledger; default: SQLite */
-export async function createIngestWorld(databaseUrl?: string): Promise<IngestWorld> {
+export async function createIngestWorld(
+  databaseUrl?: string,
+  chainOptions?: ScriptedChainOptions,
+): Promise<IngestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
   const sink = await startWebhookSink();
-  const chain = await startScriptedChain();
+  const chain = await startScriptedChain(chainOptions);
   const log: string[] = [];
   let service: Service | undefined;
   let sluice: SluiceClient;

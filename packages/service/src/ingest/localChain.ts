@@ -217,9 +217,9 @@ export function createConfirming(
     (tip, below) => {
       const least = openBlocks(tip.number);
       if (isFinal) return least;
-      const oldest = tip.timestamp - WINDOW_SECONDS;
+      const before = tip.timestamp - WINDOW_SECONDS;
       let size = Math.min(MAX_WINDOW_BLOCKS, below.length + 1);
-      while (size > least && below[size - 2]!.timestamp < oldest) size--;
+      while (size > least && below[size - 2]!.timestamp <= before) size--;
       return Math.max(least, size);
     };
 
