@@ -67,8 +67,10 @@ async function measurePace(
       await wait(minutes * OUTAGE_SHARE * 60_000);
       const healed = await request('heal');
       const healedAt = performance.now();
-      const missed = numbersOf(healed).filter((number) => !sink.arrivals.has(number));
       const isMissing = (number: number): boolean => !sink.arrivals.has(number);
+      const missed = numbersOf(healed).filter(
+        (number) => number >= blocks[0]! && isMissing(number),
+      );
       const seconds = await until(
         'the service catches up',
         () => (missed.some(isMissing) ? undefined : (performance.now() - healedAt) / 1_000),
