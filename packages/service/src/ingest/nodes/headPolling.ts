@@ -54,11 +54,14 @@ function createLearnedPolling(): HeadPolling {
       let timer: NodeJS.Timeout | undefined;
       plan = (waitMs) => {
         clearTimeout(timer);
-        timer = setTimeout(() => {
-          // Plans another poll in case this one fails or waits for other work.
-          plan?.(EVEN_POLL_MS);
-          onDue();
-        }, waitMs);
+        timer = setTimeout(
+          () => {
+            // Plans another poll in case this one fails or waits for other work.
+            plan?.(EVEN_POLL_MS);
+            onDue();
+          },
+          Math.max(0, waitMs),
+        );
       };
       plan(EVEN_POLL_MS);
       return () => {

@@ -41,11 +41,6 @@ const SPARE_POLLS = 3;
 const MIN_GAP_MS = 12;
 /** Weight of the newest round trip in the moving average. */
 const ROUND_TRIP_WEIGHT = 0.2;
-/**
- * Time between polls that search for the phase, relative to the average. It is not 1, so that the
- * phase of the polls changes, even if the block time is a multiple of the time between polls.
- */
-const SEARCH_SPACING = 0.95;
 /** Relative change of the block time after which the phase of the arrivals is learned again. */
 const OTHER_PACE = 0.02;
 
@@ -106,7 +101,7 @@ export function createPollSchedule(evenMs: number): PollSchedule {
       if (arrivals === undefined) return sentMs + evenOf(pace.averageMs());
       const { model, blockMs } = arrivals;
       const spacingMs = spacingOf(blockMs);
-      if (!model.isReliable()) return sentMs + Math.min(evenMs, SEARCH_SPACING * spacingMs);
+      if (!model.isReliable()) return sentMs + Math.min(evenMs, spacingMs);
       const pollsPerBlock = blockMs / spacingMs;
       const dueAt = model.nextPollAt(sentMs, {
         gapMs: Math.max(MIN_GAP_MS, roundTripMs),
