@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RpcError } from './rpcError.ts';
 import { type ChainView, type StateAnswers, answerCall, rangeOf } from './rpcMethods.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
-import type { Trouble, TroubleOf, Troubles } from './trouble.ts';
+import type { RangeRefusal, Trouble, TroubleOf, Troubles } from './trouble.ts';
 
 /** A scripted node, which responds to JSON-RPC requests and applies the current troubles. */
 export interface RpcNode {
@@ -59,19 +59,22 @@ export function createRpcNode(options: {
     const range = method === 'eth_getLogs' ? rangeOf(params[0], view) : undefined;
     if (range === undefined) return troubles.distort(method, answerCall(method, params, view));
     const limit = troubles.take('rangeLimit', method, ({ blocks }) => range.blocks > blocks);
-    if (limit) throw refusalOf(limit.message ?? TOO_WIDE, range.from, limit.blocks);
+    if (limit) throw refusalOf(limit, TOO_WIDE, range.from, limit.blocks);
     const result = troubles.distort(method, answerCall(method, params, view)) as unknown[];
     const full = troubles.take('resultLimit', method, ({ logs }) => result.length > logs);
-    if (full) throw refusalOf(full.message ?? TOO_MANY, range.from, Math.ceil(range.blocks / 2));
+    if (full) throw refusalOf(full, TOO_MANY, range.from, Math.ceil(range.blocks / 2));
     return result;
   };
 
-  const answerOne = (call: Call, own: OwnMethods): object => {
+  const answerOne = (call: Call, own: OwnMethods): { answer: object; error?: RpcError } => {
     const head = { jsonrpc: '2.0', id: call.id ?? null };
     try {
-      return { ...head, result: resultOf(call, own) };
+      return { answer: { ...head, result: resultOf(call, own) } };
     } catch (error) {
-      return { ...head, error: toRpcError(error) };
+      if (!(error instanceof RpcError)) throw error;
+      const { code, message, data } = error;
+      const shown = data === undefined ? { code, message } : { code, message, data };
+      return { answer: { ...head, error: shown }, error };
     }
   };
 
@@ -129,11 +132,17 @@ export function createRpcNode(options: {
         return { body, status: 200, headers: json };
       }
       const answered = batch.map((call) => answerOne(call, own));
-      const body = JSON.stringify(Array.isArray(parsed) ? answered : answered[0]);
+      const answers = answered.map(({ answer }) => answer);
+      const error = Array.isArray(parsed) ? undefined : answered[0]!.error;
+      const status = error?.status ?? 200;
+      if (error?.isPlain === true) {
+        return { body: error.message, status, headers: { 'content-type': 'text/plain' } };
+      }
+      const body = JSON.stringify(Array.isArray(parsed) ? answers : answers[0]);
       const isCut = takeAny('malformedJson');
       return {
         body: isCut ? body.slice(0, Math.floor(body.length / 2)) : body,
-        status: 200,
+        status,
         headers: json,
       };
     },
@@ -143,12 +152,23 @@ export function createRpcNode(options: {
 const TOO_WIDE = 'query exceeds max block range $blocks';
 const TOO_MANY = 'query returned more than 10000 results';
 
-function refusalOf(message: string, from: number, blocks: number): RpcError {
-  const text = message
-    .replaceAll('$blocks', String(blocks))
-    .replaceAll('$from', `0x${from.toString(16)}`)
-    .replaceAll('$to', `0x${(from + blocks - 1).toString(16)}`);
-  return new RpcError(-32005, text);
+function refusalOf(
+  { code = -32005, message, data, status, isPlain }: RangeRefusal,
+  defaultMessage: string,
+  from: number,
+  blocks: number,
+): RpcError {
+  const to = from + blocks - 1;
+  const fill = (text: string): string =>
+    text
+      .replaceAll('$blocks', String(blocks))
+      .replaceAll('$fromNumber', String(from))
+      .replaceAll('$toNumber', String(to))
+      .replaceAll('$from', `0x${from.toString(16)}`)
+      .replaceAll('$to', `0x${to.toString(16)}`);
+  const filled =
+    data === undefined ? undefined : (JSON.parse(fill(JSON.stringify(data))) as unknown);
+  return new RpcError(code, fill(message ?? defaultMessage), filled, { status, isPlain });
 }
 
 /** A token bucket with capacity for the calls of one second, which refills continuously. */
@@ -173,10 +193,4 @@ function parseRequest(request: string): Call | Call[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-function toRpcError(error: unknown): object {
-  if (!(error instanceof RpcError)) throw error;
-  const { code, message, data } = error;
-  return data === undefined ? { code, message } : { code, message, data };
 }

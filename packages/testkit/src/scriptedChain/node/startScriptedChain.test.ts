@@ -398,6 +398,25 @@ describe('troubles', () => {
     expect(await result('eth_getLogs', { fromBlock: '0x2', toBlock: '0x4' })).toHaveLength(2);
   });
 
+  test('rangeLimit: the refusal has any code, text, data and HTTP status', async () => {
+    const more = { code: -32602, data: { payload: '$blocks' }, status: 413 };
+    const message = 'try [$from, $to], $fromNumber-$toNumber';
+    chain.trouble({ kind: 'rangeLimit', blocks: 2, message, ...more, times: 1 });
+    const wide = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'eth_getLogs' },
+      params: [{ fromBlock: '0x2', toBlock: '0x4' }],
+    };
+    const refused = await post(wide);
+    expect(refused.status).toBe(413);
+    expect(await refused.json()).toMatchObject({
+      error: { code: -32602, message: 'try [0x2, 0x3], 2-3', data: { payload: '2' } },
+    });
+    chain.trouble({ kind: 'rangeLimit', blocks: 2, message, status: 400, isPlain: true });
+    const plain = await post(wide);
+    expect(plain.status).toBe(400);
+    expect(await plain.text()).toBe('try [0x2, 0x3], 2-3');
+  });
+
   test('batchLimit: large batches are rejected, and small ones not counted', async () => {
     chain.trouble({ kind: 'batchLimit', calls: 1, times: 1 });
     const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' }));

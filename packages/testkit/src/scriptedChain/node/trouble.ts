@@ -49,16 +49,16 @@ export type TroubleKind =
    */
   | { kind: 'lag'; blocks: number }
   /**
-   * `eth_getLogs` rejects ranges of more than `blocks` blocks with error -32005. In the message,
-   * `$blocks` is replaced with that number, and `$from` and `$to` with the ends of an allowed
-   * range.
+   * `eth_getLogs` rejects ranges of more than `blocks` blocks. `$blocks` in the refusal is replaced
+   * with that number, `$from` and `$to` with the ends of an allowed range in hex, and `$fromNumber`
+   * and `$toNumber` with the same in decimal.
    */
-  | { kind: 'rangeLimit'; blocks: number; message?: string }
+  | ({ kind: 'rangeLimit'; blocks: number } & RangeRefusal)
   /**
-   * `eth_getLogs` rejects ranges with more than `logs` logs. The message has the same placeholders
+   * `eth_getLogs` rejects ranges with more than `logs` logs. The refusal has the same placeholders
    * as for `rangeLimit`, but `$blocks` is half of the requested range.
    */
-  | { kind: 'resultLimit'; logs: number; message?: string }
+  | ({ kind: 'resultLimit'; logs: number } & RangeRefusal)
   /**
    * Calls above this rate get the response of `rateLimit`. A burst of `perSecond` calls is allowed.
    */
@@ -106,6 +106,18 @@ export type TroubleKind =
   | { kind: 'silentHeads' }
   /** Open and new WebSocket connections are dropped; `times` counts only new ones. */
   | { kind: 'dropWebSockets' };
+
+/** How a node rejects a range. Default: error -32005 with a message and HTTP status 200. */
+export interface RangeRefusal {
+  code?: number;
+  message?: string;
+  /** The `data` of the error. */
+  data?: unknown;
+  /** HTTP status of the response, unless the call is in a batch. */
+  status?: number;
+  /** If true, the body is the message alone. */
+  isPlain?: boolean;
+}
 
 export type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { kind: Kind }>;
 
