@@ -10,7 +10,7 @@ import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.t
  * these patterns.
  */
 const ON_SHORT_TEXTS: ReadonlySet<string> = new Set([
-  // These patterns get the first 300 characters of a node's error.
+  // These patterns get the first 1,000 characters of a node's error.
   'packages/service/src/ingest/nodes/rpcError.ts',
   // These patterns get the first 1,000 characters of a node's error; every repetition has a bound.
   'packages/service/src/ingest/nodes/rangeRefusal.ts',

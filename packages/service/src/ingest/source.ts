@@ -217,7 +217,7 @@ export class SourceError extends RetryableError {
  * missing data in different ways, so `refused` is included.
  */
 export const isLacking = ({ kind }: SourceError): boolean =>
-  kind === 'unsupported' || kind === 'missing' || kind === 'refused';
+  kind === 'unsupported' || kind === 'missing' || kind === 'pruned' || kind === 'refused';
 
 export const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): error is SourceError =>
   error instanceof SourceError && kinds.includes(error.kind);

@@ -21,6 +21,8 @@ const CONNECTIONS = 32;
  */
 const BATCHED = /^eth_getBlock(ByHash|ByNumber|Receipts)$/;
 const BATCH_CALLS = 8;
+/** Maximum size of the body that is read of an HTTP error. */
+const MAX_ERROR_BYTES = 64 * 1024;
 
 interface Call extends PromiseWithResolvers<unknown> {
   id: number;
@@ -30,7 +32,7 @@ interface Call extends PromiseWithResolvers<unknown> {
 }
 
 interface Answer {
-  /** Parsed JSON; undefined if the response is not JSON. */
+  /** Parsed JSON, or the text of a response that is not JSON. */
   value: unknown;
   http: HttpFacts;
 }
@@ -63,7 +65,11 @@ export function createHttpClient(url: URL, name: string, connect?: Connect): Rpc
       });
       const retryAfter = response.headers['retry-after'];
       const http = { status: response.statusCode, retryAfter: [retryAfter].flat()[0] };
-      return { value: parseAnswer(await readText(response.body, what, limits.maxBytes)), http };
+      const text =
+        http.status < 300
+          ? await readText(response.body, () => tooLarge(what, limits.maxBytes), limits.maxBytes)
+          : await readText(response.body, undefined, MAX_ERROR_BYTES);
+      return { value: parseAnswer(text), http };
     } catch (error) {
       if (error instanceof SourceError) throw error;
       throw new SourceError('unreachable', `${name}: ${describeError(error)}`, { cause: error });
@@ -171,18 +177,19 @@ function errorOf(work: () => unknown): unknown {
   }
 }
 
-/** @throws SourceError `too-large` if the text exceeds `maxBytes` */
+/** @param failure returns the error to throw if the text exceeds `maxBytes`. Default: cut the text */
 async function readText(
   body: AsyncIterable<Buffer>,
-  what: string,
+  failure: (() => SourceError) | undefined,
   maxBytes: number,
 ): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(what, maxBytes);
+    if (bytes > maxBytes && failure !== undefined) throw failure();
     chunks.push(chunk);
+    if (bytes > maxBytes) break;
   }
   return Buffer.concat(chunks).toString();
 }
