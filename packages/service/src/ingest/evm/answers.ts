@@ -225,7 +225,9 @@ export function createAnswers({
       async ask() {
         // Receipts contain all logs, even those that the node's list of logs omits.
         const full = await readFullBlock(node, header);
-        const answer = await readAll(node, full, header, { proof, proofs: false });
+        // The header fields of this response may differ from those of the first one.
+        const own = proof && (await proveHeader(full, node));
+        const answer = await readAll(node, full, header, { proof: own, proofs: false });
         return { answer: { ...answer, transactions: [] }, isCertain: true };
       },
     };

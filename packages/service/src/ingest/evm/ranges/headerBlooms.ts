@@ -3,17 +3,17 @@
  */
 import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
 import type { LogFilter } from '../../../match/evm/logSearch.ts';
-import { hex, list, object } from '../../json.ts';
+import { list } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import { bitsOf, bloomOf, covers, hasBit } from '../bloom.ts';
-import { toHeader } from '../header.ts';
+import { promiseOf } from '../normalize.ts';
 import type { Provider } from '../provider.ts';
-import { type RangeLogs, quantity } from './rangeReading.ts';
+import type { RangeLogs } from './rangeReading.ts';
 
 /**
  * Reads the headers of the blocks from `from` to `anchor`. Adds the blocks whose bloom allows a
- * matching log to `hits`, without duplicates. Returns false if the blooms prove nothing: if all are
- * empty despite transactions, or if one lacks a log that the node returned.
+ * matching log to `hits`, without duplicates. Returns false if the blooms prove nothing: if one
+ * does not cover the logs of its block, or if all are empty despite transactions.
  *
  * @throws SourceError `inconsistent` if the headers do not lead to `anchor`
  */
@@ -36,15 +36,15 @@ export async function addByBloom(
   const numbers = Array.from({ length: anchor.number - from + 1 }, (_, n) => from + n);
   const blocks = await Promise.all(
     numbers.map(async (number) => {
-      const what = `${node.name}: block ${number}`;
-      const block = object(
-        await node.request('eth_getBlockByNumber', [quantity(number), false]),
-        what,
-      );
+      const read = await node.readBodyAt(number, false);
+      if (read === undefined) {
+        throw new SourceError('missing', `${node.name}: block ${number} is missing`);
+      }
+      const { header, body } = read;
       return {
-        header: toHeader(block),
-        bloom: Buffer.from(hex(block, 'logsBloom').slice(2), 'hex'),
-        isEmpty: list(block['transactions'], 'transactions').length === 0,
+        header,
+        bloom: promiseOf(body),
+        isEmpty: list(body['transactions'], 'transactions').length === 0,
       };
     }),
   );
@@ -52,7 +52,7 @@ export async function addByBloom(
   let parent = anchor.hash;
   // Some chains leave all blooms empty, even those of blocks with logs.
   let isProven =
-    blocks.every(({ isEmpty }) => isEmpty) || blocks.some(({ bloom }) => bloom.some(Boolean));
+    blocks.every(({ isEmpty }) => isEmpty) || blocks.some(({ bloom }) => bloom?.some(Boolean));
   for (const { header, bloom } of blocks.toReversed()) {
     if (header.hash !== parent) {
       throw new SourceError(
@@ -62,6 +62,10 @@ export async function addByBloom(
     }
     parent = header.parentHash;
     const returned = read.logs.get(header.number)?.logs ?? [];
+    if (bloom === undefined) {
+      isProven = false;
+      continue;
+    }
     if (!covers(bloom, bloomOf(returned))) isProven = false;
     if (!known.has(header.number) && blooms.some((filter) => mayHold(bloom, filter))) {
       hits.push(header);
