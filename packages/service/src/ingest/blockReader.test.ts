@@ -98,6 +98,8 @@ const anyTrouble: fc.Arbitrary<Trouble> = fc.oneof(
         'ranges over $blocks blocks are not supported on freetier',
         'this block range should work: [$from, $to]',
         'Block range limit exceeded.',
+        'limit exceeded',
+        'Invalid params',
       ),
     }),
   },
@@ -247,6 +249,34 @@ test('blocks that were found are read again if the chain changes before they are
     const again = await next();
     expect(again.blocks.length).toBeGreaterThan(1);
     expect(again.blocks.filter(({ hash }) => !canonical.has(hash))).toEqual([]);
+  } finally {
+    await source.stop();
+    await chain.stop();
+  }
+});
+
+test('a range is searched again if a block that was found does not exist', async () => {
+  const chain = await startScriptedChain();
+  for (let n = 1; n <= 100; n++) {
+    const hit = scripted.log({ address: ADDRESSES[0]!, topics: [EVENTS[1]!] });
+    chain.mine(n % 30 === 0 ? { transactions: [hit] } : {});
+  }
+  chain.trouble({ kind: 'foreignLogs', methods: ['eth_getLogs'], times: 1 });
+  const log = createLog(() => {});
+  const source = createEvmSource({ chain: CHAIN, urls: [chain.url], pollMs: 1_000, log });
+  const index = createStreamIndex();
+  index.put(stream({ includeContractLogs: true }));
+  index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
+  const matcher = {
+    ...{ needs: index.needs(CHAIN), rules: 1 },
+    search: () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+  };
+  try {
+    const read = createReader(source);
+    const limits = { upTo: 100, searchUpTo: 100 };
+    const next = () => read({ id: 'j', nextBlock: 1 }, matcher, limits, false);
+    await expect(next()).rejects.toMatchObject({ kind: 'missing' });
+    expect((await next()).blocks.map(({ number }) => number)).toEqual([30, 60, 90]);
   } finally {
     await source.stop();
     await chain.stop();

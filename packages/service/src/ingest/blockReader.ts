@@ -13,6 +13,7 @@ import {
   type FoundBlocks,
   type MaybeUnverified,
   SourceError,
+  isOfKind,
 } from './source.ts';
 
 /** Matches blocks against the current rules of one stream. */
@@ -157,7 +158,14 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     { needs }: Pick<StreamMatcher<Block>, 'needs'>,
   ): Promise<ReadBlocks<Block>> => {
     const some: BlockRef[] = hits.slice(0, BATCH_BLOCKS);
-    const blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
+    let blocks: Block[];
+    try {
+      blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
+    } catch (error) {
+      // The search may have found blocks that do not exist, so the range is searched again.
+      if (isOfKind(error, 'missing', 'inconsistent')) progress.found = undefined;
+      throw error;
+    }
     // Nodes return even removed blocks by hash, so the end of the range is checked again.
     if (some.length > 0 && (await source.readHeader(end.number))?.hash !== end.hash) {
       progress.found = undefined;

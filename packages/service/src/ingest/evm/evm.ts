@@ -123,7 +123,7 @@ export function createEvmSource({
     readBlockAt: reading.readAt,
     // With `strict`, every block is read, because logs of a range prove nothing.
     ...(trust !== 'strict' && {
-      openSearch: createLogRanges({ ...{ chain, providers, verifyHeaders, log } }),
+      openSearch: createLogRanges({ ...{ chain, providers, isVerified: verifyHeaders, log } }),
     }),
     readFound: read,
 

@@ -5,9 +5,10 @@ import {
   scripted,
   startScriptedChain,
 } from '@sluice/testkit';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../../base/log.ts';
 import type { LogSearch } from '../../../match/evm/logSearch.ts';
+import { REFUSALS, limitOf, toTrouble } from '../../nodes/refusals.test-only.ts';
 import { type FoundBlocks, type Source, isOfKind } from '../../source.ts';
 import { type EvmSourceOptions, createEvmSource } from '../evm.ts';
 
@@ -31,6 +32,7 @@ for (let number = 1; number <= BLOCKS; number++) {
 let nodes: RunningScriptedChain[] = [];
 let source: Source;
 afterEach(async () => {
+  vi.restoreAllMocks();
   await source.stop();
   for (const node of nodes) await node.stop();
 });
@@ -70,7 +72,6 @@ async function findAll(
   return found;
 }
 
-const isRefused = (error: unknown): boolean => isOfKind(error, 'refused');
 const isUnreachable = (error: unknown): boolean => isOfKind(error, 'unreachable');
 
 const numbersOf = (found: readonly (FoundBlocks | undefined)[]): number[] =>
@@ -82,15 +83,29 @@ describe('a search by ranges', () => {
     const found = await findAll();
     expect(numbersOf(found)).toEqual(hits);
     expect(found.every((each) => each?.isProven === false)).toBe(true);
-    expect(nodes[0]!.calls['eth_getLogs']).toBe(found.length);
+    expect(nodes[0]!.calls['eth_getLogs']).toBeLessThan(4);
     expect(found.length).toBeLessThan(4);
   });
 
   test('follows the limit of a node', async () => {
     await start([[{ kind: 'rangeLimit', blocks: 50 }]]);
     expect(numbersOf(await findAll())).toEqual(hits);
-    // One refusal is enough to learn the limit.
+    // One refusal is enough to learn the limit; the last range of a round may be smaller.
     expect(nodes[0]!.calls['eth_getLogs']).toBe(1 + 3 + Math.ceil((BLOCKS - 128) / 50));
+  });
+
+  test.each(REFUSALS)('ends in data if $provider refuses a range: $text', async (refusal) => {
+    await start([[toTrouble(refusal)]]);
+    const found = await findAll();
+    const queries = nodes[0]!.calls['eth_getLogs'];
+    const limit = limitOf(refusal);
+    if (limit === 0) {
+      expect(found).toEqual([undefined]);
+      expect(queries).toBeLessThan(20);
+    } else {
+      expect(numbersOf(found)).toEqual(hits);
+      expect(queries).toBeLessThan(Math.ceil(BLOCKS / limit) * 1.1 + 20);
+    }
   });
 
   test('stops using a node that hides logs, if another has them', async () => {
@@ -115,12 +130,39 @@ describe('a search by ranges', () => {
     expect(found.some((each) => each!.isProven)).toBe(false);
   });
 
-  test('gives up for a while if the node refuses all ranges', async () => {
+  test('gives up for an hour if the node refuses all ranges', async () => {
+    let laterMs = 0;
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + laterMs);
     await start([[{ kind: 'error', message: 'upgrade your plan', methods: ['eth_getLogs'] }]]);
-    expect(await findAll(search, isRefused)).toEqual([undefined]);
+    expect(await findAll()).toEqual([undefined]);
     const queries = nodes[0]!.calls['eth_getLogs'];
+    expect(queries).toBeLessThan(20);
+    laterMs = 3_500_000;
+    nodes[0]!.heal();
     expect(await findAll()).toEqual([undefined]);
     expect(nodes[0]!.calls['eth_getLogs']).toBe(queries);
+    laterMs = 3_700_000;
+    expect(numbersOf(await findAll())).toEqual(hits);
+  });
+
+  test('queries the next node, not smaller ranges, if a node lags', async () => {
+    const code = -32602;
+    const message = 'block range extends beyond current head block: requested 9, head 7';
+    const lag = { kind: 'error', code, message, methods: ['eth_getLogs'], times: 2 } as const;
+    await start([[lag], []]);
+    expect(numbersOf(await findAll())).toEqual(hits);
+    expect(nodes[0]!.calls['eth_getLogs']! + nodes[1]!.calls['eth_getLogs']!).toBeLessThan(10);
+  });
+
+  test('stops using a node that found blocks that do not exist, once they could not be read', async () => {
+    await start([[{ kind: 'foreignLogs', methods: ['eth_getLogs'] }]]);
+    const blocks = source.openSearch!(search);
+    const invented = (await blocks.next(1, BLOCKS))!.hits[0]!;
+    const needs = { transactions: false, logs: true, traces: false, proofs: false };
+    await expect(source.readFound!(invented, needs)).rejects.toMatchObject({ kind: 'missing' });
+    await expect(blocks.next(1, BLOCKS)).rejects.toMatchObject({ kind: 'inconsistent' });
+    expect(await blocks.next(1, BLOCKS)).toBeUndefined();
   });
 
   test('needs few queries where the node suggests ranges that are too small', async () => {

@@ -1,7 +1,7 @@
 /**
  * Finds blocks by querying nodes for logs over ranges whose sizes adapt to the limits of the nodes.
  * An empty response alone proves nothing: a node must have the last block of the ranges, and a
- * second node verifies samples. With `verifyHeaders`, the blooms of all headers are checked too.
+ * second node verifies samples. With `isVerified`, the blooms of all headers are checked too.
  */
 import type { BlockRange } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
@@ -12,35 +12,26 @@ import { type BlockSearch, type FoundBlocks, SourceError, isOfKind } from '../..
 import type { Provider } from '../provider.ts';
 import { type BloomFilter, addByBloom, toBloomFilter } from './headerBlooms.ts';
 import {
+  FAILED_MS,
   type NodeRanges,
   type RangeLogs,
   type RangePlan,
   createRangeReading,
-  isSmallest,
+  rest,
   unknownRanges,
 } from './rangeReading.ts';
 
-/** Number of ranges queried at once after the range size has reached a limit. */
-const RANGES_AT_ONCE = 16;
 /** Number of rounds per sample. A second node verifies the first range of the sampled round. */
 const ROUNDS_PER_SAMPLE = 8;
 const HEADERS_PER_ROUND = 1_024;
-/**
- * Time for which a node is not queried for ranges after it refused one, or lacked the method or
- * data.
- */
-const REFUSED_MS = 600_000;
-/**
- * Time for which a node is not queried for ranges after an inconsistent response, or after it did
- * not respond even for a small range.
- */
-const FAILED_MS = 60_000;
+/** Time for which a node that missed logs is not queried for ranges. */
+const UNRELIABLE_MS = 86_400_000;
 
 interface Options {
   chain: string;
   providers: Pick<Providers<Provider>, 'all' | 'ask' | 'readHeaderAt'>;
   /** Whether to read each header and check its bloom. */
-  verifyHeaders: boolean;
+  isVerified: boolean;
   log: Log;
 }
 
@@ -59,18 +50,17 @@ export function createLogRanges(options: Options): (search: LogSearch) => BlockS
 }
 
 function openSearch(
-  { chain, providers, verifyHeaders, log }: Options,
+  { chain, providers, isVerified, log }: Options,
   search: LogSearch,
   rangesOf: (node: Provider) => NodeRanges,
 ): BlockSearch {
   const reading = createRangeReading(search, rangesOf);
   let rounds = 0;
   let blooms: BloomFilter[] | undefined;
+  /** The last block that was searched. */
+  let searchedUpTo = -1;
 
-  const isUsable = (node: Provider): boolean => {
-    const { restsUntil, isUnreliable } = rangesOf(node);
-    return !isUnreliable && performance.now() >= restsUntil;
-  };
+  const isUsable = (node: Provider): boolean => performance.now() >= rangesOf(node).restsUntil;
 
   const hitsOf = ({ logs }: RangeLogs): BlockRef[] =>
     [...logs]
@@ -78,9 +68,9 @@ function openSearch(
       .map(([number, block]) => ({ number, hash: block.hash }));
 
   const blame = (node: Provider, block: number): void => {
-    rangesOf(node).isUnreliable = true;
+    rest(rangesOf(node), UNRELIABLE_MS);
     node.fault('missing');
-    log.warn('node missed logs of a range; its ranges are no longer used', {
+    log.warn('node missed logs of a range; its ranges are not used for a day', {
       ...{ chain, provider: node.name, block },
     });
   };
@@ -93,10 +83,30 @@ function openSearch(
     try {
       return await reading.readLogs(node, plan, range);
     } catch (error) {
-      const restMs = restMsAfter(error, plan);
-      if (restMs > 0) rangesOf(node).restsUntil = performance.now() + restMs;
+      if (isOfKind(error, 'inconsistent')) rest(rangesOf(node), FAILED_MS);
+      else if (error instanceof SourceError && !isUsable(node)) {
+        log.info('node serves no ranges of logs; its ranges are not used for now', {
+          ...{ chain, provider: node.name, error: error.message },
+          seconds: Math.round((rangesOf(node).restsUntil - performance.now()) / 1_000),
+        });
+      }
       throw error;
     }
+  };
+
+  /**
+   * Checks that the hits are blocks of the node's chain. Throws a SourceError `inconsistent`, and
+   * stops using the ranges of the node for a while, if one is not.
+   */
+  const checkHits = async (node: Provider, hits: readonly BlockRef[]): Promise<void> => {
+    const headers = await Promise.all(hits.map(({ number }) => node.readHeaderAt(number)));
+    const wrong = hits.find(({ hash }, n) => headers[n]?.hash !== hash);
+    if (wrong === undefined) return;
+    rest(rangesOf(node), FAILED_MS);
+    throw new SourceError(
+      'inconsistent',
+      `${node.name}: a log belongs to block ${wrong.number} ${wrong.hash}, which the node does not have`,
+    );
   };
 
   /**
@@ -148,20 +158,28 @@ function openSearch(
     plan: RangePlan,
     from: number,
     anchor: BlockHeader,
+    isAgain: boolean,
   ): Promise<FoundBlocks | undefined> => {
     if (!isUsable(node)) return undefined;
     if ((await node.readHeaderOf(anchor.hash)) === undefined) return undefined;
     const to = anchor.number;
     const sample = { from, to: Math.min(to, from + plan.size - 1) };
-    const read = await readLogs(node, plan, { from, to });
+    let read: RangeLogs;
+    try {
+      read = await readLogs(node, plan, { from, to });
+    } catch (error) {
+      if (isOfKind(error, 'inconsistent') || isUsable(node)) throw error;
+      return undefined;
+    }
     if (rounds++ % ROUNDS_PER_SAMPLE === 0) await checkSample(node, plan, sample, read, anchor);
     const hits = hitsOf(read);
     for (const number of read.whole) {
       const header = await node.readHeaderAt(number);
       if (header !== undefined) hits.push(header);
     }
+    if (isAgain) await checkHits(node, hits);
     let isProven = false;
-    if (verifyHeaders) {
+    if (isVerified) {
       blooms ??= search.plans[0]!.map(toBloomFilter);
       isProven = await addByBloom(node, { from, anchor, blooms, read, hits });
     }
@@ -179,27 +197,27 @@ function openSearch(
 
   return {
     async next(from, upTo) {
-      const maxBlocks = Math.max(...providers.all.map((node) => rangesOf(node).maxBlocks));
-      const plan = reading.choosePlan(maxBlocks);
-      if (plan === undefined || !providers.all.some(isUsable)) return undefined;
-      const ranges = plan.isSettled ? RANGES_AT_ONCE : 1;
-      const reach = Math.min(plan.size, maxBlocks) * ranges;
-      const to = Math.min(upTo, from + (verifyHeaders ? HEADERS_PER_ROUND : reach) - 1);
+      const nodes = providers.all.filter(isUsable).map(rangesOf);
+      if (nodes.length === 0) return undefined;
+      const chosen = reading.choosePlan(Math.max(...nodes.map(({ limit }) => limit.size)));
+      if (chosen === undefined) {
+        // The limits are learned again, because they may have changed.
+        for (const each of nodes) rest(each, 0);
+        return undefined;
+      }
+      const { plan, reach } = chosen;
+      const to = Math.min(upTo, from + (isVerified ? HEADERS_PER_ROUND : reach) - 1);
       const anchor = await providers.readHeaderAt(to);
       if (anchor === undefined) {
         throw new SourceError('missing', `no node of this chain has block ${to}`);
       }
-      return providers.ask((node) => searchOn(node, plan, from, anchor), { hash: anchor.hash });
+      // The blocks are searched again if those that were found before could not be read.
+      const isAgain = from <= searchedUpTo;
+      const found = await providers.ask((node) => searchOn(node, plan, from, anchor, isAgain), {
+        hash: anchor.hash,
+      });
+      if (found !== undefined) searchedUpTo = to;
+      return found;
     },
   };
-}
-
-/**
- * Returns the number of milliseconds for which a node is not queried for ranges after this error;
- * may be 0.
- */
-function restMsAfter(error: unknown, plan: RangePlan): number {
-  if (isOfKind(error, 'unsupported', 'refused', 'missing', 'pruned')) return REFUSED_MS;
-  if (isOfKind(error, 'inconsistent')) return FAILED_MS;
-  return isOfKind(error, 'unreachable') && isSmallest(plan) ? FAILED_MS : 0;
 }

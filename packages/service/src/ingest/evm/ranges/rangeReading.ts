@@ -1,16 +1,23 @@
 /** Reads logs in ranges of a size that the node accepts. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { BlockRange } from '@sluice/kit/contract';
 import type { EvmLog } from '../../../match/evm/block.ts';
 import type { LogFilter, LogSearch } from '../../../match/evm/logSearch.ts';
-import { type Json, hash, hex, list, object, toNumber } from '../../json.ts';
-import { SourceError, isOfKind } from '../../source.ts';
+import { type Json, hash, hex, list, object, optionalHex, toNumber } from '../../json.ts';
+import { isPassing } from '../../nodes/rpcError.ts';
+import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
+import { GROWTH, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
+/** Number of ranges queried at once, of a size that the node is known to accept. */
+export const RANGES_AT_ONCE = 16;
 /** Initial range size of the first plan, which is the most selective one. */
 const FIRST_BLOCKS = 128;
 /** Initial range size of other plans, whose filters also return unrelated logs. */
 const FIRST_UNSELECTIVE_BLOCKS = 16;
 const MAX_BLOCKS = 100_000;
+/** Minimum number of blocks per round of a plan that was tried, so that rounds cost little. */
+const MIN_ROUND_BLOCKS = 128;
 /**
  * Assumed range size until the actual size reaches a limit, so that plans with few queries are
  * tried first.
@@ -23,15 +30,10 @@ const EXPECTED_BLOCKS = 2_000;
  */
 const FEW_LOGS = 1_000;
 const MANY_LOGS = 4_000;
-const GROWTH = 4;
-/** Growth factor of a size that reached a limit: events may become rarer, and nodes may recover. */
+/** Growth factor of a size that reached a limit, because events may become rarer. */
 const SETTLED_GROWTH = 1.25;
 /** Maximum response size. A range with a larger response is divided. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/**
- * Maximum number of times that one range is divided as a node suggests. After that, it is halved.
- */
-const MAX_SUGGESTIONS = 3;
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Maximum number of queries per block. If a block needs more, reading it is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
 /**
@@ -39,29 +41,43 @@ const MAX_QUERIES_PER_BLOCK = 2;
  * not the cause.
  */
 const SMALL_BLOCKS = 16;
+/** Number of passing errors in a row after which the size of the range is taken as the cause. */
+const PASSING_ERRORS: Partial<Record<SourceErrorKind, number>> = { 'rate-limited': 4, missing: 4 };
+const DEFAULT_PASSING_ERRORS = 2;
+/** Wait before a range is queried again after a passing error. */
+const AGAIN_MS = 250;
+/** Number of refused blocks in a row after which the node serves no ranges. */
+const REFUSED_BLOCKS = 8;
+/** Time for which a node that serves no ranges is not queried for ranges. */
+const REFUSED_MS = 3_600_000;
+/** The same for a node whose errors are passing. */
+export const FAILED_MS = 60_000;
 
-/** The known limits of one node. */
+/** What is known about the ranges of one node. */
 export interface NodeRanges {
-  /**
-   * Maximum number of blocks per range, according to the node's error messages; `MAX_BLOCKS` if
-   * unknown.
-   */
-  maxBlocks: number;
+  readonly limit: RangeLimit;
   /** The `performance.now` time until which the node is not queried for ranges. */
   restsUntil: number;
-  /** True if the node missed logs that another node has. */
-  isUnreliable: boolean;
+  /** Number of passing errors in a row, and the smallest range with one of them. */
+  failures: number;
+  failedBlocks: number;
+  /** Number of refused queries for a single block in a row. */
+  refusedBlocks: number;
 }
 
 export const unknownRanges = (): NodeRanges => ({
-  maxBlocks: MAX_BLOCKS,
-  restsUntil: 0,
-  isUnreliable: false,
+  ...{ limit: createRangeLimit(), restsUntil: 0, refusedBlocks: 0 },
+  ...{ failures: 0, failedBlocks: Number.POSITIVE_INFINITY },
 });
 
+/** Stops querying a node for ranges for a time. */
+export function rest(ranges: NodeRanges, ms: number): void {
+  Object.assign(ranges, { ...unknownRanges(), restsUntil: performance.now() + ms });
+}
+
 /**
- * Logs of a range by block number. `whole` lists the blocks that have too many logs for one
- * response.
+ * Logs of a range by block number. `whole` lists the blocks that the node refuses to search, which
+ * may have too many logs for one response.
  */
 export interface RangeLogs {
   logs: Map<number, { hash: string; logs: EvmLog[] }>;
@@ -71,109 +87,201 @@ export interface RangeLogs {
 /** Filters that together find all blocks of a search, and the current range size for them. */
 export interface RangePlan {
   readonly filters: readonly LogFilter[];
-  /** Number of blocks per query. */
+  /** Number of blocks per query, if the node accepts them. */
   size: number;
+  /** True once a node has responded to a query. */
+  isTried: boolean;
   /** True once the size has reached a limit; it then grows slowly. */
   isSettled: boolean;
 }
 
 export interface RangeReading {
   /**
-   * Returns the plan that needs the fewest queries per block. Returns undefined, and resets the
-   * sizes of all plans, if reading each block costs less.
+   * Returns the plan that needs the fewest queries per block, and how many blocks to search with it
+   * at once. Returns undefined, and resets the sizes of all plans, if reading each block costs
+   * less.
    *
    * @param maxBlocks maximum range size over all nodes, as far as their limits are known
    */
-  choosePlan(maxBlocks: number): RangePlan | undefined;
+  choosePlan(maxBlocks: number): { plan: RangePlan; reach: number } | undefined;
   readLogs(node: Provider, plan: RangePlan, range: BlockRange): Promise<RangeLogs>;
 }
 
-/** @param rangesOf returns the limits of a node, which are updated in place */
+/**
+ * @param rangesOf returns what is known about a node, which is updated in place
+ * @param pause waits before a range is queried again after a passing error
+ */
 export function createRangeReading(
   { plans: filters }: Pick<LogSearch, 'plans'>,
   rangesOf: (node: Provider) => NodeRanges,
+  pause = (): Promise<void> => wait(AGAIN_MS),
 ): RangeReading {
   const begin = (): RangePlan[] =>
     filters.map((each, n) => ({
       filters: each,
       size: n === 0 ? FIRST_BLOCKS : FIRST_UNSELECTIVE_BLOCKS,
-      isSettled: false,
+      ...{ isTried: false, isSettled: false },
     }));
   let plans = begin();
-
-  /**
-   * Queries a range and adds its logs to `into`. Divides the range if its response is too large.
-   */
-  const readRange = async (
-    node: Provider,
-    plan: RangePlan,
-    range: BlockRange,
-    into: RangeLogs,
-    refusals = 0,
-  ): Promise<void> => {
-    const { from, to } = range;
-    let size: number;
-    try {
-      const answers = await Promise.all(
-        plan.filters.map((filter) => queryLogs(node, filter, range)),
-      );
-      for (const found of answers) collect(node, found, range, into);
-      const logs = answers.reduce((sum, each) => sum + each.length, 0);
-      return adapt(plan, to - from + 1, logs);
-    } catch (error) {
-      if (isOfKind(error, 'unreachable')) {
-        // The node may have timed out, so later ranges are smaller.
-        resize(plan, Math.max(SMALL_BLOCKS, Math.floor((to - from + 1) / 2)));
-      }
-      if (!isOfKind(error, 'too-large')) throw error;
-      if (from === to) {
-        into.whole.push(from);
-        return;
-      }
-      size = shrink(plan, range, error, { refusals, limits: rangesOf(node) });
-    }
-    const half = Math.ceil((to - from + 1) / 2);
-    for (let next = from; next <= to;) {
-      const part = { from: next, to: Math.min(to, next + size - 1) };
-      await readRange(node, plan, part, into, refusals + 1);
-      next = part.to + 1;
-      // Perhaps only the start of the range has too many logs, so the size grows again.
-      size = Math.max(size, Math.min(size * 2, half, rangesOf(node).maxBlocks));
-    }
-  };
 
   return {
     choosePlan(maxBlocks) {
       const expectedSize = ({ size, isSettled }: RangePlan): number =>
-        isSettled ? size : Math.max(size, Math.min(EXPECTED_BLOCKS, maxBlocks));
+        Math.min(isSettled ? size : Math.max(size, EXPECTED_BLOCKS), maxBlocks);
       const cost = (plan: RangePlan): number => plan.filters.length / expectedSize(plan);
-      const best = plans.reduce((a, b) => (cost(b) < cost(a) ? b : a));
-      if (best.filters.length <= best.size * MAX_QUERIES_PER_BLOCK) return best;
-      plans = begin();
-      return undefined;
-    },
-    async readLogs(node, plan, { from, to }) {
-      const into: RangeLogs = { logs: new Map(), whole: [] };
-      const size = Math.min(plan.size, rangesOf(node).maxBlocks);
-      const parts: Promise<void>[] = [];
-      for (let next = from; next <= to; next += size) {
-        const part = { from: next, to: Math.min(to, next + size - 1) };
-        parts.push(readRange(node, plan, part, into));
+      const plan = plans.reduce((a, b) => (cost(b) < cost(a) ? b : a));
+      const size = Math.min(plan.size, maxBlocks);
+      if (plan.filters.length > size * MAX_QUERIES_PER_BLOCK) {
+        plans = begin();
+        return undefined;
       }
-      await Promise.all(parts);
+      const reach = plan.isTried ? Math.max(size * RANGES_AT_ONCE, MIN_ROUND_BLOCKS) : size;
+      return { plan, reach };
+    },
+    async readLogs(node, plan, range) {
+      const ranges = rangesOf(node);
+      const into: RangeLogs & Seen = { logs: new Map(), whole: [], seen: new Set() };
+      let pending = [range];
+      while (pending.length > 0) {
+        const size = Math.min(plan.size, ranges.limit.size);
+        const count = ranges.limit.isKnown(size) ? RANGES_AT_ONCE : 1;
+        const { parts, left } = takeParts(pending, size, count);
+        const answers = await Promise.all(parts.map((part) => queryPart(node, plan, part)));
+        plan.isTried = true;
+        for (const { part, found } of answers) {
+          if (found === undefined) continue;
+          collect(node, found, part, into);
+          adapt(plan, blocksIn(part), found.length);
+          noteAnswer(ranges, blocksIn(part));
+        }
+        const failed = answers.flatMap(({ part, error }) => (error ? [{ part, error }] : []));
+        const { again, isPaused } = handleFailures(ranges, failed, into);
+        if (isPaused) await pause();
+        pending = [...again, ...left].toSorted((a, b) => a.from - b.from);
+      }
       return into;
     },
   };
 }
 
-/** Returns whether ranges of this plan are too small to be the cause of a timeout. */
-export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS;
+const blocksIn = ({ from, to }: BlockRange): number => to - from + 1;
+
+/** Takes up to `count` parts of at most `size` blocks from the ranges. */
+function takeParts(
+  ranges: readonly BlockRange[],
+  size: number,
+  count: number,
+): { parts: BlockRange[]; left: BlockRange[] } {
+  const parts: BlockRange[] = [];
+  const left: BlockRange[] = [];
+  for (const { from, to } of ranges) {
+    let next = from;
+    while (next <= to && parts.length < count) {
+      parts.push({ from: next, to: Math.min(to, next + size - 1) });
+      next += size;
+    }
+    if (next <= to) left.push({ from: next, to });
+  }
+  return { parts, left };
+}
+
+/** The response to the queries of one part: the logs, or the error of one of them. */
+interface PartAnswer {
+  part: BlockRange;
+  found?: unknown[];
+  error?: SourceError;
+}
+
+async function queryPart(
+  node: Provider,
+  { filters }: RangePlan,
+  part: BlockRange,
+): Promise<PartAnswer> {
+  try {
+    const found = await Promise.all(filters.map((filter) => queryLogs(node, filter, part)));
+    return { part, found: found.flat() };
+  } catch (error) {
+    if (error instanceof SourceError) return { part, error };
+    throw error;
+  }
+}
+
+function noteAnswer(ranges: NodeRanges, blocks: number): void {
+  ranges.limit.accept(blocks);
+  ranges.refusedBlocks = 0;
+  if (blocks < ranges.failedBlocks) return;
+  ranges.failures = 0;
+  ranges.failedBlocks = Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Decides what follows from the errors of parts that were queried at once, and returns the parts to
+ * query again, in smaller ranges or after a pause. Refused blocks are added to `whole`.
+ *
+ * @throws SourceError if another node should be queried, or this one later
+ */
+function handleFailures(
+  ranges: NodeRanges,
+  failed: readonly { part: BlockRange; error: SourceError }[],
+  { whole }: RangeLogs,
+): { again: BlockRange[]; isPaused: boolean } {
+  const invalid = failed.find(({ error }) =>
+    isOfKind(error, 'inconsistent', 'disagreement', 'wrong-chain'),
+  );
+  if (invalid !== undefined) throw invalid.error;
+  const again: BlockRange[] = [];
+  const failures = ranges.failures + 1;
+  let isPaused = false;
+  let thrown: SourceError | undefined;
+  for (const { part, error } of failed) {
+    const blocks = blocksIn(part);
+    const isBrief = isPassing(error) || error.kind === 'rate-limited';
+    if (isBrief) {
+      ranges.failures = failures;
+      ranges.failedBlocks = Math.min(ranges.failedBlocks, blocks);
+    }
+    // Another node may respond instead.
+    const isForOthers = isBrief && error.kind !== 'refused';
+    if (isForOthers) thrown = error;
+    if (isBrief && failures < (PASSING_ERRORS[error.kind] ?? DEFAULT_PASSING_ERRORS)) {
+      again.push(part);
+      isPaused = true;
+      continue;
+    }
+    if (isForOthers && blocks <= SMALL_BLOCKS) {
+      rest(ranges, FAILED_MS);
+      throw error;
+    }
+    ranges.limit.refuse(blocks, toHint(part, error));
+    if (blocks > 1) {
+      again.push(part);
+      continue;
+    }
+    whole.push(part.from);
+    if (++ranges.refusedBlocks < REFUSED_BLOCKS) continue;
+    rest(ranges, isBrief ? FAILED_MS : REFUSED_MS);
+    throw error;
+  }
+  if (thrown !== undefined) throw thrown;
+  return { again, isPaused };
+}
+
+function toHint({ from }: BlockRange, { range }: SourceError): Parameters<RangeLimit['refuse']>[1] {
+  return {
+    ...(range?.to !== undefined && { suggested: range.to - from + 1 }),
+    ...(range?.blocks !== undefined && { limit: range.blocks }),
+  };
+}
 
 /**
  * Adapts the range size of a plan to the number of logs that a range of this many blocks returned.
  */
 function adapt(plan: RangePlan, blocks: number, logs: number): void {
-  if (logs > MANY_LOGS) return resize(plan, Math.floor(blocks / 2));
+  if (logs > MANY_LOGS) {
+    plan.size = Math.max(1, Math.min(plan.size, Math.floor(blocks / 2)));
+    plan.isSettled = true;
+    return;
+  }
   // A response for part of a range gives no information about larger ranges.
   if (blocks < plan.size) return;
   if (logs > FEW_LOGS) plan.isSettled = true;
@@ -184,29 +292,6 @@ function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (plan.size === MAX_BLOCKS) plan.isSettled = true;
 }
 
-/** Reduces the size of later ranges to at most `size`. */
-function resize(plan: RangePlan, size: number): void {
-  plan.size = Math.max(1, Math.min(plan.size, size));
-  plan.isSettled = true;
-}
-
-/** Reduces the range size after a refusal, and returns the size of the parts to query instead. */
-function shrink(
-  plan: RangePlan,
-  { from, to }: BlockRange,
-  { range }: SourceError,
-  { refusals, limits }: { refusals: number; limits: NodeRanges },
-): number {
-  const blocks = to - from + 1;
-  const limit = range?.blocks ?? Number.POSITIVE_INFINITY;
-  const suggested = range?.to === undefined ? limit : Math.min(limit, range.to - from + 1);
-  const isFollowed = refusals < MAX_SUGGESTIONS && suggested >= 1 && suggested < blocks;
-  if (isFollowed && limit < blocks) limits.maxBlocks = limit;
-  const size = isFollowed ? suggested : Math.floor(blocks / 2);
-  resize(plan, size);
-  return size;
-}
-
 export const quantity = (number: number): string => `0x${number.toString(16)}`;
 
 async function queryLogs(
@@ -215,16 +300,25 @@ async function queryLogs(
   { from, to }: BlockRange,
 ): Promise<unknown[]> {
   const query = { ...filter, fromBlock: quantity(from), toBlock: quantity(to) };
-  const answer = await node.request('eth_getLogs', [query], { maxBytes: MAX_ANSWER_BYTES });
-  return list(answer, `${node.name}: logs`);
+  // A refusal does not count against the node.
+  const how = { isOptional: true, maxBytes: MAX_ANSWER_BYTES };
+  return list(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
 }
 
-/** Groups logs by block, without duplicates, because several filters may find the same log. */
+/** Keys of the collected logs. */
+interface Seen {
+  seen: Set<string>;
+}
+
+/**
+ * Groups logs by block, without duplicates, because several filters may find the same log. On some
+ * chains, log indices restart in each transaction, so an index alone does not identify a log.
+ */
 function collect(
   { name }: Provider,
   found: readonly unknown[],
   { from, to }: BlockRange,
-  { logs: blocks }: RangeLogs,
+  { logs: blocks, seen }: RangeLogs & Seen,
 ): void {
   for (const item of found) {
     const raw = object(item, `${name}: log`);
@@ -238,16 +332,26 @@ function collect(
       );
     }
     const log = toRangeLog(raw);
-    if (!block.logs.some(({ logIndex }) => logIndex === log.logIndex)) block.logs.push(log);
+    const key = `${number} ${log.transactionHash} ${log.logIndex}`;
+    if (log.logIndex === UNKNOWN_INDEX || !seen.has(key)) block.logs.push(log);
+    seen.add(key);
     blocks.set(number, block);
   }
 }
 
+/** Replaces an index that the node omits. The logs of ranges only locate blocks. */
+const UNKNOWN_INDEX = -1;
+
 const toRangeLog = (raw: Json): EvmLog => ({
-  logIndex: toNumber(hex(raw, 'logIndex')),
-  transactionHash: hex(raw, 'transactionHash'),
-  transactionIndex: toNumber(hex(raw, 'transactionIndex')),
+  logIndex: indexIn(raw, 'logIndex'),
+  transactionHash: optionalHex(raw, 'transactionHash') ?? '',
+  transactionIndex: indexIn(raw, 'transactionIndex'),
   address: hex(raw, 'address').toLowerCase(),
   topics: list(raw['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
   data: hex(raw, 'data'),
 });
+
+function indexIn(raw: Json, key: string): number {
+  const index = optionalHex(raw, key);
+  return index === null ? UNKNOWN_INDEX : toNumber(index);
+}
