@@ -10,6 +10,7 @@ const PARTS: Record<string, (minutes: number) => Promise<Figures>> = {
   sparse: async () => (await import('./backfill.ts')).measureSparse(),
   remote: async () => (await import('./ranges.ts')).measureRemote(),
   large: async () => (await import('./large.ts')).measureLarge(),
+  refusals: async () => (await import('./refusals.ts')).measureRefusals(),
   websocket: async () => (await import('./latency.ts')).measureWebSocket(),
   http: async () => (await import('./latency.ts')).measureHttp(),
   'paces-http': async (minutes) => (await import('./paces.ts')).measurePaces('http', minutes),
