@@ -268,8 +268,8 @@ test('a range is searched again if a block that was found does not exist', async
   index.put(stream({ includeContractLogs: true }));
   index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
   const matcher = {
-    ...{ needs: index.needs(CHAIN), rules: 1 },
-    search: () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+    ...{ needs: needsOf(index, CHAIN), rules: 1 },
+    search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
   };
   try {
     const read = createReader(source);
