@@ -95,21 +95,6 @@ function openSearch(
   };
 
   /**
-   * Checks that the hits are blocks of the node's chain. Throws a SourceError `inconsistent`, and
-   * stops using the ranges of the node for a while, if one is not.
-   */
-  const checkHits = async (node: Provider, hits: readonly BlockRef[]): Promise<void> => {
-    const headers = await Promise.all(hits.map(({ number }) => node.readHeaderAt(number)));
-    const wrong = hits.find(({ hash }, n) => headers[n]?.hash !== hash);
-    if (wrong === undefined) return;
-    rest(rangesOf(node), FAILED_MS);
-    throw new SourceError(
-      'inconsistent',
-      `${node.name}: a log belongs to block ${wrong.number} ${wrong.hash}, which the node does not have`,
-    );
-  };
-
-  /**
    * Compares the hits of `node` with the hits of a second node, if one is usable. A node that
    * missed hits is not used for ranges anymore; if it is `node`, throws a SourceError `missing`.
    */
@@ -177,7 +162,7 @@ function openSearch(
       const header = await node.readHeaderAt(number);
       if (header !== undefined) hits.push(header);
     }
-    if (isAgain) await checkHits(node, hits);
+    if (isAgain) await checkHits(node, hits, rangesOf(node));
     let isProven = false;
     if (isVerified) {
       blooms ??= search.plans[0]!.map(toBloomFilter);
@@ -220,4 +205,23 @@ function openSearch(
       return found;
     },
   };
+}
+
+/**
+ * Checks that the hits are blocks of the node's chain. Throws a SourceError `inconsistent`, and
+ * stops using the ranges of the node for a while, if one is not.
+ */
+async function checkHits(
+  node: Provider,
+  hits: readonly BlockRef[],
+  ranges: NodeRanges,
+): Promise<void> {
+  const headers = await Promise.all(hits.map(({ number }) => node.readHeaderAt(number)));
+  const wrong = hits.find(({ hash }, n) => headers[n]?.hash !== hash);
+  if (wrong === undefined) return;
+  rest(ranges, FAILED_MS);
+  throw new SourceError(
+    'inconsistent',
+    `${node.name}: a log belongs to block ${wrong.number} ${wrong.hash}, which the node does not have`,
+  );
 }
