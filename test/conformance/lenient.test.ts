@@ -292,12 +292,17 @@ test('null for optional fields of a new stream sets the default; required fields
   expect((await send('PUT', '/streams/evm', { ...body, webhookUrl: null })).status).toBe(422);
 });
 
-test('an ABI can be a single item, and items can have a signature', async () => {
+test('an ABI can have any form that compilers and libraries have produced', async () => {
   const signed = { ...TRANSFER, signature: eventTopic(TRANSFER) };
   for (const [given, stored] of [
     [TRANSFER, [TRANSFER]],
     [[signed], [signed]],
     [signed, [signed]],
+    [[{ ...TRANSFER, signature: 'Transfer()', methodNameWithInputs: '' }], [TRANSFER]],
+    [JSON.stringify([TRANSFER]), [TRANSFER]],
+    [{ contractName: 'Token', abi: [TRANSFER], bytecode: '0x' }, [TRANSFER]],
+    [[{ ...TRANSFER, 'abi.1.type': 'event' }, ...LIBRARY], [TRANSFER]],
+    [[{ ...TRANSFER, type: undefined, anonymous: null }], [TRANSFER]],
   ] as const) {
     const added = (await official.streams.add({ ...evm(), abi: [] })).result;
     const { chains, ...rest } = evm();
@@ -310,13 +315,34 @@ test('an ABI can be a single item, and items can have a signature', async () => 
     const dry = await send('POST', '/streams/evm/0x1/block/1', { abi: given });
     expect([dry.status, dry.body['message']]).toEqual([400, expect.stringContaining('--chain')]);
   }
-  const wrong = await send('POST', `/streams/evm/${streamId}`, { abi: { type: 'event' } });
-  expect([wrong.status, Object.keys(wrong.body['details'] as object)]).toEqual([
-    422,
-    ['requestBody.abi.0.name'],
-  ]);
-  const odd = { ...TRANSFER, signature: 'Transfer' };
-  expect((await send('POST', `/streams/evm/${streamId}`, { abi: [odd] })).status).toBe(422);
+  const text = await send('POST', `/streams/evm/${streamId}`, { abi: 'Transfer' });
+  expect(problemsOf(text)).toEqual(['requestBody.abi']);
+});
+
+/** Items that are not events, and that no contract can be called with. */
+const LIBRARY = [
+  { type: 'function', inputs: [{ type: 'IPoolManager' }] },
+  { type: 'function', name: 'f', inputs: [{ name: 'self', type: 'Storage.Data storage' }] },
+  { type: 'impl' },
+  null,
+];
+
+const problemsOf = ({ status, body }: Answer): string[] => [
+  ...(status === 422 ? Object.keys(body['details'] as object) : []),
+];
+
+test('an event with an unknown type is rejected only if the stream selects it', async () => {
+  const sold = { type: 'event', name: 'Sold', inputs: [{ name: 'a', type: 'uint7' }] };
+  const abi = [TRANSFER, sold];
+  const path = `/streams/evm/${streamId}`;
+  const unused = await send('POST', path, { abi, topic0: ['Transfer(address,address,uint256)'] });
+  expect([unused.status, unused.body['abi']]).toEqual([200, [TRANSFER]]);
+  const used = await send('POST', path, { abi, topic0: ['Sold(uint8)'] });
+  expect(problemsOf(used)).toEqual(['requestBody.abi.1.inputs.0.type']);
+  // The stored topic0 counts, too.
+  await send('POST', path, { topic0: ['Sold(uint8)'] });
+  expect(problemsOf(await send('POST', path, { abi }))).toHaveLength(1);
+  await send('POST', path, { abi: [], topic0: [] });
 });
 
 test('a filter on an event missing from the ABI is accepted, and the stream reports its effect', async () => {

@@ -69,7 +69,7 @@ export type {
   UndecodedLog,
   UndecodedReason,
 } from './webhooks/decode.ts';
-export type { DecodedValue } from './contract/rules/abi.ts';
+export type { DecodedValue, TextForm } from './contract/rules/abi/values.ts';
 export * from './webhooks/describe.ts';
 export * from './webhooks/logProof.ts';
 

@@ -34,7 +34,7 @@ import { openClientCertificate } from './deliver/send/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
 import { checkPlan } from './enrich/evm/plan.ts';
-import { checkSelection, unreadEvents } from './match/evm/selection.ts';
+import { checkAbi, checkSelection, unreadEvents } from './match/evm/selection.ts';
 import { createAlertUrlTest } from './operate/alerts/testAlertUrl.ts';
 import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { createDuties } from './operate/duties.ts';
@@ -452,7 +452,11 @@ function createApi(
       return report?.state === 'down' ? report.message : undefined;
     },
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
-    checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
+    checkOptions: (options, body) => [
+      ...checkAbi(body, options),
+      ...checkSelection(options),
+      ...checkPlan(options),
+    ],
     unreadEvents,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,

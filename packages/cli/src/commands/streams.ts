@@ -1,5 +1,6 @@
 import type { NetworkType } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
+import { isEventItem, listAbi } from '@sluice/kit/contract';
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
@@ -258,7 +259,7 @@ function toGivenFields(options: FieldOptions, family: NetworkType, terminal: Ter
     network: options.network,
     [family === 'aptos' ? 'events' : 'topic0']: options.event,
     functions: options.function,
-    abi: options.abi === undefined ? undefined : readAbi(options.abi),
+    abi: options.abi === undefined ? undefined : readAbiFile(options.abi),
     allAddresses: options.allAddresses,
     includeNativeTxs: options.native,
     includeContractLogs: options.logs,
@@ -281,16 +282,13 @@ function toNumber(flag: string, text: string | undefined): number | undefined {
   throw new CommandError('usage', `${flag} ${text}: should be a number`);
 }
 
-/**
- * Reads the events of an ABI from a JSON list, or from a compiler's output with the list in `abi`.
- */
-function readAbi(path: string): unknown {
+/** Reads the events of an ABI from a JSON list, or from a compiler's output that contains one. */
+function readAbiFile(path: string): unknown {
   try {
-    const parsed = JSON.parse(readFileSync(path, 'utf8')) as unknown;
-    const abi = Array.isArray(parsed) ? parsed : (parsed as { abi?: unknown }).abi;
-    if (!Array.isArray(abi))
+    const abi = listAbi(JSON.parse(readFileSync(path, 'utf8')));
+    if (abi === undefined)
       throw new Error('should be a JSON list, or an object with a list in abi');
-    return abi.filter((item: { type?: unknown }) => item.type === 'event');
+    return abi.filter(isEventItem);
   } catch (error) {
     throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
   }

@@ -1,6 +1,6 @@
 /** The user-defined fields of a stream, without the fields that the service adds. */
 import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
-import { toAptosNetwork, toChainId } from '@sluice/kit/contract';
+import { readAbi, readFunction, toAptosNetwork, toChainId } from '@sluice/kit/contract';
 
 /** A stream of either chain family, as the API returns it. */
 export type AnyStream = Stream | AptosStream;
@@ -115,14 +115,21 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
     const fallback = DEFAULTS[field] ?? null;
     const from = present[field] ?? fallback;
     const to = wanted[field] ?? fallback;
-    const shown = hideClientSecret(toCanonicalChains(field, to));
-    return isSame(from, shown) ? [] : [{ field, from, to }];
+    const shown = hideClientSecret(toCanonical(field, to));
+    return isSame(toCanonical(field, from), shown) ? [] : [{ field, from, to }];
   });
 }
 
-/** Spells the chains in a file as the service does. Other fields are returned unchanged. */
-function toCanonicalChains(field: string, value: unknown): unknown {
+/** Spells chains and ABIs as the service does. Other fields are returned unchanged. */
+function toCanonical(field: string, value: unknown): unknown {
+  if (field === 'abi') return readAbi(value)?.items ?? value;
   if (!Array.isArray(value)) return value;
+  if (field === 'triggers') {
+    return value.map((each: Fields) => ({
+      ...each,
+      functionAbi: readFunction(each['functionAbi']),
+    }));
+  }
   if (field === 'chainIds') return value.map((each: unknown) => toChainId(each) ?? each);
   if (field === 'network') return value.map((each: unknown) => toAptosNetwork(each) ?? each);
   return value;

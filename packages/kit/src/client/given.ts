@@ -12,9 +12,14 @@ export type Given<Shape> = {
   : unknown) &
   ('abi' extends keyof Shape
     ? {
-        /** Event items for decoding. An `as const` ABI is accepted. */
-        readonly abi?: readonly AbiItem[] | Abi | null | undefined;
+        /**
+         * ABI for decoding: a list of items, which may be `as const`, an artifact with such a list
+         * in `abi`, or the JSON text of either.
+         */
+        readonly abi?: AbiList | { readonly abi: AbiList } | string | null | undefined;
       }
     : unknown);
+
+type AbiList = readonly AbiItem[] | Abi;
 
 type Accepts<T> = T extends (infer Item)[] ? readonly Item[] : T;

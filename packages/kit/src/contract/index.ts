@@ -13,7 +13,7 @@ export type * from './alerts.ts';
 export * from './values.ts';
 
 // Request schemas, checked at run time
-export * from './requests/abi.ts';
+export { abiItemSchema } from './requests/abi.ts';
 export * from './requests/triggers.ts';
 export * from './requests/streams.ts';
 export * from './requests/addresses.ts';
@@ -43,4 +43,15 @@ export * from './rules/chains/chainId.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';
 export * from './rules/selectors.ts';
-export { type CompiledParameters, compileParameters, type DecodedValue } from './rules/abi.ts';
+export {
+  isEventItem,
+  listAbi,
+  readAbi,
+  readFunction,
+  type UncertainEvent,
+} from './rules/abi/readAbi.ts';
+export {
+  type CompiledParameters,
+  compileParameters,
+  type DecodedValue,
+} from './rules/abi/values.ts';

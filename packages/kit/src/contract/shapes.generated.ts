@@ -144,7 +144,7 @@ export interface CreateEvmStream {
   includeAllTxLogs?: boolean | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
-  /** Event items for decoding; included in each webhook. */
+  /** Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
@@ -366,7 +366,7 @@ export interface DryRunBlock {
   includeAllTxLogs?: boolean | undefined;
   /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** Event items for decoding; included in each webhook. */
+  /** Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
@@ -391,7 +391,7 @@ export interface EvmDryRun {
   includeAllTxLogs?: boolean | undefined;
   /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** Event items for decoding; included in each webhook. */
+  /** Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;

@@ -3,8 +3,9 @@ import type { Abi } from 'abitype';
 import { checksumAddress } from '../contract/rules/checksum.ts';
 import { eventTopic } from '../contract/rules/events.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
-import { parameterNames } from '../contract/rules/abi.ts';
-import type { DecodedValue } from '../contract/rules/abi.ts';
+import { readEvents } from '../contract/rules/abi/readAbi.ts';
+import { parameterNames } from '../contract/rules/abi/values.ts';
+import type { DecodedValue } from '../contract/rules/abi/values.ts';
 
 /** Formats an array or tuple parameter of a log as a string. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;
@@ -14,9 +15,9 @@ export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLo
  * types come from the ABI, because a value does not show that it is an address.
  */
 export function listFormatter(abi: Abi | readonly AbiItem[]): FormatList {
-  const items = abi as readonly AbiItem[];
+  const events = readEvents(abi);
   return (value, parameter, log) => {
-    const input = items.filter(isEvent).flatMap((item) => {
+    const input = events.flatMap((item) => {
       const inputs = item.inputs ?? [];
       if (!item.anonymous && eventTopic(item) !== log.topic0?.toLowerCase()) return [];
       return inputs[parameterNames(inputs).indexOf(parameter)] ?? [];
@@ -24,8 +25,6 @@ export function listFormatter(abi: Abi | readonly AbiItem[]): FormatList {
     return format(value, input);
   };
 }
-
-const isEvent = (item: AbiItem): boolean => item?.type === 'event' && Array.isArray(item.inputs);
 
 function format(value: DecodedValue, parameter: AbiParameter | undefined): string {
   if (Array.isArray(value)) {

@@ -14,8 +14,8 @@ import type {
   WebhookTrigger,
 } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
-import { setNamed } from '../contract/rules/abi.ts';
-import type { DecodedValue } from '../contract/rules/abi.ts';
+import { setNamed } from '../contract/rules/abi/values.ts';
+import type { DecodedValue } from '../contract/rules/abi/values.ts';
 import { decodeKnown } from '../webhooks/decode.ts';
 import type { DecodedLog, UndecodedReason } from '../webhooks/decode.ts';
 import { toAptosRecords } from './aptosRecords.ts';

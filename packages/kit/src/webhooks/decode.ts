@@ -4,10 +4,11 @@ import { toAddress } from '../contract/rules/chains/evm.ts';
 import { checksumAddress } from '../contract/rules/checksum.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
+import { readEvents } from '../contract/rules/abi/readAbi.ts';
 import {
   compileType,
+  DIRTY,
   MALFORMED,
-  MAX_DEPTH,
   OVERLAPPING,
   parameterNames,
   readLowerAddress,
@@ -16,8 +17,14 @@ import {
   Source,
   toHex,
   wordReader,
-} from '../contract/rules/abi.ts';
-import type { Codec, DecodedValue, ReadWord } from '../contract/rules/abi.ts';
+} from '../contract/rules/abi/values.ts';
+import type {
+  Codec,
+  DecodedValue,
+  ReadOptions,
+  ReadWord,
+  TextForm,
+} from '../contract/rules/abi/values.ts';
 import type { Abi } from 'abitype';
 
 type Hex = `0x${string}`;
@@ -61,14 +68,17 @@ export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A[
  * - `indexed-mismatch`: the event in the ABI has a different number of indexed parameters;
  * - `unsupported-type`: the event has a parameter type that cannot be decoded, such as `fixed`;
  * - `malformed`: the topics or data are not valid hex, or do not encode the event's parameters;
- * - `overlapping`: two values share bytes, so a small log could decode to a large value.
+ * - `overlapping`: the values share so many bytes that they would be much larger than the log; with
+ *   `strict`, two values share a byte;
+ * - `dirty`: only with `strict`, bits beside a value are not zero, for example after a string.
  */
 export type UndecodedReason =
   | 'unknown-event'
   | 'indexed-mismatch'
   | 'unsupported-type'
   | 'malformed'
-  | 'overlapping';
+  | 'overlapping'
+  | 'dirty';
 
 /** A log that could not be decoded with the ABI. */
 export interface UndecodedLog {
@@ -95,12 +105,27 @@ export interface DecodeOptions {
    * @defaultValue 'lower'
    */
   readonly addresses?: AddressSpelling | undefined;
+  /**
+   * Form of decoded text. `database` replaces each NUL character with U+FFFD, because PostgreSQL
+   * and other databases cannot store it.
+   *
+   * @defaultValue 'exact'
+   */
+  readonly text?: TextForm | undefined;
+  /**
+   * Refuses logs that compilers do not produce, with the reasons `dirty` and `overlapping`. By
+   * default, they are decoded as viem and ethers do.
+   *
+   * @defaultValue false
+   */
+  readonly strict?: boolean | undefined;
 }
 
 /**
- * Decodes the logs of a webhook with the given ABI, or with the ABI in the webhook. If the ABI is
- * `as const`, `name` and `args` are typed. Each ABI object is compiled only once, so keep it in a
- * constant and do not change it.
+ * Decodes the logs of a webhook with the given ABI, or with the ABI in the webhook. Accepts ABIs in
+ * any form that compilers and libraries have produced, and skips events whose types are unknown. If
+ * the ABI is `as const`, `name` and `args` are typed. Each ABI object is compiled only once, so
+ * keep it in a constant and do not change it.
  * @throws SluiceError `invalid_webhook` without logs, `missing_abi` without an ABI.
  */
 export function decodeLogs(
@@ -116,7 +141,7 @@ export function decodeLogs<const A extends Abi | readonly AbiItem[]>(
 export function decodeLogs(
   webhook: LogSource,
   abi: Abi | readonly AbiItem[] | undefined = webhook?.abi,
-  { addresses = 'lower' }: DecodeOptions = {},
+  options?: DecodeOptions,
 ): DecodedLogs {
   const logs: unknown = webhook?.logs;
   if (!Array.isArray(logs)) {
@@ -131,7 +156,7 @@ export function decodeLogs(
       'Cannot decode the logs. No abis found in the provided webhook.',
     );
   }
-  return decodeKnown(logs as WebhookLog[], abi, { addresses });
+  return decodeKnown(logs as WebhookLog[], abi, options);
 }
 
 /** Returns whether an ABI has items. Webhooks of streams without an ABI contain `[]`. */
@@ -145,13 +170,14 @@ export const hasItems = (
 export function decodeKnown(
   logs: readonly WebhookLog[],
   abi: Abi | readonly AbiItem[] | null | undefined,
-  { addresses = 'lower' }: DecodeOptions = {},
+  { addresses = 'lower', text = 'exact', strict = false }: DecodeOptions = {},
 ): DecodedLogs {
   const events = compiledEvents(hasItems(abi) ? abi : NO_ABI, addresses);
+  const options = { text, strict };
   const decoded: DecodedLog[] = [];
   const undecoded: UndecodedLog[] = [];
   for (const log of logs) {
-    const result = decodeLog(log, events);
+    const result = decodeLog(log, events, options);
     if (typeof result === 'string') undecoded.push({ log, reason: result });
     else decoded.push(result);
   }
@@ -207,8 +233,7 @@ function compiledEvents(abi: readonly unknown[], addresses: AddressSpelling): Co
 function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): CompiledEvents {
   const byTopic = new Map<string, CompiledEvent[]>();
   const anonymous: CompiledEvent[] = [];
-  for (const item of abi) {
-    if (!isEvent(item)) continue;
+  for (const item of readEvents(abi)) {
     const event = compileEvent(item, addresses);
     if (item.anonymous) {
       anonymous.push(event);
@@ -224,25 +249,6 @@ function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): Com
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/**
- * Returns whether an item is a valid event. ABIs in webhooks are not validated, so other items are
- * skipped.
- */
-function isEvent(item: unknown): item is AbiItem & { name: string } {
-  if (!isObject(item)) return false;
-  const { type, name, inputs = [] } = item as Partial<AbiItem>;
-  return type === 'event' && typeof name === 'string' && areParameters(inputs);
-}
-
-const areParameters = (list: unknown, depth = 0): list is readonly AbiParameter[] =>
-  Array.isArray(list) &&
-  depth <= MAX_DEPTH &&
-  list.every((it: unknown) => {
-    if (!isObject(it)) return false;
-    const { type, components = [] } = it as Partial<AbiParameter>;
-    return typeof type === 'string' && areParameters(components, depth + 1);
-  });
-
 const compileEvent = (
   { name, inputs = [] }: AbiItem & { name: string },
   addresses: AddressSpelling,
@@ -255,7 +261,7 @@ const compileEvent = (
 
 const READ_ADDRESS: Record<AddressSpelling, ReadWord> = {
   lower: readLowerAddress,
-  checksummed: (hex, at) => checksumAddress(readLowerAddress(hex, at)),
+  checksummed: (hex, at, strict) => checksumAddress(readLowerAddress(hex, at, strict)),
 };
 
 function compileFields({ inputs, addresses }: CompiledEvent): Field[] | null {
@@ -284,7 +290,11 @@ function compileFields({ inputs, addresses }: CompiledEvent): Field[] | null {
 const isHashedWhenIndexed = (type: string): boolean =>
   type === 'string' || type === 'bytes' || type === 'tuple' || type.endsWith(']');
 
-function decodeLog(log: WebhookLog, events: CompiledEvents): DecodedLog | UndecodedReason {
+function decodeLog(
+  log: WebhookLog,
+  events: CompiledEvents,
+  options: ReadOptions,
+): DecodedLog | UndecodedReason {
   const topics = topicsOf(log);
   const data = isObject(log) ? toHex(log.data) : undefined;
   if (topics === undefined || data === undefined) return 'malformed';
@@ -292,13 +302,14 @@ function decodeLog(log: WebhookLog, events: CompiledEvents): DecodedLog | Undeco
   let reason: UndecodedReason = known ? 'indexed-mismatch' : 'unknown-event';
   for (const event of known ?? []) {
     if (event.indexedCount !== topics.length - 1) continue;
-    const args = decodeArgs(event, topics, 1, data);
+    const args = decodeArgs(event, topics.slice(1), data, options);
     if (typeof args !== 'string') return toDecoded(event, args, log);
     reason = args;
   }
   for (const event of events.anonymous) {
     if (event.indexedCount !== topics.length) continue;
-    const args = decodeArgs(event, topics, 0, data);
+    // Nothing in the log identifies the event, so the data must be exactly what compilers write.
+    const args = decodeArgs(event, topics, data, { ...options, strict: true });
     if (typeof args !== 'string') return toDecoded(event, args, log);
   }
   return reason;
@@ -341,39 +352,44 @@ function topicsOf(log: unknown): string[] | undefined {
 }
 
 /**
- * Returns the arguments of an event, or the reason why they cannot be decoded. `skip` is the number
- * of topics before the first indexed parameter: 0 for an anonymous event, otherwise 1.
+ * Returns the arguments of an event, or the reason why they cannot be decoded. `topics` are those
+ * of the indexed parameters.
  */
 function decodeArgs(
   event: CompiledEvent,
   topics: readonly string[],
-  skip: number,
   data: string,
+  options: ReadOptions,
 ): DecodedLog['args'] | UndecodedReason {
   if (event.fields === undefined) event.fields = compileFields(event);
   const { fields } = event;
   if (!fields) return 'unsupported-type';
-  const source = new Source(data);
+  const source = new Source(data, options);
   const args: Record<string, DecodedValue> = {};
   try {
-    for (const field of fields) setNamed(args, field.name, readField(field, topics, skip, source));
+    for (const field of fields) setNamed(args, field.name, readField(field, topics, source));
   } catch (error) {
-    if (error === MALFORMED) return 'malformed';
-    if (error === OVERLAPPING) return 'overlapping';
-    throw error;
+    const reason = REASONS.get(error);
+    if (reason === undefined) throw error;
+    return reason;
   }
   return args;
 }
 
+const REASONS: ReadonlyMap<unknown, UndecodedReason> = new Map([
+  [MALFORMED, 'malformed'],
+  [OVERLAPPING, 'overlapping'],
+  [DIRTY, 'dirty'],
+]);
+
 function readField(
   { indexed, readTopic, codec, at }: Field,
   topics: readonly string[],
-  skip: number,
   source: Source,
 ): DecodedValue {
   if (indexed !== undefined) {
-    const topic = topics[indexed + skip] ?? '';
-    return readTopic ? readTopic(topic, 2) : topic;
+    const topic = topics[indexed] ?? '';
+    return readTopic ? readTopic(topic, 2, source.options.strict) : topic;
   }
   if (!codec) throw MALFORMED;
   return readMember(codec, source, 2, at);

@@ -65,15 +65,6 @@ describe('createEvmStreamSchema', () => {
     ]);
   });
 
-  it('accepts types of at most 256 characters', () => {
-    const of = (length: number) => {
-      const type = `uint8[]${'[]'.repeat(length)}`.slice(0, length);
-      return { abi: [{ type: 'event', name: 'A', inputs: [{ name: 'a', type }] }] };
-    };
-    expect(problems(of(255))).toEqual([]);
-    expect(problems(of(257))).toEqual(['abi.0.inputs.0.type should be at most 256 characters']);
-  });
-
   it('accepts complete ABIs and unnamed parameters', () => {
     const abi = [...erc20Abi, { type: 'event', name: 'A', inputs: [{ type: 'uint' }] }];
     expect(createEvmStreamSchema.parse({ ...STREAM, abi }).abi?.at(-1)).toEqual({
@@ -101,14 +92,9 @@ describe('createEvmStreamSchema', () => {
       { topic0: ['Transfer'] },
       'topic0.0 should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
     ],
-    [{ abi: [{ type: 'event' }] }, 'abi.0.name an event, function or error should have a name'],
     [
-      { abi: [{ type: 'event', name: 'A', inputs: [{ name: 'a', type: 'uint7' }] }] },
-      'abi.0.inputs.0.type should be a Solidity type, e.g. uint256, address[] or tuple',
-    ],
-    [
-      { abi: [{ type: 'event', name: 'A', inputs: [{ name: 'a', type: 'tuple[2]' }] }] },
-      'abi.0.inputs.0.components a tuple should list its components',
+      { abi: 'Transfer' },
+      'abi should be a list of ABI items, an artifact with one in abi, or its JSON text',
     ],
     [{ maxInFlight: 0 }, 'maxInFlight should be at least 1'],
     [{ maxInFlight: 65 }, 'maxInFlight should be at most 64'],
@@ -139,12 +125,27 @@ describe('createEvmStreamSchema', () => {
     expect(problems({ chains: ['0x1'] })).toHaveLength(1);
   });
 
-  it('allows three indexed inputs, or four for anonymous events', () => {
-    const inputs = ['a', 'b', 'c', 'd'].map((name) => ({ name, type: 'bool', indexed: true }));
-    const event = { type: 'event', name: 'A', inputs };
-    expect(problems({ abi: [{ ...event, anonymous: true }] })).toEqual([]);
-    expect(problems({ abi: [event] })).toEqual([
-      'abi.0.inputs an event should have at most 3 indexed inputs (4 when anonymous)',
+  it('leaves out items of an ABI that have no certain meaning', () => {
+    const abi = JSON.stringify({
+      abi: [...erc20Abi, { type: 'event', name: 'A', inputs: 7 }, null],
+    });
+    expect(createEvmStreamSchema.parse({ ...STREAM, abi }).abi).toHaveLength(erc20Abi.length);
+  });
+
+  it('limits the events of an ABI, and keeps other items only within these limits', () => {
+    const event = { type: 'event', name: 'A', inputs: [] };
+    const action = { ...event, type: 'function' };
+    const large = { ...event, inputs: Array.from({ length: 5_000 }, () => ({ type: 'bool' })) };
+    const many = (item: object) => Array.from({ length: 1_000 }, () => item);
+    const lengthOf = (abi: object[]) => createEvmStreamSchema.parse({ ...STREAM, abi }).abi?.length;
+    expect(lengthOf([...many(action)])).toBe(1_000);
+    expect(lengthOf([...many(action), event])).toBe(1);
+    expect(lengthOf([large, { ...large, type: 'function' }])).toBe(1);
+    expect(problems({ abi: [...many(event), event] })).toEqual([
+      'abi should have at most 1000 events',
+    ]);
+    expect(problems({ abi: [large, { ...event, inputs: [{ type: 'bool' }] }] })).toEqual([
+      'abi should have at most 5000 inputs and components of events',
     ]);
   });
 });

@@ -4,52 +4,10 @@ import { sentShape, shape, typed } from '../named.ts';
 import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
 import { parseEventSignature } from '../rules/events.ts';
 import { readInboxName } from '../rules/inbox.ts';
-import type { AbiItem } from '../shapes.generated.ts';
-import { abiItemSchema } from './abi.ts';
+import { abiSchema } from './abi.ts';
 import { deliverMode } from './enums.ts';
 import { bounded, chainId, given, givenOrNull, spelled, text } from './fields.ts';
 import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } from './triggers.ts';
-
-const MAX_ITEMS = 1_000;
-/**
- * Maximum number of inputs, outputs and components of all items together. The ABIs of the largest
- * contracts have about a third of this number.
- */
-const MAX_PARAMETERS = 5_000;
-
-/** A reference to {@link abiItemSchema} in the OpenAPI document. */
-const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
-
-/** A list of ABI items. A single item is treated as a list of one. */
-const abi: z.ZodType<AbiItem[]> = bounded(
-  z.preprocess(
-    (given) => (typeof given === 'object' && given !== null ? [given].flat() : given),
-    z.array(abiItemSchema).max(MAX_ITEMS, { error: `should have at most ${MAX_ITEMS} items` }),
-  ),
-  (given) => countParameters([given].flat()) <= MAX_PARAMETERS,
-  `should have at most ${MAX_PARAMETERS} inputs, outputs and components in total`,
-).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MAX_ITEMS }, ABI_ITEM] });
-
-/**
- * Counts the inputs, outputs and components of an unvalidated ABI. Stops above
- * {@link MAX_PARAMETERS}.
- */
-function countParameters(given: readonly unknown[]): number {
-  let count = 0;
-  const lists: (readonly unknown[])[] = [given];
-  for (let list = lists.pop(); list !== undefined && count <= MAX_PARAMETERS; list = lists.pop()) {
-    for (const each of list.slice(0, MAX_PARAMETERS + 1)) {
-      if (typeof each !== 'object' || each === null) continue;
-      for (const part of ['inputs', 'outputs', 'components']) {
-        const parameters = (each as Record<string, unknown>)[part];
-        if (!Array.isArray(parameters)) continue;
-        count += parameters.length;
-        lists.push(parameters);
-      }
-    }
-  }
-  return count;
-}
 
 const webhookUrl = text(2048)
   .refine(
@@ -227,8 +185,8 @@ export const evmFields = {
   getNativeBalances: givenOrNull(
     z.array(nativeBalanceSelectionSchema).max(32, { error: 'should have at most 32 entries' }),
   ).describe('Native balances to include.'),
-  abi: typed('AbiItem[] | null', givenOrNull(abi)).describe(
-    'Event items for decoding; included in each webhook.',
+  abi: typed('AbiItem[] | null', givenOrNull(abiSchema)).describe(
+    'Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text.',
   ),
   advancedOptions: givenOrNull(
     bounded(

@@ -1,8 +1,8 @@
 /** Schemas of the event filters, triggers and native balances of a stream. */
 import * as z from 'zod';
-import { component, sent, sentShape } from '../named.ts';
+import { component, sent, sentShape, typed } from '../named.ts';
 import type { AdvancedOption, NativeBalanceSelection, StreamTrigger } from '../shapes.generated.ts';
-import { abiItemSchema } from './abi.ts';
+import { functionSchema } from './abi.ts';
 import { recordKind, triggerKinds } from './enums.ts';
 
 export const advancedOptionSchema: z.ZodType<AdvancedOption> = sent(
@@ -32,7 +32,7 @@ export const triggerSchema: z.ZodType<StreamTrigger> = component(
     z.strictObject({
       type: z.enum(triggerKinds),
       contractAddress: z.string(),
-      functionAbi: abiItemSchema,
+      functionAbi: typed('AbiItem', functionSchema),
       inputs: z.array(z.unknown()).optional(),
       topic0: z.string().optional(),
       callFrom: z.string().optional(),

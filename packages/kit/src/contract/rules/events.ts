@@ -30,8 +30,25 @@ const MAX_DEPTH = 32;
  */
 export function parseEventSignature(text: string): EventSignature | undefined {
   if (HASH.test(text)) return { topic0: text.toLowerCase() };
-  const signature = readSignature(text);
-  return typeof signature === 'string' ? { topic0: hashOf(signature), signature } : undefined;
+  const item = parseEvent(text);
+  if (item === undefined) return undefined;
+  const signature = eventSignature(item);
+  return { topic0: hashOf(signature), signature };
+}
+
+/**
+ * Parses an event from text, as {@link parseEventSignature} does, into an ABI item with the names
+ * and the indexed parameters in the text.
+ */
+export function parseEvent(text: string): AbiItem | undefined {
+  const read = readEvent(text);
+  return 'expected' in read ? undefined : read;
+}
+
+/** Parses a tuple such as `(uint256,address[])` into its components; undefined for other text. */
+export function parseTuple(text: string): readonly AbiParameter[] | undefined {
+  const [tuple] = parseEvent(`_(${text})`)?.inputs ?? [];
+  return tuple?.type === 'tuple' ? tuple.components : undefined;
 }
 
 /** The first error in an event signature. */
@@ -50,8 +67,8 @@ export interface SignatureProblem {
 /** Returns why {@link parseEventSignature} rejects the text; undefined for a valid signature. */
 export function findSignatureProblem(text: string): SignatureProblem | undefined {
   if (HASH.test(text)) return undefined;
-  const read = readSignature(text);
-  return typeof read === 'string' ? undefined : read;
+  const read = readEvent(text);
+  return 'expected' in read ? read : undefined;
 }
 
 /** Returns the canonical signature of an ABI event. */
@@ -67,7 +84,10 @@ export function eventTopic(item: AbiItem): string {
   return hashOf(eventSignature(item));
 }
 
-/** Signatures of the transfer and approval events of ERC-20, ERC-721 and ERC-1155, by topic0. */
+/**
+ * Signatures of the transfer and approval events of ERC-20, ERC-721, ERC-1155, ERC-2309 and
+ * ERC-6909, by topic0.
+ */
 export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
   '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef':
     'Transfer(address,address,uint256)',
@@ -79,6 +99,10 @@ export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
     'TransferSingle(address,address,address,uint256,uint256)',
   '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb':
     'TransferBatch(address,address,address,uint256[],uint256[])',
+  '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d':
+    'ConsecutiveTransfer(uint256,uint256,address,address)',
+  '0x1b3d7edb2e9c0b0e7c525b20aaaef0f5940d2ed71663c7d39266ecafac728859':
+    'Transfer(address,address,address,uint256,uint256)',
 };
 
 /** Cache of topics by signature, because most webhooks contain the same few events. */
@@ -144,8 +168,8 @@ function parameterType({ type, components }: AbiParameter): string {
   return canonicalType(type) ?? type;
 }
 
-/** Returns the canonical signature of an event, or the first problem in the text. */
-function readSignature(text: string): string | SignatureProblem {
+/** Returns the event as an ABI item with canonical types, or the first problem in the text. */
+function readEvent(text: string): AbiItem | SignatureProblem {
   if (text.length > MAX_LENGTH) return { at: MAX_LENGTH, found: '', expected: 'less' };
   const tokens = tokenize(text);
   let at = 0;
@@ -158,61 +182,48 @@ function readSignature(text: string): string | SignatureProblem {
   };
   const isAt = (found: string): boolean => tokens[at]?.found === found;
   const isName = (): boolean => IDENTIFIER.test(tokens[at]?.found ?? '');
-  const skip = (found: string): void => {
-    if (isAt(found)) at++;
+  const skip = (found: string): boolean => {
+    const isFound = isAt(found);
+    if (isFound) at++;
+    return isFound;
   };
 
-  /**
-   * Reads a list of parameters and returns their canonical types in parentheses, without modifiers
-   * and names. Returns undefined if the text is invalid.
-   */
-  const readList = (depth: number): string | undefined => {
-    if (depth > MAX_DEPTH || !isAt('(')) return stop('(');
-    at++;
-    const types: string[] = [];
-    if (isAt(')')) {
-      at++;
-      return '()';
-    }
+  /** Reads a list of parameters in parentheses. Returns undefined if the text is invalid. */
+  const readList = (depth: number): AbiParameter[] | undefined => {
+    if (depth > MAX_DEPTH || !skip('(')) return stop('(');
+    const parameters: AbiParameter[] = [];
+    if (skip(')')) return parameters;
     for (;;) {
-      const type = readParameter(depth);
-      if (type === undefined) return undefined;
-      types.push(type);
-      if (isAt(')')) {
-        at++;
-        return `(${types.join(',')})`;
-      }
-      if (!isAt(',')) return stop(')');
-      at++;
+      const parameter = readParameter(depth);
+      if (parameter === undefined) return undefined;
+      parameters.push(parameter);
+      if (skip(')')) return parameters;
+      if (!skip(',')) return stop(')');
     }
   };
 
-  const readParameter = (depth: number): string | undefined => {
-    const isTuple = isAt('tuple');
-    if (isTuple) at++;
-    let type: string | undefined;
-    if (isTuple || isAt('(')) {
-      type = readList(depth + 1);
-    } else {
-      type = canonicalType(tokens[at]?.found ?? '') ?? stop('type');
-      at++;
-    }
-    if (type === undefined) return undefined;
+  const readParameter = (depth: number): AbiParameter | undefined => {
+    const isTuple = skip('tuple') || isAt('(');
+    const components = isTuple ? readList(depth + 1) : undefined;
+    let type = isTuple ? 'tuple' : canonicalType(tokens[at]?.found ?? '');
+    if (type === undefined) return stop('type');
+    if (isTuple && components === undefined) return undefined;
+    if (!isTuple) at++;
     for (; ARRAY.test(tokens[at]?.found ?? ''); at++) type += tokens[at]?.found ?? '';
-    skip('indexed');
-    if (isName()) at++;
-    return type;
+    const indexed = skip('indexed');
+    const name = isName() ? (tokens[at++]?.found ?? '') : '';
+    return { name, type, ...(depth === 0 && { indexed }), ...(components && { components }) };
   };
 
   if (isAt('event') && tokens[1]?.found !== '(') at++;
   const name = isName() ? tokens[at++]?.found : stop('name');
   const inputs = name === undefined ? undefined : readList(0);
+  const anonymous = inputs !== undefined && skip('anonymous');
   if (inputs !== undefined) {
-    skip('anonymous');
     skip(';');
     if (at < tokens.length) stop('end');
   }
-  return problem ?? `${name}${inputs}`;
+  return problem ?? { type: 'event', name: name ?? '', inputs: inputs ?? [], anonymous };
 }
 
 /** Splits text into words and punctuation. Stops after the first character that is neither. */

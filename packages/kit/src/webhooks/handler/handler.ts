@@ -310,7 +310,7 @@ function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
 async function callAll(
   { events, undecoded, webhooks, removed }: Registered,
   delivery: ReceivedWebhook,
-  { abi, addresses }: Pick<HandlerRules<AnyAbi>, 'abi' | 'addresses'>,
+  rules: HandlerRules<AnyAbi>,
   isLate: boolean,
 ): Promise<void> {
   const { webhook } = delivery;
@@ -325,9 +325,8 @@ async function callAll(
     }
   };
   if (webhook.logs.length > 0 && (events.size > 0 || undecoded.length > 0)) {
-    const { decoded, undecoded: unknown } = decodeKnown(webhook.logs, abi ?? webhook.abi, {
-      addresses,
-    });
+    const abi = rules.abi ?? webhook.abi;
+    const { decoded, undecoded: unknown } = decodeKnown(webhook.logs, abi, rules);
     const chainId = webhook.chainId || '0x1';
     for (const log of decoded) await call(events.get(log.name), { ...log, chainId });
     for (const log of unknown) await call(undecoded, { ...log, chainId });

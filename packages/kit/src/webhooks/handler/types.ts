@@ -1,7 +1,7 @@
 /** Types of {@link createHandler} and {@link createHandlerWithPublicKey}. */
 import type { Abi } from 'abitype';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
-import type { AddressSpelling, DecodedLog, DecodedLogOf, UndecodedLog } from '../decode.ts';
+import type { DecodedLog, DecodedLogOf, DecodeOptions, UndecodedLog } from '../decode.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
 import type { DiagnoseOptions, Diagnosis } from '../diagnose.ts';
 import type { SeenStore } from '../seen.ts';
@@ -11,14 +11,12 @@ import type { ReceivedAptosWebhook, ReceivedWebhook, UnwrapRules, WebhookKey } f
 export type AnyAbi = Abi | readonly AbiItem[];
 
 /** Options of both kinds of handlers. */
-export interface HandlerRules<A extends AnyAbi = readonly AbiItem[]> {
+export interface HandlerRules<A extends AnyAbi = readonly AbiItem[]> extends DecodeOptions {
   /**
    * ABI for decoding the logs. If it is `as const`, event names and arguments are typed. Default:
    * the ABI in each webhook, which comes from its stream.
    */
   abi?: A | undefined;
-  /** Spelling of decoded addresses, see {@link DecodeOptions}. Default: `lower`. */
-  addresses?: AddressSpelling | undefined;
   /**
    * Store of handled deliveries. Default: {@link createMemorySeenStore}, for a single process.
    * With `false`, every attempt is handled.

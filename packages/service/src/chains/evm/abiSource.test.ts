@@ -2,32 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { createAbiSource, findAbi } from './abiSource.ts';
+import { createAbiSource } from './abiSource.ts';
 
 const item = { type: 'event', name: 'Paused', inputs: [], anonymous: false };
-
-test.each([
-  ['a plain ABI', [item]],
-  ['Sourcify', { match: 'exact_match', chainId: '1', address: '0x', abi: [item] }],
-  ['the compiler’s metadata', { compiler: {}, output: { abi: [item], devdoc: {} }, version: 1 }],
-  ['Etherscan', { status: '1', message: 'OK', result: JSON.stringify([item]) }],
-])('the ABI is found in the response format of %s', (_, answer) => {
-  expect(findAbi(answer)).toEqual([item]);
-});
-
-test.each([
-  [{ status: '0', message: 'NOTOK', result: 'Contract source code not verified' }],
-  [{ match: null, abi: null }],
-  [{}],
-  [null],
-  ['abi'],
-])('no ABI is found in %j', (answer) => {
-  expect(findAbi(answer)).toBeUndefined();
-});
-
-test('invalid ABI items are left out', () => {
-  expect(findAbi({ abi: [item, null, 5, { type: 7 }] })).toEqual([item]);
-});
 
 test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (status) => {
   let hits = 0;

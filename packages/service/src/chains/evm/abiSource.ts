@@ -1,6 +1,5 @@
 /** Reads the ABIs of verified contracts from the configured servers (`--abi-url`). */
-import { type AbiItem, abiItemSchema } from '@sluice/kit/contract';
-import * as z from 'zod';
+import { type AbiItem, readAbi } from '@sluice/kit/contract';
 import { parseJson } from '../../base/json.ts';
 import { describeError } from '../../base/log.ts';
 
@@ -46,7 +45,7 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
           cause: error,
         });
       }
-      return findAbi(answer);
+      return readAbi(answer)?.items;
     },
   };
 }
@@ -66,28 +65,3 @@ async function readText(response: Response): Promise<string> {
   }
   return Buffer.concat(chunks).toString('utf8');
 }
-
-/**
- * Returns the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), its
- * `output.abi` (compiler metadata), or the JSON text in its `result` (Etherscan). Omits invalid
- * items; returns undefined if the response contains no ABI.
- */
-export function findAbi(answer: unknown): AbiItem[] | undefined {
-  const found = abiIn.safeParse(answer).data;
-  return found?.flatMap((item) => abiItemSchema.safeParse(item).data ?? []);
-}
-
-const list = z.array(z.unknown());
-const abiIn = z.union([
-  list,
-  z.object({ abi: list }).transform(({ abi }) => abi),
-  z.object({ output: z.object({ abi: list }) }).transform(({ output }) => output.abi),
-  z.object({ result: z.string() }).transform(({ result }, context) => {
-    try {
-      return list.parse(parseJson(result));
-    } catch {
-      context.addIssue('is not a valid ABI');
-      return z.NEVER;
-    }
-  }),
-]);

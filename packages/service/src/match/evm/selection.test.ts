@@ -10,7 +10,8 @@ import { describe, expect, test } from 'vitest';
 import { type AbiItem, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';
 import { FilterError } from './filter.ts';
-import { type LogContext, createSelection, unreadEvents } from './selection.ts';
+import { DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
+import { type LogContext, checkAbi, createSelection, unreadEvents } from './selection.ts';
 
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
 const CONTRACT = address(0xc0);
@@ -348,4 +349,62 @@ describe('a selection', () => {
     expect(selection.take(payment, context)).toBe('log-and-transaction');
     expect(selection.take({ ...payment, data: '0x12' }, context)).toBe('log-and-transaction');
   });
+});
+
+describe('an event of an ABI without a certain meaning', () => {
+  const given = [transfer, { type: 'event', name: 'Sold', inputs: [{ name: 'a', type: 'uint7' }] }];
+  const options = { ...DEFAULT_OPTIONS, abi: abi(transfer) };
+  const SOLD = 'Sold(uint8)';
+  const problem = {
+    path: ['abi', 1, 'inputs', 0, 'type'],
+    message:
+      'of event Sold should be a Solidity type, e.g. uint256, address[] or tuple, not "uint7"',
+  };
+
+  test.each([
+    ['topic0', { topic0: [SOLD] }],
+    ['a filter', { advancedOptions: [{ topic0: SOLD }] }],
+  ])('is a problem if %s selects it', (_, selected) => {
+    expect(checkAbi({ abi: given }, { ...options, ...selected })).toEqual([problem]);
+    expect(checkAbi({ abi: JSON.stringify({ abi: given }) }, { ...options, ...selected })).toEqual([
+      problem,
+    ]);
+  });
+
+  test('is a problem if the hash of a standard event selects it', () => {
+    const topic0 = [keccak256('ApprovalForAll(address,address,bool)')];
+    const event = { type: 'event', name: 'ApprovalForAll', inputs: [{ type: '' }] };
+    expect(checkAbi({ abi: [event] }, { ...options, topic0 })).toMatchObject([
+      { path: ['abi', 0, 'inputs', 0, 'type'] },
+    ]);
+  });
+
+  test('is not a problem if the stream does not select it, or selects another overload', () => {
+    for (const topic0 of [null, [TRANSFER], ['Sold2(uint8)'], [keccak256(SOLD)]]) {
+      expect(checkAbi({ abi: given }, { ...options, topic0 })).toEqual([]);
+    }
+    const sold = parseAbiItem('event Sold(uint8 a)');
+    const both = { ...options, abi: abi(sold), topic0: [SOLD] };
+    expect(checkAbi({ abi: given }, both)).toEqual([]);
+    expect(checkAbi({}, { ...options, topic0: [SOLD] })).toEqual([]);
+  });
+});
+
+test('a filter reads values that are not aligned, as Solidity 0.4 wrote them', () => {
+  const word = (n: number): string => n.toString(16).padStart(64, '0');
+  const event = parseAbiItem('event E(bytes b1, bytes b2, uint256 u1)');
+  const head = [0x60, 0x84, 1, 4].map(word).join('');
+  const log = {
+    ...logOf(event, { b1: '0x', b2: '0x', u1: 1n }),
+    data: `0x${head}aaaaaaaa${word(4)}bbbbbbbb`,
+  };
+  const takesIf = (filter: Record<string, unknown>): boolean => {
+    const advancedOptions = [{ topic0: log.topics[0]!, filter }];
+    return (
+      createSelection({ topic0: null, abi: abi(event), advancedOptions }).take(log, context) ===
+      'log'
+    );
+  };
+  expect(takesIf({ eq: ['b2', '0xbbbbbbbb'] })).toBe(true);
+  expect(takesIf({ eq: ['b2', '0xaaaaaaaa'] })).toBe(false);
 });

@@ -18,6 +18,7 @@ import {
   eventSignature,
   eventTopic,
   parseEventSignature,
+  readAbi,
   type WebhookInternalTransaction,
   type WebhookLog,
   type WebhookTransaction,
@@ -276,6 +277,31 @@ export function unreadEvents({
     ({ topic0 }) => !events.has(parseEventSignature(topic0)?.topic0 ?? ''),
   );
   return [...new Set(unread.map(({ topic0 }) => topic0))];
+}
+
+/**
+ * Returns the problems of the events in the ABI of a request that the stream selects, but that have
+ * no certain meaning. Other such events are left out of the stream's ABI without an error.
+ */
+export function checkAbi(
+  body: unknown,
+  { abi, topic0, advancedOptions, triggers }: StreamOptions,
+): Pick<FilterError, 'path' | 'message'>[] {
+  const { uncertain = [] } = readAbi((body as { abi?: unknown }).abi) ?? {};
+  if (uncertain.length === 0) return [];
+  const known = eventsByTopic(abi ?? []);
+  const texts = [topic0 ?? [], advancedOptions ?? [], triggers ?? []].flat();
+  const missing = texts.flatMap((each) => {
+    const event = parseEventSignature((typeof each === 'string' ? each : each.topic0) ?? '');
+    if (event === undefined || known.has(event.topic0)) return [];
+    return event.signature ?? KNOWN_EVENTS[event.topic0] ?? [];
+  });
+  return uncertain
+    .filter(({ name }) => missing.some((signature) => signature.startsWith(`${name}(`)))
+    .map(({ name, path, message }) => ({
+      path: ['abi', ...path],
+      message: `of event ${name} ${message}`,
+    }));
 }
 
 function explainOption(

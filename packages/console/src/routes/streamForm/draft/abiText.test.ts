@@ -90,6 +90,24 @@ test.each([
   expect(rest).toBe(text);
 });
 
+test('reads the events of old compilers, and reports one with an unknown type', () => {
+  const event = { type: 'event', name: 'Sold', inputs: [{ name: 'at', type: 'C.Status' }] };
+  const { items } = parseEvents(JSON.stringify(event));
+  expect(items).toEqual([{ ...event, inputs: [{ name: 'at', type: 'uint8' }] }]);
+  const text = JSON.stringify([event, { ...event, name: 'Left', inputs: [{ type: 'uint7' }] }]);
+  const parsed = parseEvents(text);
+  expect(parsed.items).toEqual(items);
+  expect(
+    parsed.problems.map((each) => [each.message, text.slice(indexOf(text, each)).slice(0, 4)]),
+  ).toEqual([
+    [
+      'Left: inputs.0.type should be a Solidity type, e.g. uint256, address[] or tuple, not "uint7".',
+      'Left',
+    ],
+  ]);
+  expect(parsed.rest).toBe(text);
+});
+
 test('reads an ABI of signatures, as ethers and viem accept it', () => {
   const given = JSON.stringify([
     'function transfer(address to, uint256 value) returns (bool)',
@@ -97,8 +115,8 @@ test('reads an ABI of signatures, as ethers and viem accept it', () => {
     'event Paused(address account)',
   ]);
   const { items, signatures, problems, rest } = parseEvents(given);
-  expect(items.map(({ name }) => name)).toEqual(['Transfer']);
-  expect(signatures).toEqual(['Paused(address)']);
+  expect(items.map(({ name }) => name)).toEqual(['Transfer', 'Paused']);
+  expect(signatures).toEqual([]);
   expect([problems, rest]).toEqual([[], '']);
 
   const wrong = given.replace('Paused(address', 'Paused(adress');

@@ -1,7 +1,13 @@
 /** Parses events from a JSON ABI, or from lines of Solidity signatures and event hashes. */
 import type { AbiItem } from '@sluice/kit';
-import { findSignatureProblem, nearest, parseEventSignature } from '@sluice/kit/contract';
-import { parseAbiItem } from 'abitype';
+import {
+  findSignatureProblem,
+  listAbi,
+  nearest,
+  parseEvent,
+  parseEventSignature,
+  readAbi,
+} from '@sluice/kit/contract';
 import { isEvent } from './draft.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
@@ -77,20 +83,10 @@ function addEvent(
 ): { at: number; message: string } | undefined {
   const parsed = parseEventSignature(text);
   if (parsed === undefined) return wordsFor(text);
-  const item = /\bindexed\b/.test(text) ? parseHumanReadable(text) : undefined;
+  const item = /\bindexed\b/.test(text) ? parseEvent(text) : undefined;
   if (item === undefined) signatures.push(parsed.signature ?? parsed.topic0);
   else items.push(item);
   return undefined;
-}
-
-function parseHumanReadable(text: string): AbiItem | undefined {
-  const line = text.replace(/;$/, '').replaceAll(/\s+/g, ' ');
-  try {
-    const item: unknown = parseAbiItem(/^event\s/.test(line) ? line : `event ${line}`);
-    return item as AbiItem;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Types to suggest for a misspelled type, most common first. */
@@ -164,29 +160,19 @@ function parseJsonAbi(text: string): ParsedEvents {
   const json = parseJson(text);
   if (json === null)
     return none(jsonProblem(text) ?? problemAt(text, 0, 'This is not valid JSON.'));
-  const { value } = json;
-  const inner: unknown =
-    typeof value === 'object' && value !== null && 'abi' in value ? value.abi : value;
-  const items: unknown[] = Array.isArray(inner) ? inner : [inner];
-  const found: ParsedEvents = {
-    items: items.filter((item): item is AbiItem => isRecord(item) && isEvent(item as AbiItem)),
-    ...{ signatures: [], problems: [], rest: '' },
-  };
-  // ABIs for ethers and viem can be lists of signatures. Signatures of other items, such as
-  // functions, are skipped.
-  for (const item of items) {
-    if (typeof item !== 'string' || !/^\s*event\s/.test(item)) continue;
-    const line = item.trim();
-    const problem = addEvent(found, line);
-    if (problem === undefined) continue;
-    const at = Math.max(0, text.indexOf(line)) + problem.at;
-    found.problems.push(problemAt(text, at, problem.message));
-    found.rest = text;
-  }
-  if (found.items.length + found.signatures.length + found.problems.length === 0) {
-    return none(problemAt(text, 0, 'This JSON contains no events.'));
-  }
-  return found;
+  const list = listAbi(json.value) ?? [];
+  const { items, uncertain } = readAbi(list) ?? { items: [], uncertain: [] };
+  const problems = uncertain.map(({ name = 'event', path: [n, ...path], message }) => {
+    const item = list[Number(n)];
+    const isLine = typeof item === 'string';
+    const found = isLine ? item.trim() : `"${name}"`;
+    const problem = isLine
+      ? wordsFor(found)
+      : { at: 1, message: `${name}: ${path.join('.')} ${message}.` };
+    return problemAt(text, Math.max(0, text.indexOf(found)) + problem.at, problem.message);
+  });
+  const events = items.filter(isEvent);
+  return events.length + problems.length === 0
+    ? none(problemAt(text, 0, 'This JSON contains no events.'))
+    : { items: events, signatures: [], problems, rest: problems.length === 0 ? '' : text };
 }
-
-const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;

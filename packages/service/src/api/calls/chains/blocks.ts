@@ -57,7 +57,7 @@ export function createBlockHandlers({
   ): EvmStreamRecord => {
     const { tag = stream.tag } = wanted;
     const record = { ...stream, tag, options: withGiven(stream.options, wanted) };
-    refuseContradictions(record.options, body, checkOptions(record.options));
+    refuseContradictions(record.options, body, checkOptions(record.options, body));
     return record;
   };
 

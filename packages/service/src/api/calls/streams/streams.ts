@@ -1,6 +1,6 @@
 /** The EVM stream calls of the compatible API. */
 import { randomUUID } from 'node:crypto';
-import { type AbiItem, type EvmStream } from '@sluice/kit/contract';
+import type { EvmStream } from '@sluice/kit/contract';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
@@ -26,10 +26,13 @@ import {
 
 export interface EvmStreamNeeds extends StreamCallNeeds {
   /**
-   * Returns the problems of a stream's filters, triggers and balances, by path; empty if all are
-   * valid.
+   * Returns the problems of a stream's events, filters, triggers and balances, by path; empty if
+   * all are valid. The body contains the ABI as it was sent.
    */
-  checkOptions(options: StreamOptions): { path: (string | number)[]; message: string }[];
+  checkOptions(
+    options: StreamOptions,
+    body: unknown,
+  ): { path: (string | number)[]; message: string }[];
   addressChanges: AddressChanges;
 }
 
@@ -55,8 +58,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
   const calls = createStreamCalls(needs, {
     name: 'evm',
     toDraft(wanted: Received<'createEvmStream'>['body'], sent) {
-      const options = withGiven(DEFAULT_OPTIONS, { ...wanted, ...givenAbi(sent) });
-      refuseContradictions(options, sent, needs.checkOptions(options));
+      const options = withGiven(DEFAULT_OPTIONS, wanted);
+      refuseContradictions(options, sent, needs.checkOptions(options, sent));
       return {
         family: 'evm',
         tag: wanted.tag ?? '',
@@ -72,8 +75,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       };
     },
     toPatch(wanted: Received<'updateEvmStream'>['body'], sent, before) {
-      const options = withGiven(before.options, { ...wanted, ...givenAbi(sent) });
-      refuseContradictions(options, sent, needs.checkOptions(options));
+      const options = withGiven(before.options, wanted);
+      refuseContradictions(options, sent, needs.checkOptions(options, sent));
       return {
         ...commonPatch(wanted, before),
         ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
@@ -122,15 +125,6 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       return toAnswer(ofFamily(record, 'evm'));
     },
   } satisfies Partial<Handlers>;
-}
-
-/**
- * Returns the ABI of a validated body as it was sent, because webhooks contain it verbatim and
- * schemas reorder keys.
- */
-function givenAbi(body: unknown): { abi?: AbiItem[] } {
-  const { abi } = body as { abi?: AbiItem | AbiItem[] | null };
-  return abi === undefined || abi === null ? {} : { abi: [abi].flat() };
 }
 
 /** Throws a 422 for options that are invalid or contradict each other. */

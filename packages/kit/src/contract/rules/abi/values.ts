@@ -1,10 +1,11 @@
 /**
  * Compiles Solidity types to readers, which decode ABI-encoded data directly from hex. Because the
  * data is untrusted, readers check bounds: they throw {@link MALFORMED} for invalid data, and
- * {@link OVERLAPPING} if two values share a word.
+ * {@link OVERLAPPING} if values share so many bytes that they would be much larger than the data.
+ * Otherwise, they read what viem reads; strict readers refuse data that Solidity does not write.
  */
-import { canonicalType } from './events.ts';
-import type { AbiParameter } from '../shapes.generated.ts';
+import { canonicalType } from '../events.ts';
+import type { AbiParameter } from '../../shapes.generated.ts';
 
 /**
  * A decoded value. Integers of any size are bigint, addresses and bytes are hex, and tuples are
@@ -20,8 +21,27 @@ export type DecodedValue =
 /** The error for data that does not encode the type. It is always the same object. */
 export const MALFORMED = new Error('The data does not encode the type');
 
-/** The error for data in which two values share a word. It is always the same object. */
+/** The error for data whose values share too many bytes. It is always the same object. */
 export const OVERLAPPING = new Error('Values overlap in the data');
+
+/**
+ * The error of strict readers for data with bits that are not part of a value, but not zero. It is
+ * always the same object.
+ */
+export const DIRTY = new Error('Bits beside a value are not zero');
+
+/** Form of decoded text: `exact`, or for a database, with U+FFFD instead of each NUL character. */
+export type TextForm = 'exact' | 'database';
+
+/** PostgreSQL and others cannot store NUL, so it is replaced like invalid UTF-8. */
+export const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');
+
+export interface ReadOptions {
+  readonly strict: boolean;
+  readonly text: TextForm;
+}
+
+const LENIENT: ReadOptions = { strict: false, text: 'exact' };
 
 export interface Codec {
   /** Whether the value is encoded behind an offset instead of in place. */
@@ -32,36 +52,42 @@ export interface Codec {
   readonly read: (source: Source, at: number) => DecodedValue;
 }
 
-/** ABI-encoded data in hex, and a record of the words read so far. Positions are in characters. */
+/**
+ * Maximum number of times that all bytes are read, on average. Values may share bytes, but a small
+ * log must not decode to a large value.
+ */
+const MAX_READS = 4;
+
+/** ABI-encoded data in hex. Positions are in characters. */
 export class Source {
   readonly hex: string;
-  readonly #isRead: Uint8Array;
+  readonly options: ReadOptions;
+  /** Number of characters that may still be read. */
+  #left: number;
+  /** Whether each byte was read; only for strict readers. */
+  readonly #isRead: Uint8Array | undefined;
 
   /** `hex` is `0x` and lowercase hex digits. */
-  constructor(hex: string) {
+  constructor(hex: string, options = LENIENT) {
     this.hex = hex;
-    this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
+    this.options = options;
+    this.#left = MAX_READS * hex.length;
+    this.#isRead = options.strict ? new Uint8Array(hex.length / 2) : undefined;
   }
 
   /**
-   * Marks words as read. Throws {@link MALFORMED} if they extend past the end of the data, and
-   * {@link OVERLAPPING} if one of them was already read.
+   * Marks the characters between two positions as read. Throws {@link MALFORMED} if they extend
+   * past the end of the data, and {@link OVERLAPPING} if too many were already read; for strict
+   * readers, if any was.
    */
-  take(at: number, words: number): void {
-    const end = at + words * WORD;
+  take(start: number, end: number): void {
     if (end > this.hex.length) throw MALFORMED;
-    this.claim(at, end);
-  }
-
-  /**
-   * Marks the words between two positions as read. Throws {@link OVERLAPPING} if one of them was
-   * already read.
-   */
-  claim(start: number, end: number): void {
-    const endWord = Math.ceil((end - 2) / WORD);
-    for (let word = Math.floor((start - 2) / WORD); word < endWord; word++) {
-      if (this.#isRead[word] === 1) throw OVERLAPPING;
-      this.#isRead[word] = 1;
+    this.#left -= end - start;
+    if (this.#left < 0) throw OVERLAPPING;
+    if (this.#isRead === undefined) return;
+    for (let byte = start / 2; byte < end / 2; byte++) {
+      if (this.#isRead[byte] === 1) throw OVERLAPPING;
+      this.#isRead[byte] = 1;
     }
   }
 }
@@ -199,7 +225,7 @@ export function setNamed(object: Record<string, DecodedValue>, name: string, val
 }
 
 /** Reads the word that starts at character `at`, such as a topic. */
-export type ReadWord = (hex: string, at: number) => string | bigint | boolean;
+export type ReadWord = (hex: string, at: number, strict: boolean) => string | bigint | boolean;
 
 /** Returns the reader of a type that fits into one word; undefined for other types. */
 export function wordReader(canonical: string, readAddress: ReadWord): ReadWord | undefined {
@@ -215,15 +241,15 @@ export function wordReader(canonical: string, readAddress: ReadWord): ReadWord |
 const fromWord =
   (readWord: ReadWord) =>
   (source: Source, at: number): DecodedValue => {
-    source.take(at, 1);
-    return readWord(source.hex, at);
+    source.take(at, at + WORD);
+    return readWord(source.hex, at, source.options.strict);
   };
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
 /** Reads an address, in lowercase like the source. */
-export const readLowerAddress = (hex: string, at: number): string => {
-  if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
+export const readLowerAddress = (hex: string, at: number, strict: boolean): string => {
+  if (strict && !hex.startsWith(PADDING_OF_ADDRESS, at)) throw DIRTY;
   return `0x${hex.slice(at + 24, at + WORD)}`;
 };
 
@@ -235,11 +261,24 @@ const readBool: ReadWord = (hex, at) => {
   return digit === 1;
 };
 
+/** Maximum size of the integers that viem reads as numbers. */
+const NUMBER_BITS = 48;
+
+/**
+ * Returns an integer whose upper bits do not fit its type. Like viem, it reads the entire word, but
+ * not as a small integer if it exceeds the safe integers of JavaScript.
+ */
+function readDirty(value: bigint, bits: number, strict: boolean): bigint {
+  if (strict) throw DIRTY;
+  if (bits <= NUMBER_BITS && !Number.isSafeInteger(Number(value))) throw MALFORMED;
+  return value;
+}
+
 function uintReader(bits: number): ReadWord {
   const padding = ZEROS.slice(bits / 4);
-  return (hex, at) => {
-    if (!hex.startsWith(padding, at)) throw MALFORMED;
-    return toBigInt(hex, at);
+  return (hex, at, strict) => {
+    const value = toBigInt(hex, at);
+    return hex.startsWith(padding, at) ? value : readDirty(value, bits, strict);
   };
 }
 
@@ -247,17 +286,18 @@ function intReader(bits: number): ReadWord {
   const positive = ZEROS.slice(bits / 4);
   const negative = ONES.slice(bits / 4);
   const signAt = WORD - bits / 4;
-  return (hex, at) => {
+  return (hex, at, strict) => {
+    const value = BigInt.asIntN(256, toBigInt(hex, at));
     const isNegative = hex.charAt(at + signAt) >= '8';
-    if (!hex.startsWith(isNegative ? negative : positive, at)) throw MALFORMED;
-    return isNegative ? BigInt.asIntN(256, toBigInt(hex, at)) : toBigInt(hex, at);
+    const isClean = hex.startsWith(isNegative ? negative : positive, at);
+    return isClean ? value : readDirty(value, bits, strict);
   };
 }
 
 function bytesReader(size: number): ReadWord {
   const padding = ZEROS.slice(size * 2);
-  return (hex, at) => {
-    if (!hex.startsWith(padding, at + size * 2)) throw MALFORMED;
+  return (hex, at, strict) => {
+    if (strict && !hex.startsWith(padding, at + size * 2)) throw DIRTY;
     return `0x${hex.slice(at, at + size * 2)}`;
   };
 }
@@ -268,7 +308,7 @@ const toBigInt = (hex: string, at: number): bigint => BigInt(`0x${hex.slice(at, 
 const PADDING_OF_SIZE = ZEROS.slice(8);
 
 function readSize(source: Source, at: number): number {
-  source.take(at, 1);
+  source.take(at, at + WORD);
   if (!source.hex.startsWith(PADDING_OF_SIZE, at)) throw MALFORMED;
   return Number.parseInt(source.hex.slice(at + WORD - 8, at + WORD), 16);
 }
@@ -285,15 +325,15 @@ export const readMember = (codec: Codec, source: Source, base: number, at: numbe
  * missing.
  */
 function readDigits(source: Source, at: number): string {
-  const { hex } = source;
+  const { hex, options } = source;
   const size = readSize(source, at);
-  const words = Math.ceil(size / 32);
   const start = at + WORD;
   const end = start + size * 2;
-  if (end > hex.length) throw MALFORMED;
-  source.claim(start, end);
-  const padding = Math.min(start + words * WORD, hex.length) - end;
-  if (!hex.startsWith(ZEROS.slice(0, padding), end)) throw MALFORMED;
+  source.take(start, end);
+  if (options.strict) {
+    const padding = Math.min(start + Math.ceil(size / 32) * WORD, hex.length) - end;
+    if (!hex.startsWith(ZEROS.slice(0, padding), end)) throw DIRTY;
+  }
   return hex.slice(start, end);
 }
 
@@ -315,7 +355,8 @@ const stringCodec: Codec = {
       bytes[index] =
         (digitOf(digits.charCodeAt(index * 2)) << 4) | digitOf(digits.charCodeAt(index * 2 + 1));
     }
-    return utf8.decode(bytes);
+    const text = utf8.decode(bytes);
+    return source.options.text === 'database' ? withoutNul(text) : text;
   },
 };
 
