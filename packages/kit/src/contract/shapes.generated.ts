@@ -910,7 +910,7 @@ export interface WebhookErc20Approval {
   /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }
-/** A transfer of an NFT, or one entry of an ERC-1155 batch. */
+/** A transfer of an NFT or of several consecutive NFTs, or one entry of an ERC-1155 batch. */
 export interface WebhookNftTransfer {
   transactionHash: string;
   logIndex: string;
@@ -924,6 +924,8 @@ export interface WebhookNftTransfer {
   tokenId: string;
   amount: string;
   tokenContractType: string;
+  /** Last token of a range (ERC-2309), whose first token is `tokenId`; otherwise absent. Sluice only. */
+  toTokenId?: string;
   /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }

@@ -106,7 +106,7 @@ const erc20Approval = shape(
 
 const nftTransfer = shape(
   'WebhookNftTransfer',
-  'A transfer of an NFT, or one entry of an ERC-1155 batch.',
+  'A transfer of an NFT or of several consecutive NFTs, or one entry of an ERC-1155 batch.',
   z.strictObject({
     ...{ ...ofLog, ...token, ...spam },
     operator: textOrNull,
@@ -115,6 +115,11 @@ const nftTransfer = shape(
     tokenId: text,
     amount: text,
     tokenContractType: text,
+    toTokenId: text
+      .exactOptional()
+      .describe(
+        'Last token of a range (ERC-2309), whose first token is `tokenId`; otherwise absent. Sluice only.',
+      ),
     triggers: webhookTriggers,
   }),
 );

@@ -77,6 +77,7 @@ const FIELDS: Record<RecordKind, Readonly<Record<string, FieldType>>> = {
     tokenId: 'value',
     amount: 'value',
     tokenContractType: 'value',
+    toTokenId: 'value',
   } satisfies FieldsOf<WebhookNftTransfer>,
   internalTx: {
     from: 'address',

@@ -9,10 +9,11 @@ export type TokenArrays = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
+/** Returns the contracts of records without metadata. The native currency has some already. */
 export function contractsOf(arrays: TokenArrays): Set<string> {
   const contracts = new Set<string>();
   for (const records of recordsOf(arrays)) {
-    for (const { contract } of records) contracts.add(contract);
+    for (const { contract, tokenName } of records) if (tokenName === '') contracts.add(contract);
   }
   return contracts;
 }

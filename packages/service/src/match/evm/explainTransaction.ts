@@ -8,6 +8,7 @@ import {
 import { listAddresses } from '../explain.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
 import type { CompiledStream, EvmStreams } from './match.ts';
+import { topicsOf } from './unindexed.ts';
 
 /** Returns the transaction as Explain shows it; undefined if the block does not contain it. */
 export function explainTransaction(
@@ -31,7 +32,7 @@ export function explainTransaction(
     currency: { symbol: findEvmChain(chain)?.currency ?? '', decimals: 18 },
     selector,
     function: selector === null || to === null ? null : findFunction(index, chain, to, selector),
-    ...listAddresses(addressesOf(transaction, block)),
+    ...listAddresses(addressesOf(chain, transaction, block)),
   };
 }
 
@@ -39,6 +40,7 @@ export function explainTransaction(
 const ADDRESS_TOPIC = /^0x0{24}(?=[0-9a-f]{40}$)/;
 
 function* addressesOf(
+  chain: string,
   { hash, from, to, receipt }: EvmTransaction,
   block: EvmBlock,
 ): Generator<[string, string | null]> {
@@ -47,7 +49,7 @@ function* addressesOf(
   yield ['created contract', receipt.contractAddress];
   const logs = block.logs.filter((log) => log.transactionHash === hash);
   for (const log of logs) yield [`emitter of log ${log.logIndex}`, log.address];
-  for (const log of logs) yield* topicsOf(log);
+  for (const log of logs) yield* topicAddresses(log, topicsOf(chain, log));
   for (const call of block.internalTransactions) {
     if (call.transactionHash !== hash) continue;
     yield [`from of internal transaction ${call.index}`, call.from];
@@ -55,7 +57,10 @@ function* addressesOf(
   }
 }
 
-function* topicsOf({ logIndex, topics }: EvmLog): Generator<[string, string]> {
+function* topicAddresses(
+  { logIndex }: EvmLog,
+  topics: readonly string[],
+): Generator<[string, string]> {
   for (const [n, topic] of topics.entries()) {
     if (n > 0 && ADDRESS_TOPIC.test(topic)) {
       yield [`topic ${n} of log ${logIndex}`, topic.replace(ADDRESS_TOPIC, '0x')];

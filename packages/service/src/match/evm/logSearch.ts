@@ -3,6 +3,7 @@
  * logs that the streams match; the matcher then checks them.
  */
 import type { EvmLog } from './block.ts';
+import { unindexedFilters } from './unindexed.ts';
 
 /**
  * A filter of `eth_getLogs`, without a block range. Null matches any topic; lists are never empty.
@@ -39,7 +40,10 @@ export interface SearchedStream {
 const ADDRESSES_PER_FILTER = 500;
 
 /** Returns the plans; undefined if they would have to request every log. */
-export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans'] | undefined {
+export function planLogs(
+  chain: string,
+  streams: readonly SearchedStream[],
+): LogSearch['plans'] | undefined {
   const anywhere = streams.filter(({ addresses }) => addresses === 'any');
   const scoped = streams.filter(({ addresses }) => addresses !== 'any');
   const all = topicsOf(streams);
@@ -49,7 +53,7 @@ export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans']
   const byEvent = all === null ? undefined : [{ topics: [all] }];
   const byAddress = scoped.some(({ addresses }) => addresses === 'many')
     ? undefined
-    : [...filterAddresses(scoped), ...ofAnyone];
+    : [...filterAddresses(chain, scoped), ...ofAnyone];
   if (byAddress === undefined) return byEvent && [byEvent];
   return byEvent !== undefined && byEvent.length < byAddress.length
     ? [byAddress, byEvent]
@@ -57,10 +61,10 @@ export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans']
 }
 
 /**
- * Returns filters that find addresses wherever the matcher does: as the emitter, and in each topic
- * from 1 to the highest `lastTopic`.
+ * Returns filters that find addresses wherever the matcher does: as the emitter, in each topic from
+ * 1 to the highest `lastTopic`, and in the data of logs without indexed parameters.
  */
-function filterAddresses(streams: readonly SearchedStream[]): LogFilter[] {
+function filterAddresses(chain: string, streams: readonly SearchedStream[]): LogFilter[] {
   const addresses = [...new Set(streams.flatMap((each) => each.addresses as readonly string[]))];
   const event = topicsOf(streams);
   const lastTopic = Math.max(0, ...streams.map((each) => each.lastTopic));
@@ -73,7 +77,7 @@ function filterAddresses(streams: readonly SearchedStream[]): LogFilter[] {
       filters.push({ topics: [event, ...Array<null>(topic - 1).fill(null), padded] });
     }
   }
-  return filters;
+  return addresses.length === 0 ? filters : [...filters, ...unindexedFilters(chain, event)];
 }
 
 /** Returns the events of these streams, or null if one of them matches every event. */

@@ -11,6 +11,7 @@ import {
   type EvmStreamRecord,
 } from '../../store/streams/contract.ts';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import { explainBlock } from './explain.ts';
 import { matchBlock, createStreamIndex, needsOf } from './match.ts';
 import { toWebhookParts } from './webhook.ts';
 
@@ -327,6 +328,88 @@ describe('internal transactions', () => {
       transactionHash: topicOf(1000),
       internalTransactionIndex: '0',
     });
+  });
+});
+
+describe('logs whose meaning depends on their contract', () => {
+  const KITTIES = '0x06012c8cf97bead5deae237070f9587f8e7a266d';
+  const NATIVE = '0xfffffffffffffffffffffffffffffffffffffffe';
+  const native = log(4, 0, {
+    address: NATIVE,
+    topics: [transferTopic, topicOf(1), topicOf(50)],
+    data: '0x0000000000000000000000000000000000000000000000000de0b6b3a7640000',
+  });
+  const kitty = log(5, 1, {
+    address: KITTIES,
+    topics: [transferTopic],
+    data: `0x${[3, 8, 0x3a5b].map((n) => topicOf(n).slice(2)).join('')}`,
+  });
+  const withBoth = { ...block, logs: [...block.logs, native, kitty] };
+  const matchOf = (options: Partial<StreamOptions>, ...addresses: string[]) => {
+    const index = createStreamIndex();
+    index.put(stream('s', { includeContractLogs: true, ...options }));
+    index.addAddresses('s', packAddresses(addresses).bytes);
+    const [match] = matchBlock(index, CHAIN, withBoth);
+    return match && toWebhookParts(CHAIN, withBoth, match).tail;
+  };
+  const logsOf = (tail: ReturnType<typeof matchOf>) =>
+    tail?.logs.map((each) => Number(each.logIndex));
+
+  test('a wallet in the data of a CryptoKitties transfer matches', () => {
+    const tail = matchOf({}, address(8));
+    expect(logsOf(tail)).toEqual([5]);
+    expect(tail?.nftTransfers).toMatchObject([{ to: address(8), tokenId: '14939' }]);
+    expect(matchOf({ topic0: [TRANSFER] }, address(8))?.logs).toHaveLength(1);
+    expect(matchOf({ topic0: ['Paused()'] }, address(8))).toBeUndefined();
+  });
+
+  test('a native transfer does not match by its parties, nor with all addresses', () => {
+    expect(logsOf(matchOf({}, address(1)))).toEqual([0, 1]);
+    const all = matchOf({ allAddresses: true, topic0: [TRANSFER] });
+    expect(logsOf(all)).toEqual([0, 2, 5]);
+    expect(all?.erc20Transfers).toHaveLength(1);
+    const payment = matchOf({ includeNativeTxs: true }, address(1));
+    expect(payment?.txs).toHaveLength(1);
+    expect(payment?.erc20Transfers).toHaveLength(1);
+  });
+
+  test('a native transfer matches streams that watch its emitter, and is labelled', () => {
+    const tail = matchOf({}, NATIVE);
+    expect(logsOf(tail)).toEqual([4]);
+    expect(tail?.erc20Transfers).toMatchObject([
+      { contract: NATIVE, tokenSymbol: 'ETH', tokenDecimals: '18', valueWithDecimals: '1' },
+    ]);
+  });
+
+  test('a native transfer is not listed next to the transaction that made it', () => {
+    const tail = matchOf({ includeNativeTxs: true }, NATIVE, address(1));
+    expect(logsOf(tail)).toEqual([0, 1, 4]);
+    expect(tail?.txs).toHaveLength(1);
+    expect(tail?.erc20Transfers.map(({ contract }) => contract)).toEqual([address(50)]);
+    // The log of another payment in the same transaction is listed.
+    const twice = { ...withBoth, logs: [...withBoth.logs, { ...native, logIndex: 6 }] };
+    const index = createStreamIndex();
+    index.put(stream('s', { includeContractLogs: true, includeNativeTxs: true }));
+    index.addAddresses('s', packAddresses([NATIVE, address(1)]).bytes);
+    const [match] = matchBlock(index, CHAIN, twice);
+    const { erc20Transfers } = toWebhookParts(CHAIN, twice, match!).tail;
+    expect(erc20Transfers.map(({ logIndex }) => logIndex)).toEqual(['0', '6']);
+  });
+
+  test('a native transfer next to another match is only in logs', () => {
+    const tail = matchOf({ includeAllTxLogs: true }, address(9));
+    expect(logsOf(tail)).toEqual([0, 1, 4]);
+    expect(tail?.erc20Transfers).toHaveLength(1);
+  });
+
+  test('an explanation says why a native transfer does not match', () => {
+    const index = createStreamIndex();
+    index.put(stream('s', { includeContractLogs: true }));
+    index.addAddresses('s', packed(1));
+    const reasons = explainBlock(index, CHAIN, { ...block, logs: [native] }, {}).get('s')?.[0]
+      ?.reasons;
+    expect(reasons).toMatchObject([{ stage: 'address', outcome: 'stopped' }]);
+    expect(reasons?.[0]?.message).toContain('it is the log of a native transfer');
   });
 });
 

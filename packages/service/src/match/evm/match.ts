@@ -6,7 +6,7 @@ import type {
   EvmTransaction,
   BlockNeeds,
 } from './block.ts';
-import type { ExplainReason } from '@sluice/kit/contract';
+import { type ExplainReason, NATIVE_EMITTER } from '@sluice/kit/contract';
 import { type AddReason, passed, stopped, watched } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';
 import { FilterError } from './filter.ts';
@@ -18,6 +18,7 @@ import {
   createRuleIndex,
 } from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
+import { topicsOf } from './unindexed.ts';
 
 export type CompiledStream = Indexed<'evm', Selection>;
 
@@ -66,7 +67,7 @@ export function searchOf(
       addresses: options.allAddresses ? 'any' : addressesOf(stream.record.id),
     });
   }
-  const plans = planLogs(searched);
+  const plans = planLogs(chain, searched);
   if (plans === undefined) return undefined;
   return {
     plans,
@@ -138,7 +139,9 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  * Matches a block against the index:
  * - A log matches a stream with `includeContractLogs` if a watched address emitted it or is in
  *   topic 1, 2 or 3, or if the stream watches all addresses. The stream's selection must include
- *   the log.
+ *   the log. Transfers without indexed parameters match like their indexed form. The log of a
+ *   native transfer matches only by its emitter, because the payment is already in a transaction
+ *   or internal transaction.
  * - A transaction matches a stream with `includeNativeTxs` if a watched address sent or received
  *   it, or if the stream watches all addresses and one of the transaction's logs matched. Even
  *   without that flag, it matches if one of its logs passed an advanced option that has
@@ -171,11 +174,17 @@ export function matchBlock(
   const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
     const possibleSpam = spam.has(log.address);
+    const isNative = log.address === NATIVE_EMITTER;
+    const topics = topicsOf(chain, log);
     /** Where the watched address was found; `any` if the stream watches all addresses. */
     let place: LogPlace = 'emitter';
     const takeLog = (stream: CompiledStream): void => {
       const addReason = addReasonOf?.(stream, log);
-      addReason?.(addressReason(stream, log, place));
+      if (isNative && place !== 'emitter') {
+        addReason?.(stopped('address', NATIVE));
+        return;
+      }
+      addReason?.(addressReason(stream, log, place, topics));
       if (!wants('includeContractLogs', stream, addReason) || found.get(stream)?.logs.has(log))
         return;
       if (possibleSpam && refusesSpam(stream, addReason)) return;
@@ -187,8 +196,8 @@ export function matchBlock(
     };
     // Looks up the emitting contract, and each topic that looks like an address.
     index.watching(chain, log.address, 2, takeLog);
-    for (let n = 1; n < log.topics.length; n++) {
-      const topic = log.topics[n]!;
+    for (let n = 1; n < topics.length; n++) {
+      const topic = topics[n]!;
       if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
         place = n;
         index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
@@ -268,14 +277,20 @@ const NO_SPAM: ReadonlySet<string> = new Set();
 
 type LogPlace = 'emitter' | 'any' | number;
 
-function addressReason({ selection }: CompiledStream, log: EvmLog, place: LogPlace): ExplainReason {
+/** @param topics the topics of the log, including those that are in its data */
+function addressReason(
+  { selection }: CompiledStream,
+  log: EvmLog,
+  place: LogPlace,
+  topics: readonly string[],
+): ExplainReason {
   if (place === 'any') return passed('address', 'the stream watches all addresses');
   if (place === 'emitter') {
     const conditions = watched('contract', log.address);
     return passed('address', 'the contract that emitted it is watched', conditions);
   }
-  const name = selection.inputOf(log, place) ?? '';
-  const address = `0x${log.topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
+  const name = place < log.topics.length ? (selection.inputOf(log, place) ?? '') : 'its data';
+  const address = `0x${topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
   return name === ''
     ? passed(
         'address',
@@ -284,6 +299,9 @@ function addressReason({ selection }: CompiledStream, log: EvmLog, place: LogPla
       )
     : passed('address', `the address in ${name} is watched`, watched(name, address));
 }
+
+const NATIVE =
+  'it is the log of a native transfer: the payment is in a transaction or internal transaction, so the log matches only streams that watch its emitter';
 
 /** Field of a transaction or internal transaction that contains the watched address. */
 type Side = 'from' | 'to';

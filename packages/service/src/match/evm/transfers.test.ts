@@ -1,5 +1,13 @@
 import fc from 'fast-check';
-import { type AbiEvent, type Hex, encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
+import {
+  type AbiEvent,
+  type Hex,
+  encodeAbiParameters,
+  encodeEventTopics,
+  keccak256,
+  parseAbi,
+  toHex,
+} from 'viem';
 import { describe, expect, test } from 'vitest';
 import type { EvmLog } from './block.ts';
 import { decodeTransfers } from './transfers.ts';
@@ -38,6 +46,7 @@ function logOf(abi: readonly AbiEvent[], eventName: string, args: Record<string,
   };
 }
 
+const CONTEXT = { chain: '0x1' };
 const at = { transactionHash: '0xabc', logIndex: '7', contract: CONTRACT };
 const NOTHING = {
   erc20Transfers: [],
@@ -50,10 +59,13 @@ const MAX = 2n ** 256n - 1n;
 
 describe('decoded arrays', () => {
   test('contain an ERC-20 transfer and approval', () => {
-    const arrays = decodeTransfers([
-      logOf(erc20, 'Transfer', { from: address(1), to: address(2), value: MAX }),
-      logOf(erc20, 'Approval', { owner: address(1), spender: address(2), value: 0n }),
-    ]);
+    const arrays = decodeTransfers(
+      [
+        logOf(erc20, 'Transfer', { from: address(1), to: address(2), value: MAX }),
+        logOf(erc20, 'Approval', { owner: address(1), spender: address(2), value: 0n }),
+      ],
+      CONTEXT,
+    );
     expect(arrays).toEqual({
       ...NOTHING,
       erc20Transfers: [
@@ -86,10 +98,13 @@ describe('decoded arrays', () => {
   test('contain an ERC-721 transfer and approval, identified by the third indexed input', () => {
     const token = { tokenName: '', tokenSymbol: '', tokenContractType: 'ERC721' };
     expect(
-      decodeTransfers([
-        logOf(erc721, 'Transfer', { from: address(1), to: address(2), tokenId: 5n }),
-        logOf(erc721, 'Approval', { owner: address(1), approved: address(0), tokenId: 5n }),
-      ]),
+      decodeTransfers(
+        [
+          logOf(erc721, 'Transfer', { from: address(1), to: address(2), tokenId: 5n }),
+          logOf(erc721, 'Approval', { owner: address(1), approved: address(0), tokenId: 5n }),
+        ],
+        CONTEXT,
+      ),
     ).toEqual({
       ...NOTHING,
       nftTransfers: [
@@ -123,9 +138,10 @@ describe('decoded arrays', () => {
   });
 
   test.each([true, false])('contain an approval for all: %j', (approved) => {
-    const arrays = decodeTransfers([
-      logOf(erc721, 'ApprovalForAll', { owner: address(1), operator: address(2), approved }),
-    ]);
+    const arrays = decodeTransfers(
+      [logOf(erc721, 'ApprovalForAll', { owner: address(1), operator: address(2), approved })],
+      CONTEXT,
+    );
     const parties = { ...at, account: address(1), operator: address(2) };
     expect(arrays.nftApprovals.ERC1155).toMatchObject([{ ...parties, approved }]);
     expect(arrays.nftTokenApprovals).toMatchObject([
@@ -135,11 +151,14 @@ describe('decoded arrays', () => {
 
   test('contain an ERC-1155 batch as one entry per id, all of one log', () => {
     const parties = { operator: address(1), from: address(2), to: address(3) };
-    const arrays = decodeTransfers([
-      logOf(erc1155, 'TransferSingle', { ...parties, id: 1n, value: 10n }),
-      logOf(erc1155, 'TransferBatch', { ...parties, ids: [4n, 5n, 4n], values: [1n, 0n, MAX] }),
-      logOf(erc1155, 'TransferBatch', { ...parties, ids: [], values: [] }),
-    ]);
+    const arrays = decodeTransfers(
+      [
+        logOf(erc1155, 'TransferSingle', { ...parties, id: 1n, value: 10n }),
+        logOf(erc1155, 'TransferBatch', { ...parties, ids: [4n, 5n, 4n], values: [1n, 0n, MAX] }),
+        logOf(erc1155, 'TransferBatch', { ...parties, ids: [], values: [] }),
+      ],
+      CONTEXT,
+    );
     expect(arrays.nftTransfers.map(({ tokenId, amount }) => [tokenId, amount])).toEqual([
       ['1', '10'],
       ['4', '1'],
@@ -172,10 +191,6 @@ describe('decoded arrays', () => {
     ['no data', { ...good, data: '0x' }],
     ['data that is not in full words', { ...good, data: `${good.data}00` }],
     ['data of two words', { ...good, data: good.data + good.data.slice(2) }],
-    [
-      'more than an address in a topic',
-      { ...good, topics: [good.topics[0]!, `0x${'1'.repeat(64)}`, good.topics[2]!] },
-    ],
     ['a truncated batch', { ...batch, data: batch.data.slice(0, 2 + 64 * 4) }],
     [
       'a batch that points outside',
@@ -196,7 +211,119 @@ describe('decoded arrays', () => {
     ],
     ['another event', { ...good, topics: [`0x${'ab'.repeat(32)}`, ...good.topics.slice(1)] }],
   ])('omit %s', (_, log) => {
-    expect(decodeTransfers([log])).toEqual(NOTHING);
+    expect(decodeTransfers([log], CONTEXT)).toEqual(NOTHING);
+  });
+
+  test('contain an address whose topic has other bits, which Solidity ignores', () => {
+    const topics = [good.topics[0]!, `0x${'1'.repeat(24)}${address(9).slice(2)}`, good.topics[2]!];
+    expect(decodeTransfers([{ ...good, topics }], CONTEXT).erc20Transfers).toMatchObject([
+      { from: address(9), to: address(2), value: '3' },
+    ]);
+  });
+
+  const consecutive = parseAbi([
+    'event ConsecutiveTransfer(uint256 indexed fromTokenId, uint256 toTokenId, address indexed from, address indexed to)',
+  ]);
+
+  test('contain a range of tokens (ERC-2309) as one entry', () => {
+    const range = { fromTokenId: 0n, toTokenId: 4_999n, from: address(0), to: address(2) };
+    const logs = [
+      logOf(consecutive, 'ConsecutiveTransfer', range),
+      logOf(consecutive, 'ConsecutiveTransfer', { ...range, fromTokenId: 4_999n }),
+      logOf(consecutive, 'ConsecutiveTransfer', { ...range, fromTokenId: 5_000n }),
+    ];
+    const entry = {
+      operator: null,
+      from: address(0),
+      to: address(2),
+      tokenId: '0',
+      amount: '5000',
+      ...at,
+      possibleSpam: false,
+      tokenName: '',
+      tokenSymbol: '',
+      tokenContractType: 'ERC721',
+      toTokenId: '4999',
+    };
+    expect(decodeTransfers(logs, CONTEXT)).toEqual({
+      ...NOTHING,
+      nftTransfers: [entry, { ...entry, tokenId: '4999', amount: '1' }],
+    });
+  });
+
+  test('contain a transfer of ERC-6909, whose operator is in the data', () => {
+    const erc6909 = parseAbi([
+      'event Transfer(address caller, address indexed sender, address indexed receiver, uint256 indexed id, uint256 amount)',
+    ]);
+    const args = { caller: address(1), sender: address(2), receiver: address(3), id: 4n };
+    const log = logOf(erc6909, 'Transfer', { ...args, amount: MAX });
+    expect(decodeTransfers([log], CONTEXT)).toEqual({
+      ...NOTHING,
+      nftTransfers: [
+        {
+          operator: address(1),
+          from: address(2),
+          to: address(3),
+          tokenId: '4',
+          amount: MAX.toString(),
+          ...at,
+          possibleSpam: false,
+          tokenName: '',
+          tokenSymbol: '',
+          tokenContractType: 'ERC6909',
+        },
+      ],
+    });
+  });
+
+  test('contain transfers and approvals of CryptoKitties, which are not indexed', () => {
+    const contract = '0x06012c8cf97bead5deae237070f9587f8e7a266d';
+    const data = `0x${word(1)}${word(2)}${word(0x3a5b)}`;
+    const transfer = { ...good, address: contract, topics: good.topics.slice(0, 1), data };
+    const approval = logOf(erc20, 'Approval', {
+      owner: address(1),
+      spender: address(2),
+      value: 0n,
+    });
+    const approved = { ...transfer, topics: approval.topics.slice(0, 1) };
+    const parties = { ...at, contract, tokenId: '14939', tokenContractType: 'ERC721' };
+    expect(decodeTransfers([transfer, approved], CONTEXT)).toMatchObject({
+      nftTransfers: [{ ...parties, from: address(1), to: address(2), amount: '1' }],
+      nftTokenApprovals: [{ ...parties, account: address(1), operator: address(2) }],
+    });
+    const others = [
+      { ...transfer, address: CONTRACT },
+      { ...transfer, data: `${data}00` },
+      { ...transfer, topics: [`0x${'ab'.repeat(32)}`] },
+    ];
+    expect(decodeTransfers(others, CONTEXT)).toEqual(NOTHING);
+    expect(decodeTransfers([transfer], { chain: '0x2' })).toEqual(NOTHING);
+  });
+
+  test('contain a native transfer with the currency of the chain, unless it is reported', () => {
+    const native = '0xfffffffffffffffffffffffffffffffffffffffe';
+    const args = { from: address(1), to: address(2), value: 1_500_000_000_000_000_000n };
+    const log = { ...logOf(erc20, 'Transfer', args), address: native };
+    const [entry] = decodeTransfers([log], CONTEXT).erc20Transfers;
+    expect(entry).toEqual({
+      ...at,
+      contract: native,
+      from: address(1),
+      to: address(2),
+      value: '1500000000000000000',
+      tokenName: 'ETH',
+      tokenSymbol: 'ETH',
+      tokenDecimals: '18',
+      possibleSpam: false,
+      valueWithDecimals: '1.5',
+    });
+    expect(decodeTransfers([log], { chain: '0x89' }).erc20Transfers[0]?.tokenSymbol).toBe('POL');
+    expect(decodeTransfers([log], { chain: '0x123456' }).erc20Transfers[0]?.tokenName).toBe(
+      'native',
+    );
+    expect(decodeTransfers([log], { ...CONTEXT, isReported: () => true })).toEqual(NOTHING);
+    const burn = { ...log, topics: [keccak256(toHex('Burn(address,uint256)')), log.topics[1]!] };
+    expect(decodeTransfers([burn], CONTEXT)).toEqual(NOTHING);
   });
 
   test('property: no log makes decoding throw, and a batch decodes to what was encoded', () => {
@@ -214,13 +341,13 @@ describe('decoded arrays', () => {
             values: items.map(([, value]) => value),
           });
           expect(
-            decodeTransfers([log]).nftTransfers.map(({ tokenId, amount }) => [
+            decodeTransfers([log], CONTEXT).nftTransfers.map(({ tokenId, amount }) => [
               BigInt(tokenId),
               BigInt(amount),
             ]),
           ).toEqual(items);
           const cut = { ...log, data: `0x${Buffer.from(noise).toString('hex')}` };
-          expect(() => decodeTransfers([cut])).not.toThrow();
+          expect(() => decodeTransfers([cut], CONTEXT)).not.toThrow();
         },
       ),
     );

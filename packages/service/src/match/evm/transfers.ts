@@ -1,10 +1,19 @@
 /**
  * Decodes the events of token standards into the transfer and approval lists of a webhook, in log
- * order. Recognizes logs only by their topics and data, not by their contract. Names, symbols and
- * decimals are left empty for enrichment.
+ * order. Recognizes logs by their topics and data; only native transfers and transfers without
+ * indexed parameters by their contract. Names, symbols and decimals are left empty for enrichment,
+ * except for the native currency.
  */
-import { type EvmWebhook, keccak256 } from '@sluice/kit/contract';
+import {
+  type EvmWebhook,
+  NATIVE_DECIMALS,
+  findEvmChain,
+  keccak256,
+  toNativeTransfer,
+} from '@sluice/kit/contract';
+import { toValueWithDecimals } from '../../enrich/valueWithDecimals.ts';
 import type { EvmLog } from './block.ts';
+import { topicsOf } from './unindexed.ts';
 
 export type DecodedArrays = Pick<
   EvmWebhook,
@@ -16,16 +25,27 @@ const APPROVAL = keccak256('Approval(address,address,uint256)');
 const APPROVAL_FOR_ALL = keccak256('ApprovalForAll(address,address,bool)');
 const TRANSFER_SINGLE = keccak256('TransferSingle(address,address,address,uint256,uint256)');
 const TRANSFER_BATCH = keccak256('TransferBatch(address,address,address,uint256[],uint256[])');
+const CONSECUTIVE_TRANSFER = keccak256('ConsecutiveTransfer(uint256,uint256,address,address)');
+const ERC6909_TRANSFER = keccak256('Transfer(address,address,address,uint256,uint256)');
 
 const UNKNOWN = { tokenName: '', tokenSymbol: '' } as const;
 const WORD_DIGITS = 64;
-const ADDRESS_PADDING = '0'.repeat(24);
 
-/** @param spam contracts whose records are marked `possibleSpam` */
-export function decodeTransfers(
-  logs: readonly EvmLog[],
-  spam: ReadonlySet<string> = new Set(),
-): DecodedArrays {
+interface TransferContext {
+  /** Chain of the logs, as a hex id. */
+  chain: string;
+  /** Contracts whose records are marked `possibleSpam`. */
+  spam?: ReadonlySet<string> | undefined;
+  /**
+   * Returns whether the body already reports a native transfer, as the value of a transaction or
+   * internal transaction. Such a transfer is not listed again.
+   */
+  isReported?:
+    | ((log: EvmLog, transfer: { from: string; to: string; value: bigint }) => boolean)
+    | undefined;
+}
+
+export function decodeTransfers(logs: readonly EvmLog[], context: TransferContext): DecodedArrays {
   const arrays: DecodedArrays = {
     erc20Transfers: [],
     erc20Approvals: [],
@@ -33,14 +53,34 @@ export function decodeTransfers(
     nftApprovals: { ERC721: [], ERC1155: [] },
     nftTransfers: [],
   };
-  for (const log of logs) decodeLog(log, spam.has(log.address), arrays);
+  for (const log of logs) {
+    const native = toNativeTransfer(log);
+    if (native === undefined) decodeLog(log, context, arrays);
+    else if (!context.isReported?.(log, native)) {
+      const { from, to, value } = native;
+      const currency = findEvmChain(context.chain)?.currency ?? 'native';
+      arrays.erc20Transfers.push({
+        ...placeOf(log),
+        ...{ from, to, value: String(value), tokenName: currency, tokenSymbol: currency },
+        ...{ tokenDecimals: String(NATIVE_DECIMALS), possibleSpam: false },
+        valueWithDecimals: toValueWithDecimals(String(value), NATIVE_DECIMALS),
+      });
+    }
+  }
   return arrays;
 }
 
-function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): void {
-  const { topics, address: contract, transactionHash } = log;
-  const at = { transactionHash, logIndex: String(log.logIndex), contract };
-  const digits = log.data.slice(2);
+const placeOf = ({ transactionHash, logIndex, address }: EvmLog) => ({
+  transactionHash,
+  logIndex: String(logIndex),
+  contract: address,
+});
+
+function decodeLog(log: EvmLog, { chain, spam }: TransferContext, arrays: DecodedArrays): void {
+  const possibleSpam = spam?.has(log.address) ?? false;
+  const at = placeOf(log);
+  const topics = topicsOf(chain, log);
+  const digits = topics === log.topics ? log.data.slice(2) : '';
   const words = digits.length / WORD_DIGITS;
   const first = toAddress(topics[1]);
   const second = toAddress(topics[2]);
@@ -143,6 +183,40 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
       }
       return;
     }
+    case CONSECUTIVE_TRANSFER: {
+      const to = toAddress(topics[3]);
+      if (topics.length !== 4 || words !== 1 || to === undefined) return;
+      const tokenId = BigInt(topics[1]!);
+      const toTokenId = BigInt(`0x${value}`);
+      if (toTokenId < tokenId) return;
+      arrays.nftTransfers.push({
+        operator: null,
+        from: second,
+        to,
+        tokenId: String(tokenId),
+        amount: String(toTokenId - tokenId + 1n),
+        ...at,
+        possibleSpam,
+        ...UNKNOWN,
+        tokenContractType: 'ERC721',
+        toTokenId: String(toTokenId),
+      });
+      return;
+    }
+    case ERC6909_TRANSFER:
+      if (topics.length !== 4 || words !== 2) return;
+      arrays.nftTransfers.push({
+        operator: toAddress(`0x${value}`)!,
+        from: first,
+        to: second,
+        tokenId: topicToDecimal(topics[3]!),
+        amount: toDecimal(wordAt(digits, 1)),
+        ...at,
+        possibleSpam,
+        ...UNKNOWN,
+        tokenContractType: 'ERC6909',
+      });
+      return;
     default:
   }
 }
@@ -226,10 +300,12 @@ function toSmall(word: string): number | undefined {
 const wordAt = (digits: string, n: number): string =>
   digits.slice(n * WORD_DIGITS, (n + 1) * WORD_DIGITS);
 
-/** Returns the address in a topic; undefined if the topic is missing or is not an address. */
-function toAddress(topic: string | undefined): string | undefined {
-  return topic?.slice(2, 26) === ADDRESS_PADDING ? `0x${topic.slice(26)}` : undefined;
-}
+/**
+ * Returns the address in a topic; undefined if the topic is missing. Like Solidity, ignores the
+ * bits before the address.
+ */
+const toAddress = (topic: string | undefined): string | undefined =>
+  topic && `0x${topic.slice(26)}`;
 
 const toDecimal = (word: string): string => BigInt(`0x${word}`).toString();
 const topicToDecimal = (topic: string): string => BigInt(topic).toString();

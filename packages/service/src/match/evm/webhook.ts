@@ -1,5 +1,5 @@
 /** Converts a match to an `EvmWebhook` body, with the keys in wire order. */
-import type { EvmWebhook, WebhookProofs } from '@sluice/kit/contract';
+import type { EvmWebhook, NativeTransfer, WebhookProofs } from '@sluice/kit/contract';
 import type {
   BlockProofs,
   EvmBlock,
@@ -42,11 +42,44 @@ export function toWebhookParts(
       logs: match.logs.map(toWebhookLog),
       txs: match.transactions.map(toWebhookTransaction),
       txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
-      ...decodeTransfers(match.logs, spam),
+      ...decodeTransfers(match.logs, { chain, spam, isReported: reportedPayments(match) }),
       nativeBalances: [],
       ...(record.options.includeProofs &&
         block.proofs && { proofs: toProofs(match, block.proofs) }),
     },
+  };
+}
+
+/**
+ * Returns a function that returns whether the body reports a native transfer without its log. With
+ * `includeAllTxLogs`, logs of native transfers accompany other records, so none is a record of its
+ * own.
+ */
+function reportedPayments({
+  stream,
+  transactions,
+  internalTransactions,
+}: Match): (log: EvmLog, transfer: NativeTransfer) => boolean {
+  if (stream.record.options.includeAllTxLogs) return () => true;
+  /** Number of payments of each transaction that have the same parties and value. */
+  const payments = new Map<string, number>();
+  const keyOf = (index: number, from: string, to: string | null, value: bigint): string =>
+    `${index} ${from} ${to} ${value}`;
+  const add = (index: number, from: string, to: string | null, value: string | null): void => {
+    const key = keyOf(index, from, to, BigInt(value ?? 0));
+    payments.set(key, (payments.get(key) ?? 0) + 1);
+  };
+  for (const { transactionIndex, from, to, value, receipt } of transactions) {
+    add(transactionIndex, from, to ?? receipt.contractAddress, value);
+  }
+  for (const { transactionIndex, from, to, value } of internalTransactions) {
+    add(transactionIndex, from, to, value);
+  }
+  return ({ transactionIndex }, { from, to, value }) => {
+    const key = keyOf(transactionIndex, from, to, value);
+    const left = payments.get(key) ?? 0;
+    payments.set(key, left - 1);
+    return left > 0;
   };
 }
 
