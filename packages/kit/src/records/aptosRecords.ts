@@ -68,16 +68,19 @@ export interface AptosRecords {
   events: AptosEventRow[];
 }
 
+/** Bodies of some services lack empty lists. */
+const listOf = <Item>(list: readonly Item[] | null | undefined): readonly Item[] => list ?? [];
+
 /**
  * Converts a webhook to rows. The id of a row depends on its position among the rows of the same
  * kind and transaction, which is the same in every delivery.
  */
 export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
   const { network, block, tag } = webhook;
-  if (typeof block !== 'object' || block === null || typeof tag !== 'string') {
+  if (typeof block !== 'object' || block === null) {
     throw new SluiceError(
       'invalid_webhook',
-      'Cannot make records. network, tag or block is missing from the webhook.',
+      'Cannot make records. network or block is missing from the webhook.',
     );
   }
   const places = new Map<string, number>();
@@ -105,7 +108,7 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
     coinDecimals: coin.decimals,
   });
   const movements = (kind: 'coinDeposits' | 'coinWithdrawals'): AptosMovementRow[] =>
-    webhook[kind].map((each) => ({
+    listOf(webhook[kind]).map((each) => ({
       ...baseOf(kind, each.txHash),
       ...valueOf(each),
       address: each.address,
@@ -113,11 +116,11 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
     }));
   // According to the documentation of the hosted service, `events` is one list, or one list per
   // transaction.
-  const events = webhook.events.flat();
+  const events = listOf(webhook.events).flat();
   const eventIndexes = new Map<string, number>();
   return {
-    collectionName: collectionNameOf(tag),
-    transactions: webhook.transactions.map((each) => ({
+    collectionName: collectionNameOf(tag ?? ''),
+    transactions: listOf(webhook.transactions).map((each) => ({
       ...baseOf('transaction', each.hash),
       type: each.type,
       sender: each.sender,
@@ -126,7 +129,7 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
       gasUnitPrice: each.gasUnitPrice,
       gasLimit: each.gasLimit,
     })),
-    coinTransfers: webhook.coinTransfers.map((each) => ({
+    coinTransfers: listOf(webhook.coinTransfers).map((each) => ({
       ...baseOf('coinTransfers', each.txHash ?? each.transaction),
       ...valueOf(each),
       from: each.from,

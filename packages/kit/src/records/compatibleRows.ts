@@ -14,8 +14,9 @@ import type {
 
 /**
  * The rows of one webhook for a database that the hosted SDK has filled. Their types differ from
- * {@link Records} in three ways: `triggers` is omitted if empty, `logIndex` is a string in the four
- * token kinds, and internal transactions have no `internalTransactionIndex`.
+ * {@link Records} in four ways: `triggers` is omitted if empty, `logIndex` is a string in the four
+ * token kinds, internal transactions have no `internalTransactionIndex`, and NFT transfers have no
+ * `toTokenId`.
  */
 export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   Records,
@@ -26,7 +27,7 @@ export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   internalTxs: Omit<InternalTxRow, 'internalTransactionIndex'>[];
   erc20Transfers: OfToken<MaybeTriggered<Erc20TransferRow>>[];
   erc20Approvals: OfToken<MaybeTriggered<Erc20ApprovalRow>>[];
-  nftTransfers: OfToken<MaybeTriggered<NftTransferRow>>[];
+  nftTransfers: OfToken<MaybeTriggered<Omit<NftTransferRow, 'toTokenId'>>>[];
   nftApprovals: OfToken<NftApprovalRow>[];
 }
 
@@ -54,7 +55,9 @@ export const toCompatibleRecords = (records: Records): CompatibleRecords => ({
   internalTxs: records.internalTxs.map(withoutIndex),
   erc20Transfers: records.erc20Transfers.map((row) => withTextIndex(withoutEmptyTriggers(row))),
   erc20Approvals: records.erc20Approvals.map((row) => withTextIndex(withoutEmptyTriggers(row))),
-  nftTransfers: records.nftTransfers.map((row) => withTextIndex(withoutEmptyTriggers(row))),
+  nftTransfers: records.nftTransfers.map(({ toTokenId: _, ...row }) =>
+    withTextIndex(withoutEmptyTriggers(row)),
+  ),
   nftApprovals: records.nftApprovals.map(withTextIndex),
 });
 

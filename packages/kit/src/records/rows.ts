@@ -125,18 +125,20 @@ export interface Erc20ApprovalRow extends Erc20Row {
 }
 
 interface NftRow extends TokenRow {
-  /** Token standard: `ERC721`, `ERC1155`, or an empty string if unknown. */
+  /** Token standard: `ERC721`, `ERC1155`, `ERC6909`, or an empty string if unknown. */
   tokenContractType: string;
 }
 
-/** A transfer of an NFT, or one entry of an ERC-1155 batch transfer. */
+/** A transfer of an NFT or of consecutive NFTs, or one entry of an ERC-1155 batch transfer. */
 export interface NftTransferRow extends NftRow, Triggered {
-  /** The account that moved the NFT; null for ERC-721. */
+  /** The account that moved the NFT; null for ERC-721 and ERC-2309. */
   operator: string | null;
   from: string;
   to: string;
   /** Token id as a decimal string. */
   tokenId: string;
+  /** Last token id of a range that begins at `tokenId` (ERC-2309); null for a single token. */
+  toTokenId: string | null;
   /** Number of tokens as a decimal string. */
   amount: string;
 }

@@ -3,6 +3,7 @@ import { encodeAbiParameters, encodeEventTopics, erc20Abi, parseAbi } from 'viem
 import { describe, expect, it } from 'vitest';
 import type {
   AbiItem,
+  AptosWebhook,
   EvmWebhook,
   WebhookErc20Transfer,
   WebhookInternalTransaction,
@@ -18,7 +19,7 @@ import type { CompatibleRecords } from './compatibleRows.ts';
 import { sha256Hex } from './ids.ts';
 import type { Records } from './rows.ts';
 import { toRecords, toRemovedIds } from './toRecords.ts';
-import { sampleWebhook } from '../webhooks/testing.ts';
+import { sampleAptosWebhook, sampleWebhook } from '../webhooks/testing.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER_HASH = `0x${'cd'.repeat(32)}`;
@@ -280,6 +281,73 @@ describe('toRecords', () => {
         toRecords(webhookOf({ nftTransfers })).nftTransfers.map((row) => [row.tokenId, row.id]),
       );
     expect(ids(entries.toReversed())).toEqual(ids(entries));
+  });
+
+  it('accepts bodies without a tag, and with null instead of lists', () => {
+    const { confirmed, chainId, block } = webhookOf({});
+    const nothing = { logs: null, txs: null, nftTokenApprovals: null, abi: null } as never;
+    for (const tag of [null, undefined]) {
+      const body = { ...{ confirmed, chainId, block, tag }, txs: [tx] };
+      expect(toRecords(body)).toMatchObject({
+        collectionName: 'Tag_e3b0c442',
+        txs: [{ hash: HASH }],
+      });
+      expect(toRecords({ ...{ confirmed, chainId, block, tag }, ...nothing }).txs).toEqual([]);
+    }
+    const aptos = sampleAptosWebhook('coin-transfer');
+    const { network, block: aptosBlock, transactions } = aptos;
+    const body = { network, block: aptosBlock, transactions, tag: null, events: null } as never;
+    const records = toRecords(body as AptosWebhook);
+    expect(records).toMatchObject({
+      collectionName: 'Tag_e3b0c442',
+      coinTransfers: [],
+      events: [],
+    });
+    expect(records.transactions).toEqual(toRecords(aptos).transactions);
+  });
+
+  it('replaces NUL in all texts of rows for a database, at any depth', () => {
+    const abi = parseAbi(['event E(string a, (string b)[] c)']);
+    const log = {
+      ...transferLog,
+      topic0: encodeEventTopics({ abi })[0] as string,
+      ...{ topic1: null, topic2: null },
+      data: encodeAbiParameters(abi[0].inputs, ['a\0b', [{ b: '\0' }]]),
+      triggers: [{ name: 'output1', value: ['\0'] }],
+    };
+    const webhook = webhookOf({
+      logs: [log],
+      erc20Transfers: [{ ...erc20Transfer, tokenName: 'N\0' }],
+    });
+    const exact = toRecords(webhook, { abi });
+    expect(exact.logs[0]).toMatchObject({ a: 'a\0b', c: '[{"b":"\\u0000"}]' });
+    const { logs, erc20Transfers } = toRecords(webhook, { abi, text: 'database' });
+    expect(logs[0]).toMatchObject({
+      ...{ a: 'a\uFFFDb', c: '[{"b":"\uFFFD"}]', id: exact.logs[0]?.id },
+      triggers: [{ name: 'output1', value: ['\uFFFD'] }],
+    });
+    expect(erc20Transfers[0]).toEqual({ ...exact.erc20Transfers[0], tokenName: 'N\uFFFD' });
+    const stored = JSON.stringify(toRecords(webhook, { abi, text: 'database', ids: 'compatible' }));
+    expect(stored).not.toContain('\\u0000');
+  });
+
+  it('reports logs that only strict decoding refuses', () => {
+    const log = { ...transferLog, topic1: `0x${'1'.repeat(24)}${FROM.slice(2)}` };
+    const webhook = webhookOf({ logs: [log] });
+    expect(toRecords(webhook, { abi: erc20Abi }).logs).toMatchObject([{ from: FROM }]);
+    const { undecodedLogs } = toRecords(webhook, { abi: erc20Abi, strict: true });
+    expect(undecodedLogs).toMatchObject([{ reason: 'dirty' }]);
+  });
+
+  it('gives a range of tokens one row', () => {
+    const range = { ...nftTransfer, tokenId: '0', toTokenId: '4999', amount: '5000' };
+    const webhook = webhookOf({ nftTransfers: [range, nftTransfer] });
+    expect(toRecords(webhook).nftTransfers).toMatchObject([
+      { tokenId: '0', toTokenId: '4999', amount: '5000' },
+      { toTokenId: null },
+    ]);
+    const [row] = toRecords(webhook, { ids: 'compatible' }).nftTransfers;
+    expect(row).not.toHaveProperty('toTokenId');
   });
 
   it('treats an empty chainId as Ethereum', () => {

@@ -14,10 +14,15 @@ import type {
   WebhookTrigger,
 } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
-import { setNamed } from '../contract/rules/abi/values.ts';
+import { setNamed, withoutNul } from '../contract/rules/abi/values.ts';
 import type { DecodedValue } from '../contract/rules/abi/values.ts';
-import { decodeKnown } from '../webhooks/decode.ts';
-import type { DecodedLog, UndecodedReason } from '../webhooks/decode.ts';
+import { decodeKnown, hasItems } from '../webhooks/decode.ts';
+import type {
+  DecodedLog,
+  DecodedLogs,
+  DecodeOptions,
+  UndecodedReason,
+} from '../webhooks/decode.ts';
 import { toAptosRecords } from './aptosRecords.ts';
 import type { AptosRecords } from './aptosRecords.ts';
 import { collectionNameOf } from './collectionName.ts';
@@ -44,8 +49,10 @@ import type {
 } from './rows.ts';
 
 /** The part of a webhook that is converted to rows. Missing lists are treated as empty. */
-export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'block'> &
-  Partial<
+export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'block'> & {
+  /** Tag of the stream. Some hosted streams have none. */
+  readonly tag?: string | null | undefined;
+} & Partial<
     Pick<
       EvmWebhook,
       | 'removed'
@@ -61,7 +68,9 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'b
   >;
 
 /** Options of {@link toRecords}. */
-export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly AbiItem[]> {
+export interface RecordsOptions<
+  A extends Abi | readonly AbiItem[] = readonly AbiItem[],
+> extends Pick<DecodeOptions, 'text' | 'strict'> {
   /**
    * ABI for decoding the logs. If it is `as const`, their rows are typed. Default: the ABI in the
    * webhook.
@@ -74,6 +83,16 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
    * use a table per kind; the entries of an ERC-1155 batch share an id.
    */
   ids?: 'distinct' | 'compatible' | undefined;
+}
+
+/** Returns a value with U+FFFD instead of each NUL character in its texts. */
+function toStorable<Value>(value: Value): Value {
+  if (typeof value === 'string') return withoutNul(value) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(toStorable) as Value;
+  const storable: Record<string, DecodedValue> = {};
+  for (const [key, each] of Object.entries(value)) setNamed(storable, key, toStorable(each));
+  return storable as Value;
 }
 
 /**
@@ -119,7 +138,8 @@ export function toRecords(
       { hint: 'Delete the rows in toRemovedIds(webhook).' },
     );
   }
-  const records = readRows(webhook, options);
+  const read = readRows(webhook, options);
+  const records = options.text === 'database' ? toStorable(read) : read;
   return options.ids === 'compatible' ? toCompatibleRecords(records) : records;
 }
 
@@ -186,8 +206,13 @@ function readRows(
   const rows = <Item, Row>(items: readonly Item[] | undefined, toRow: ToRow<Item, Row>): Row[] =>
     Array.isArray(items) ? items.map((item: Item) => toRow(item, context)) : [];
   return {
-    collectionName: collectionNameOf(webhook.tag),
-    ...toLogRows(webhook.logs, abi, context, compatible ? listFormatter(abi ?? []) : toJson),
+    collectionName: collectionNameOf(webhook.tag ?? ''),
+    ...toLogRows(
+      webhook.logs,
+      (logs) => decodeKnown(logs, abi, options),
+      context,
+      compatible ? listFormatter(hasItems(abi) ? abi : []) : toJson,
+    ),
     txs: rows(webhook.txs, toTxRow),
     internalTxs: rows(webhook.txsInternal, toInternalTxRow),
     erc20Transfers: rows(webhook.erc20Transfers, toErc20TransferRow),
@@ -205,17 +230,16 @@ interface Context {
 type ToRow<Item, Row> = (item: Item, context: Context) => Row;
 
 function checkWebhook(webhook: unknown): void {
-  const { chainId, tag, block, confirmed } = (webhook ?? {}) as Partial<EvmWebhook>;
+  const { chainId, block, confirmed } = (webhook ?? {}) as Partial<EvmWebhook>;
   if (
     typeof chainId !== 'string' ||
-    typeof tag !== 'string' ||
     typeof confirmed !== 'boolean' ||
     typeof block !== 'object' ||
     block === null
   ) {
     throw new SluiceError(
       'invalid_webhook',
-      'Cannot make records. chainId, tag, block or confirmed is missing from the webhook.',
+      'Cannot make records. chainId, block or confirmed is missing from the webhook.',
     );
   }
 }
@@ -237,14 +261,14 @@ const toTriggers = (triggers: readonly WebhookTrigger[] | undefined) =>
 
 function toLogRows(
   logs: readonly WebhookLog[] | undefined,
-  abi: Abi | readonly AbiItem[] | undefined,
+  decode: (logs: readonly WebhookLog[]) => DecodedLogs,
   context: Context,
   formatList: FormatList,
 ): Pick<Records, 'logs' | 'undecodedLogs'> {
   const rows: LogRow[] = [];
   const undecodedRows: UndecodedLogRow[] = [];
   if (!Array.isArray(logs)) return { logs: rows, undecodedLogs: undecodedRows };
-  const { decoded, undecoded } = decodeKnown(logs, abi);
+  const { decoded, undecoded } = decode(logs);
   let nextDecoded = 0;
   let nextUndecoded = 0;
   // `decoded` and `undecoded` keep the order of the webhook, so they can be paired with its logs.
@@ -418,6 +442,7 @@ const toNftTransferRow = (
   from: transfer.from,
   to: transfer.to,
   tokenId: transfer.tokenId,
+  toTokenId: transfer.toTokenId ?? null,
   amount: transfer.amount,
   tokenContractType: transfer.tokenContractType,
   tokenName: transfer.tokenName,

@@ -16,6 +16,48 @@ const transferOf = (changes: object): EvmWebhook => {
   return { ...sample, abi: [], erc20Transfers };
 };
 
+test('a webhook without some lists is described, and null values are left out', () => {
+  const { chainId, logs, nftTransfers, abi } = sampleWebhook('erc721-transfer');
+  const line = describeWebhook({ chainId, logs, nftTransfers, abi });
+  expect(line).toBe(describeWebhook(sampleWebhook('erc721-transfer')));
+  expect(line).toMatch(/^Transfer /);
+  const names = ['logs', 'txs', 'txsInternal', 'erc20Transfers', 'erc20Approvals'];
+  const others = ['nftTransfers', 'nftTokenApprovals', 'abi'];
+  for (const nothing of [null, undefined]) {
+    const lists = Object.fromEntries([...names, ...others].map((name) => [name, nothing]));
+    expect(describeWebhook({ ...lists, chainId })).toBe('');
+    const rest = Object.fromEntries(others.map((name) => [name, nothing]));
+    expect(describeWebhook({ ...rest, chainId, logs })).toBe('');
+  }
+  const nameless = nftTransfers.map((each) => ({ ...each, tokenSymbol: null as never }));
+  expect(describeWebhook({ chainId, logs, nftTransfers: nameless })).toMatch(/^Transfer #\d+ 0x/);
+  const { transactions } = sampleAptosWebhook('coin-transfer');
+  expect(describeWebhook({ coinTransfers: [], transactions })).toBe(transactions[0]?.type);
+  expect(describeWebhook({ coinTransfers: [] })).toBe('');
+});
+
+test('the log of a native transfer has the currency of the chain', () => {
+  const sample = sampleWebhook('erc20-transfer');
+  const logs = sample.logs.map((log) => ({
+    ...log,
+    address: '0xfffffffffffffffffffffffffffffffffffffffe',
+    topic1: `0x${FROM.slice(2).padStart(64, '0')}`,
+    topic2: `0x${TO.slice(2).padStart(64, '0')}`,
+    data: '0x0000000000000000000000000000000000000000000000000de0b6b3a7640000',
+  }));
+  const line = describeWebhook({ ...sample, logs, erc20Transfers: [] });
+  expect(line).toBe('1 ETH 0x28c6…1d60 → 0x5a52…efcb');
+});
+
+test('a range of NFTs has its first and last id', () => {
+  const sample = sampleWebhook('erc721-transfer');
+  const range = { from: FROM, to: TO, tokenId: '0', toTokenId: '4999', amount: '5000' };
+  const nftTransfers = sample.nftTransfers.map((nft) => ({ ...nft, ...range, tokenSymbol: 'N' }));
+  expect(describeWebhook({ ...sample, nftTransfers })).toBe(
+    'Transfer N #0–#4999 0x28c6…1d60 → 0x5a52…efcb',
+  );
+});
+
 describe('tokens', () => {
   test.each([
     ['1200500000', '6', 'USDT', 'Transfer 1,200.5 USDT'],

@@ -1,29 +1,34 @@
 /** Describes a webhook in one line. */
 import type { AptosWebhook, EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
 import { findEvmChain } from '../contract/rules/chains/evmChains.ts';
+import { toNativeTransfer } from '../contract/rules/chains/nativeTransfer.ts';
 import { cutText } from '../contract/rules/text.ts';
-import { decodeLogs } from './decode.ts';
+import { decodeKnown } from './decode.ts';
 
 /** The part of an EVM webhook that {@link describeWebhook} reads. */
-export type DescribedEvmWebhook = Pick<
-  EvmWebhook,
-  | 'chainId'
-  | 'logs'
-  | 'txs'
-  | 'txsInternal'
-  | 'erc20Transfers'
-  | 'erc20Approvals'
-  | 'nftTransfers'
-  | 'nftTokenApprovals'
-> & {
-  readonly abi?: EvmWebhook['abi'];
-};
+export type DescribedEvmWebhook = Pick<EvmWebhook, 'chainId'> &
+  Optional<
+    Pick<
+      EvmWebhook,
+      | 'abi'
+      | 'logs'
+      | 'txs'
+      | 'txsInternal'
+      | 'erc20Transfers'
+      | 'erc20Approvals'
+      | 'nftTransfers'
+      | 'nftTokenApprovals'
+    >
+  >;
 
 /** The part of an Aptos webhook that {@link describeWebhook} reads. */
-export type DescribedAptosWebhook = Pick<
-  AptosWebhook,
-  'transactions' | 'coinTransfers' | 'coinDeposits'
->;
+export type DescribedAptosWebhook = Pick<AptosWebhook, 'coinTransfers'> &
+  Optional<Pick<AptosWebhook, 'transactions' | 'coinDeposits'>>;
+
+/** Bodies of the hosted service do not always have all lists. */
+type Optional<Lists> = { readonly [Name in keyof Lists]?: Lists[Name] | null | undefined };
+
+const listOf = <Item>(list: readonly Item[] | null | undefined): readonly Item[] => list ?? [];
 
 /** Maximum number of decimals in an amount; further decimals are truncated. */
 const MAX_DECIMALS = 6;
@@ -46,27 +51,29 @@ const MAX_NAME_LENGTH = 24;
 export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWebhook): string {
   const [what, records] =
     'coinTransfers' in webhook
-      ? [describeAptos(webhook), webhook.transactions.length]
+      ? [describeAptos(webhook), listOf(webhook.transactions).length]
       : [
           describeEvm(webhook),
-          webhook.logs.length + webhook.txs.length + webhook.txsInternal.length,
+          [webhook.logs, webhook.txs, webhook.txsInternal]
+            .map((list) => listOf<unknown>(list).length)
+            .reduce((sum, length) => sum + length),
         ];
   return what !== '' && records > 1 ? `${what} +${records - 1}` : what;
 }
 
 function describeEvm(webhook: DescribedEvmWebhook): string {
   const { logs, txs, txsInternal, chainId } = webhook;
-  const [log] = logs;
+  const [log] = listOf(logs);
   if (log !== undefined) return describeLog(log, webhook);
-  const [paid] = txs;
+  const [paid] = listOf(txs);
   if (paid !== undefined) {
     const to = paid.toAddress === null ? 'new contract' : shorten(paid.toAddress);
     return `${native(paid.value, chainId)} ${shorten(paid.fromAddress)} → ${to}`;
   }
-  const [moved] = txsInternal;
+  const [moved] = listOf(txsInternal);
   if (moved !== undefined) {
     const { value, from, to } = moved;
-    return `${native(value, chainId)} ${shorten(from ?? '')} → ${shorten(to ?? '')} inside`;
+    return `${native(value, chainId)} ${route(from, to)} inside`;
   }
   // The webhook may contain transfers without their logs.
   return describeToken(webhook, () => true);
@@ -78,9 +85,14 @@ function describeLog(log: WebhookLog, webhook: DescribedEvmWebhook): string {
     ({ transactionHash, logIndex }) =>
       logIndex === log.logIndex && transactionHash === log.transactionHash,
   );
-  if (token !== '' || webhook.abi === undefined) return token;
-  const [event] =
-    webhook.abi.length === 0 ? [] : decodeLogs({ logs: [log], abi: webhook.abi }).decoded;
+  if (token !== '') return token;
+  const { address, topic0, topic1, topic2, topic3, data } = log;
+  const paid = toNativeTransfer({ address, topics: [topic0, topic1, topic2, topic3], data });
+  if (paid !== undefined) {
+    return `${native(String(paid.value), webhook.chainId)} ${route(paid.from, paid.to)}`;
+  }
+  if (!Array.isArray(webhook.abi)) return '';
+  const [event] = decodeKnown([log], webhook.abi).decoded;
   if (event === undefined) return `log of ${shorten(log.address)}`;
   const { from, to, value } = event.args;
   return toWords([
@@ -105,23 +117,26 @@ function describeToken(
   { erc20Transfers, erc20Approvals, nftTransfers, nftTokenApprovals }: DescribedEvmWebhook,
   isSought: (place: Place) => boolean,
 ): string {
-  const transfer = erc20Transfers.find(isSought);
+  const transfer = listOf(erc20Transfers).find(isSought);
   if (transfer !== undefined) {
     return toWords(['Transfer', amountOf(transfer), route(transfer.from, transfer.to)]);
   }
-  const approval = erc20Approvals.find(isSought);
+  const approval = listOf(erc20Approvals).find(isSought);
   if (approval !== undefined) {
     const { value, tokenSymbol, owner, spender } = approval;
     const amount = value === UNLIMITED ? `unlimited ${toName(tokenSymbol)}` : amountOf(approval);
     return toWords(['Approval', amount.trim(), route(owner, spender)]);
   }
-  const nft = nftTransfers.find(isSought);
+  const nft = listOf(nftTransfers).find(isSought);
   if (nft !== undefined) {
-    const { amount, tokenId, tokenSymbol, from, to } = nft;
-    const times = amount === '1' ? '' : `${amount} ×`;
-    return toWords(['Transfer', times, toName(tokenSymbol), toNumber(tokenId), route(from, to)]);
+    const { amount, tokenId, toTokenId, tokenSymbol, from, to } = nft;
+    const times = amount === '1' || toTokenId !== undefined ? '' : `${amount} ×`;
+    const which = [tokenId, ...(toTokenId === undefined ? [] : [toTokenId])]
+      .map(toNumber)
+      .join('–');
+    return toWords(['Transfer', times, toName(tokenSymbol), which, route(from, to)]);
   }
-  const allowed = nftTokenApprovals.find(isSought);
+  const allowed = listOf(nftTokenApprovals).find(isSought);
   if (allowed === undefined) return '';
   const { tokenId, tokenSymbol, account, operator } = allowed;
   const which = tokenId === null ? 'all' : toNumber(tokenId);
@@ -133,10 +148,10 @@ function describeAptos({
   coinTransfers,
   coinDeposits,
 }: DescribedAptosWebhook): string {
-  const [transfer] = coinTransfers;
-  const [deposit] = coinDeposits;
+  const [transfer] = listOf(coinTransfers);
+  const [deposit] = listOf(coinDeposits);
   const moved = transfer ?? deposit;
-  if (moved === undefined) return transactions[0]?.type ?? '';
+  if (moved === undefined) return listOf(transactions)[0]?.type ?? '';
   const { coin, value } = moved;
   return toWords([
     toUnits(BigInt(value), coin.decimals ?? 0),
@@ -182,10 +197,12 @@ function toUnits(amount: bigint, decimals: number): string {
 
 /** Matches control characters, and characters that change the text direction. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), MAX_NAME_LENGTH);
+const toName = (name: string | null | undefined): string =>
+  cutText((name ?? '').replaceAll(UNSEEN, ''), MAX_NAME_LENGTH);
 /** Formats a token id. Long ids are shortened, because they have up to 78 digits. */
 const toNumber = (tokenId: string): string =>
   `#${tokenId.length > MAX_NAME_LENGTH ? `${tokenId.slice(0, 8)}…` : tokenId}`;
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
-const route = (from: string, to: string): string => `${shorten(from)} → ${shorten(to)}`;
+const route = (from: string | null, to: string | null): string =>
+  `${shorten(from ?? '')} → ${shorten(to ?? '')}`;
 const toWords = (words: readonly string[]): string => words.filter((word) => word !== '').join(' ');
