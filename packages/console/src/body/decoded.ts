@@ -1,6 +1,6 @@
 /** Decodes the records of a webhook body for display. Bodies are untrusted. */
 import { decodeLogs, type DecodedValue, type WebhookLog } from '@sluice/kit';
-import { KNOWN_EVENTS } from '@sluice/kit/contract';
+import { KNOWN_EVENTS, toNativeTransfer } from '@sluice/kit/contract';
 import { formatAmount } from '../ui/text/format.ts';
 
 export interface DecodedField {
@@ -161,7 +161,11 @@ interface TokenRecord {
 const TOKEN_KINDS = {
   erc20Transfers: { title: 'Transfer', standard: 'ERC-20', names: ['from', 'to', 'value'] },
   erc20Approvals: { title: 'Approval', standard: 'ERC-20', names: ['owner', 'spender', 'value'] },
-  nftTransfers: { title: 'Transfer', standard: '', names: ['from', 'to', 'tokenId', 'amount'] },
+  nftTransfers: {
+    title: 'Transfer',
+    standard: '',
+    names: ['from', 'to', 'tokenId', 'toTokenId', 'amount'],
+  },
   nftTokenApprovals: {
     title: 'Approval',
     standard: '',
@@ -198,12 +202,26 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
   };
 }
 
-/** Decodes a log with the ABI; if that fails, uses the service's record, then a known topic. */
+/**
+ * Decodes the log of a native transfer, or a log of the ABI; for other logs, uses the service's
+ * record, then a known topic.
+ */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
   const answers = triggersOf(log);
-  const decoded = decodeWith(log, abi);
   const where = { place: `log ${textOf(log['logIndex'])}`, txHash: textOf(log['transactionHash']) };
+  const native = toNativeTransfer({
+    address: textOf(log['address']),
+    topics: TOPICS.map((name) => (typeof log[name] === 'string' ? log[name] : null)),
+    data: textOf(log['data']),
+  });
+  if (native !== undefined) {
+    const value = String(native.value);
+    const fields = [field('from', native.from), field('to', native.to)];
+    fields.push(field('value', value, nativeAmount(value)), ...answers);
+    return { title: 'Native transfer', about: '', fields, ...where, unknown: false };
+  }
+  const decoded = decodeWith(log, abi);
   if (decoded !== undefined) {
     return {
       title: decoded.name,
