@@ -112,7 +112,7 @@ function check(item: AbiItem, seed: number): void {
   );
   const args = values.map((value, n) => (topicInputs[n] === inputs[n] ? value : HASH));
   const [, ...indexed] = encodeEventTopics({
-    abi: [{ ...event, anonymous: false, inputs: topicInputs } as AbiEvent],
+    abi: [{ ...event, anonymous: false, inputs: topicInputs }],
     args: args.filter((_, n) => inputs[n]!.indexed),
   }) as Hex[];
   const topic0 = keccak256(toHex(eventSignature(item)));

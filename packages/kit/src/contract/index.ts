@@ -41,7 +41,6 @@ export * from './rules/chains/evm.ts';
 export * from './rules/checksum.ts';
 export * from './rules/chains/chainId.ts';
 export * from './rules/chains/evmChains.ts';
-export * from './rules/chains/nativeTransfer.ts';
 export * from './rules/events.ts';
 export * from './rules/selectors.ts';
 export {

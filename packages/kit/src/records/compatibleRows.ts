@@ -55,14 +55,19 @@ export const toCompatibleRecords = (records: Records): CompatibleRecords => ({
   internalTxs: records.internalTxs.map(withoutIndex),
   erc20Transfers: records.erc20Transfers.map((row) => withTextIndex(withoutEmptyTriggers(row))),
   erc20Approvals: records.erc20Approvals.map((row) => withTextIndex(withoutEmptyTriggers(row))),
-  nftTransfers: records.nftTransfers.map(({ toTokenId: _, ...row }) =>
-    withTextIndex(withoutEmptyTriggers(row)),
+  nftTransfers: records.nftTransfers.map((row) =>
+    withTextIndex(withoutEmptyTriggers(withoutRange(row))),
   ),
   nftApprovals: records.nftApprovals.map(withTextIndex),
 });
 
 function withoutIndex(internalTx: InternalTxRow): Omit<InternalTxRow, 'internalTransactionIndex'> {
   const { internalTransactionIndex: _, ...row } = internalTx;
+  return row;
+}
+
+function withoutRange(nftTransfer: NftTransferRow): Omit<NftTransferRow, 'toTokenId'> {
+  const { toTokenId: _, ...row } = nftTransfer;
   return row;
 }
 

@@ -285,14 +285,14 @@ describe('toRecords', () => {
 
   it('accepts bodies without a tag, and with null instead of lists', () => {
     const { confirmed, chainId, block } = webhookOf({});
-    const nothing = { logs: null, txs: null, nftTokenApprovals: null, abi: null } as never;
+    const nothing = { logs: null, txs: null, nftTokenApprovals: null, abi: null } as object;
     for (const tag of [null, undefined]) {
       const body = { ...{ confirmed, chainId, block, tag }, txs: [tx] };
       expect(toRecords(body)).toMatchObject({
         collectionName: 'Tag_e3b0c442',
         txs: [{ hash: HASH }],
       });
-      expect(toRecords({ ...{ confirmed, chainId, block, tag }, ...nothing }).txs).toEqual([]);
+      expect(toRecords({ confirmed, chainId, block, tag, ...nothing }).txs).toEqual([]);
     }
     const aptos = sampleAptosWebhook('coin-transfer');
     const { network, block: aptosBlock, transactions } = aptos;

@@ -731,7 +731,7 @@ describe('against viem', () => {
           } catch {
             // viem does not decode the data.
           }
-          const args = values?.map((value, at) => [`p${at}`, fromViem(value, inputs[at]!)]);
+          const args = values && inputs.map((input, at) => [`p${at}`, fromViem(values[at], input)]);
           expect(result).toEqual(args === undefined ? 'malformed' : Object.fromEntries(args));
         },
       ),

@@ -68,9 +68,9 @@ export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A[
  * - `indexed-mismatch`: the event in the ABI has a different number of indexed parameters;
  * - `unsupported-type`: the event has a parameter type that cannot be decoded, such as `fixed`;
  * - `malformed`: the topics or data are not valid hex, or do not encode the event's parameters;
- * - `overlapping`: the values share so many bytes that they would be much larger than the log; with
- *   `strict`, two values share a byte;
- * - `dirty`: only with `strict`, bits beside a value are not zero, for example after a string.
+ * - `overlapping`: the values share bytes, and would be much larger than the log; with `strict`, two
+ *   values share a byte;
+ * - `dirty`: only with `strict`, unused bits are not zero, for example after a string.
  */
 export type UndecodedReason =
   | 'unknown-event'

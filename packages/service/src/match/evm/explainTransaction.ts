@@ -8,7 +8,7 @@ import {
 import { listAddresses } from '../explain.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
 import type { CompiledStream, EvmStreams } from './match.ts';
-import { topicsOf } from './unindexed.ts';
+import { topicsOf } from './transfers.ts';
 
 /** Returns the transaction as Explain shows it; undefined if the block does not contain it. */
 export function explainTransaction(

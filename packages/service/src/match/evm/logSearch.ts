@@ -3,7 +3,7 @@
  * logs that the streams match; the matcher then checks them.
  */
 import type { EvmLog } from './block.ts';
-import { unindexedFilters } from './unindexed.ts';
+import { unindexedFilters } from './transfers.ts';
 
 /**
  * A filter of `eth_getLogs`, without a block range. Null matches any topic; lists are never empty.

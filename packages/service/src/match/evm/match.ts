@@ -18,7 +18,7 @@ import {
   createRuleIndex,
 } from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
-import { topicsOf } from './unindexed.ts';
+import { topicsOf } from './transfers.ts';
 
 export type CompiledStream = Indexed<'evm', Selection>;
 

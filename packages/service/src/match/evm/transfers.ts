@@ -7,13 +7,13 @@
 import {
   type EvmWebhook,
   NATIVE_DECIMALS,
+  NATIVE_EMITTER,
   findEvmChain,
   keccak256,
   toNativeTransfer,
 } from '@sluice/kit/contract';
 import { toValueWithDecimals } from '../../enrich/valueWithDecimals.ts';
 import type { EvmLog } from './block.ts';
-import { topicsOf } from './unindexed.ts';
 
 export type DecodedArrays = Pick<
   EvmWebhook,
@@ -54,7 +54,7 @@ export function decodeTransfers(logs: readonly EvmLog[], context: TransferContex
     nftTransfers: [],
   };
   for (const log of logs) {
-    const native = toNativeTransfer(log);
+    const native = log.address === NATIVE_EMITTER ? toNativeTransfer(log) : undefined;
     if (native === undefined) decodeLog(log, context, arrays);
     else if (!context.isReported?.(log, native)) {
       const { from, to, value } = native;
@@ -309,3 +309,41 @@ const toAddress = (topic: string | undefined): string | undefined =>
 
 const toDecimal = (word: string): string => BigInt(`0x${word}`).toString();
 const topicToDecimal = (topic: string): string => BigInt(topic).toString();
+
+/**
+ * NFT contracts whose transfers and approvals have no indexed parameters, so that the parties are in
+ * the data, by chain. They are listed, because the log does not show whether the third parameter is
+ * an amount or a token, and because nodes cannot search the data of logs.
+ */
+const UNINDEXED: Readonly<Record<string, readonly string[]>> = {
+  // CryptoKitties
+  '0x1': ['0x06012c8cf97bead5deae237070f9587f8e7a266d'],
+};
+
+/** Number of hex digits of three words. */
+const DATA_DIGITS = 3 * 64;
+
+/**
+ * Returns the topics of a log. For a transfer or approval without indexed parameters, appends the
+ * words of the data, so that the topics are those of ERC-721.
+ */
+export function topicsOf(chain: string, { address, topics, data }: EvmLog): readonly string[] {
+  const [event = '', ...indexed] = topics;
+  const isUnindexed =
+    indexed.length === 0 &&
+    data.length === 2 + DATA_DIGITS &&
+    (event === TRANSFER || event === APPROVAL) &&
+    UNINDEXED[chain]?.includes(address);
+  if (!isUnindexed) return topics;
+  return [event, ...[2, 66, 130].map((at) => `0x${data.slice(at, at + 64)}`)];
+}
+
+/** Returns the filters that find these logs, for a search by the given events. */
+export function unindexedFilters(
+  chain: string,
+  events: readonly string[] | null,
+): { address: readonly string[]; topics: readonly (readonly string[])[] }[] {
+  const address = UNINDEXED[chain];
+  const wanted = [TRANSFER, APPROVAL].filter((event) => events === null || events.includes(event));
+  return address === undefined || wanted.length === 0 ? [] : [{ address, topics: [wanted] }];
+}

@@ -166,7 +166,7 @@ describe('an ABI in normal form', () => {
         'function transfer(address to)',
       ])?.items ?? [];
     expect([first?.type, second?.type]).toEqual(['event', 'event']);
-    expect(eventTopic(third!)).toBe(toEventSelector('Transfer(address,address,uint256)'));
+    expect(third && eventTopic(third)).toBe(toEventSelector('Transfer(address,address,uint256)'));
     expect(third?.inputs?.map(({ indexed }) => indexed)).toEqual([true, true, false]);
     const read = readAbi([{ name: 'transfer', inputs: [{ name: 'to', type: 'address' }] }]);
     expect(read?.items).toEqual([

@@ -144,7 +144,8 @@ type Reason = Pick<UncertainEvent, 'path' | 'message'>;
 export const readFunction = (item: unknown): AbiItem | Reason =>
   attempt(() => {
     if (!isObject(item)) throw new Uncertain([], item, 'an ABI item');
-    return readItem(item, String(item['type'] ?? 'function'), []);
+    const type = item['type'] ?? 'function';
+    return readItem(item, typeof type === 'string' ? type : '', []);
   });
 
 function attempt<Read>(read: () => Read): Read | Reason {

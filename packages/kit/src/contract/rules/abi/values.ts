@@ -1,8 +1,8 @@
 /**
  * Compiles Solidity types to readers, which decode ABI-encoded data directly from hex. Because the
  * data is untrusted, readers check bounds: they throw {@link MALFORMED} for invalid data, and
- * {@link OVERLAPPING} if values share so many bytes that they would be much larger than the data.
- * Otherwise, they read what viem reads; strict readers refuse data that Solidity does not write.
+ * {@link OVERLAPPING} if values share bytes and would be much larger than the data. Otherwise, they
+ * read what viem reads; strict readers refuse data that Solidity does not write.
  */
 import { canonicalType } from '../events.ts';
 import type { AbiParameter } from '../../shapes.generated.ts';
@@ -24,11 +24,8 @@ export const MALFORMED = new Error('The data does not encode the type');
 /** The error for data whose values share too many bytes. It is always the same object. */
 export const OVERLAPPING = new Error('Values overlap in the data');
 
-/**
- * The error of strict readers for data with bits that are not part of a value, but not zero. It is
- * always the same object.
- */
-export const DIRTY = new Error('Bits beside a value are not zero');
+/** The error of strict readers for unused bits that are not zero. It is always the same object. */
+export const DIRTY = new Error('Unused bits are not zero');
 
 /** Form of decoded text: `exact`, or for a database, with U+FFFD instead of each NUL character. */
 export type TextForm = 'exact' | 'database';
