@@ -87,7 +87,10 @@ describe.each(STORES)('on %s', (store) => {
         }),
       });
     const refused = [
-      { abi: [{ type: 'event', name: 'Broken', inputs: [{ name: 'x', type: 'uint257' }] }] },
+      {
+        topic0: ['Broken(uint256)'],
+        abi: [{ type: 'event', name: 'Broken', inputs: [{ name: 'x', type: 'uint257' }] }],
+      },
       { abi: 'none' },
       { topic0: ['Broken(uint256'] },
       {
