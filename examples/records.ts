@@ -56,7 +56,8 @@ export const statementsOf = (webhook: RecordSource): Statement[] =>
  * confirmed row.
  */
 function upserts(webhook: RecordSource): Statement[] {
-  const records = toRecords(webhook);
+  // Text from the chain may contain NUL, which PostgreSQL cannot store.
+  const records = toRecords(webhook, { text: 'database' });
   return kinds.flatMap((table) => {
     const columns = Object.keys(tables[table]);
     const sql = `INSERT INTO "${table}" (${columns.map((name) => `"${name}"`).join(', ')})
