@@ -17,7 +17,10 @@ export type HeaderProof =
   | { result: 'not-applicable'; reason: string };
 
 export interface HeaderProver {
-  /** Proves a header by the layouts known so far. */
+  /**
+   * Proves a header by the layouts known so far. With unknown fields, it does not fail, because
+   * their layout may still be found.
+   */
   check(header: Json): HeaderProof;
   /**
    * Proves a header; if it has unknown fields, searches for their layout.
