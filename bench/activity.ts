@@ -61,7 +61,7 @@ async function fill(
   thisMinute: number,
 ): Promise<void> {
   const now = Date.now();
-  const { deliver, notifyRemoved, limits } = DEFAULT_DELIVERY;
+  const { deliver, notifyRemoved, unverified, limits } = DEFAULT_DELIVERY;
   for (const id of ids) {
     await db
       .insertInto('stream')
@@ -69,6 +69,7 @@ async function fill(
         ...{ id, family: 'evm', tag: id, description: '', webhook_url: 'http://127.0.0.1:1/' },
         ...{ chain_ids: JSON.stringify([CHAIN]), options: JSON.stringify(DEFAULT_OPTIONS) },
         ...{ deliver, notify_removed: Number(notifyRemoved), headers: '{}' },
+        hold_unverified: Number(unverified === 'hold'),
         ...{ max_in_flight: limits.maxInFlight, max_per_second: limits.maxPerSecond },
         ...{ strict_order: 0, next_send_at: null, secrets: '[]', status: 'active' },
         ...{ status_message: '', error_since: null, probe_at: null, address_count: 0 },

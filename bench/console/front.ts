@@ -51,6 +51,8 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
       const row = rows.find(({ id }) => pathname.endsWith(id)) ?? rows[0]!;
       const detail: DeliveryDetail = {
         ...row,
+        unverified: [],
+        witnesses: null,
         blockHash: `0x${'5'.repeat(64)}`,
         webhookUrl: 'https://example.com/hooks',
         bodyBytes: body.byteLength,

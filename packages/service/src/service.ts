@@ -217,8 +217,9 @@ async function startWith(
     async unverifiedBlocks() {
       const ids = reports.list().map(({ id }) => id);
       const found = await Promise.all(ids.map((id) => store.readUnverified(id)));
-      return Object.fromEntries(ids.map((id, n) => [id, found[n]?.blocks ?? 0]));
+      return Object.fromEntries(ids.map((id, n) => [id, found[n]?.byCode ?? {}]));
     },
+    heldDeliveries: () => store.countHeld(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,

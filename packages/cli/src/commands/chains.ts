@@ -1,4 +1,4 @@
-import type { ChainHealth, NewNode } from '@sluice/kit/sluice';
+import { type ChainHealth, type NewNode, describeCode } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
@@ -128,8 +128,9 @@ function describe(chain: ChainHealth): string[] {
   const head = chain.head === null ? 'head unknown' : `head ${chain.head}`;
   const at = chain.checkpoint === null ? 'not started' : `at ${chain.checkpoint}`;
   const finalized = chain.finalized === null ? '' : `, finalized ${chain.finalized}`;
+  const trust = chain.trust === null ? '' : `, trust ${chain.trust}`;
   return [
-    `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}`,
+    `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}${trust}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
     ...describeUnverified(chain.unverified),
     ...chain.providers.map(
@@ -143,7 +144,10 @@ const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
   unverified === null
     ? []
     : [
-        `  unverified blocks: ${unverified.blocks}, latest ${unverified.latest}: ${unverified.reason}`,
+        `  unverified blocks: ${unverified.blocks}, latest ${unverified.latest}`,
+        ...Object.entries(unverified.byCode).map(
+          ([code, blocks]) => `    ${code}  ${blocks}  ${describeCode(code).meaning}`,
+        ),
       ];
 
 /**

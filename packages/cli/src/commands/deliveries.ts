@@ -1,5 +1,10 @@
 import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
-import type { AttemptParts, DeliveryFilter, DeliverySummary } from '@sluice/kit/sluice';
+import {
+  type AttemptParts,
+  type DeliveryFilter,
+  type DeliverySummary,
+  describeCode,
+} from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
   type Connection,
@@ -57,6 +62,27 @@ export function declareDeliveries(command: Command, terminal: Terminal): void {
       ),
     )
     .action((id: string, options: PayloadOptions) => payload(id, options, terminal));
+  addConnectionOptions(
+    command
+      .command('release <delivery>')
+      .description('Send a held delivery, although no other node confirmed its block'),
+  )
+    .addHelpText('after', examples('sluice deliveries release 0cc6a32f'))
+    .action((id: string, options: ConnectionOptions) => release(id, options, terminal));
+}
+
+/** Releases a held delivery, together with the others of its stream in the block. */
+async function release(
+  given: string,
+  options: ConnectionOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const released = await sluice.releaseDelivery(await findDeliveryId(sluice, given));
+  if (options.json) return terminal.printJson(released);
+  for (const { id, phase, blockNumber } of released) {
+    terminal.printText(`${id} is released: ${phase}, block ${blockNumber}`);
+  }
 }
 
 interface ListOptions extends ConnectionOptions, TableOptions, FilterOptions {
@@ -118,12 +144,14 @@ const stateCell = ({ state }: DeliverySummary): Cell => {
 async function get(given: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const delivery = await sluice.getDelivery(await findDeliveryId(sluice, given));
-  const { bodyBytes: bytes, attemptList, pair, labels, remainingWaitsMs, ...summary } = delivery;
+  const { bodyBytes: bytes, attemptList, pair, labels, remainingWaitsMs, ...rest } = delivery;
   if (options.json) {
-    return terminal.printJson({ ...summary, labels, pair, remainingWaitsMs, bytes, attemptList });
+    return terminal.printJson({ ...rest, labels, pair, remainingWaitsMs, bytes, attemptList });
   }
+  const { unverified, ...summary } = rest;
   const fields = {
     ...summary,
+    unverified: unverified.map((code) => `${code}: ${describeCode(code).meaning}`).join(' '),
     afterThat: remainingWaitsMs.map((waitMs) => `+${Math.round(waitMs / 1000)} s`).join(', '),
     pair: pair && `${pair.id} ${pair.phase}`,
     bytes,

@@ -82,7 +82,7 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
       onState: printState(terminal),
     });
     for await (const { id, state, phase } of deliveries) {
-      if (state === 'enriching' || state === 'cancelled') continue;
+      if (state === 'enriching' || state === 'held' || state === 'cancelled') continue;
       if (options.events !== undefined && !options.events.includes(phase)) continue;
       if (!isNew(id)) continue;
       const forwarded = await forwarder.forward(id);

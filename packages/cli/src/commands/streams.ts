@@ -204,6 +204,7 @@ export interface FieldOptions extends OAuth2Options {
   internal?: boolean;
   deliver?: string;
   notifyRemoved?: boolean;
+  unverified?: string;
   proofs?: boolean;
   maxInFlight?: string;
   maxPerSecond?: string;
@@ -241,6 +242,7 @@ const addFieldOptions = (command: Command): Command =>
     .option('--deliver <which>', 'Phases to deliver: both or confirmed')
     .option('--notify-removed', 'Send a removal webhook after a reorg (off: --no-notify-removed)')
     .addOption(hidden('--no-notify-removed'))
+    .option('--unverified <how>', 'Webhooks of unverified blocks: send, or hold until confirmed')
     .option('--proofs', 'Add proofs of receipts to webhooks, on proven chains (off: --no-proofs)')
     .addOption(hidden('--no-proofs'))
     .option('--max-in-flight <n>', 'Maximum number of concurrent webhooks')
@@ -266,6 +268,7 @@ function toGivenFields(options: FieldOptions, family: NetworkType, terminal: Ter
     includeInternalTxs: options.internal,
     deliver: options.deliver,
     notifyRemoved: options.notifyRemoved,
+    unverified: options.unverified,
     includeProofs: options.proofs,
     maxInFlight: toNumber('--max-in-flight', options.maxInFlight),
     maxPerSecond: toNumber('--max-per-second', options.maxPerSecond),

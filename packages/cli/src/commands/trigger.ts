@@ -65,6 +65,10 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
     .option('--unconfirmed', 'Send only the unconfirmed delivery')
     .option('--both', 'Send the unconfirmed, then the confirmed delivery')
     .option('--reorg', 'Send the unconfirmed delivery, then a removal webhook')
+    .option(
+      '--unverified <code...>',
+      'Mark the webhook as of an unverified block, e.g. receipts-root',
+    )
     .option('--count <n>', 'Number of consecutive blocks to send webhooks for', '1')
     .option('--rate <n/s>', 'Maximum rate of blocks', '10/s')
     .addHelpText(
@@ -90,6 +94,7 @@ interface TriggerOptions extends ConnectionOptions {
   unconfirmed?: boolean;
   both?: boolean;
   reorg?: boolean;
+  unverified?: string[];
   count: string;
   rate: string;
 }
@@ -107,7 +112,7 @@ async function trigger(
   const { webhook: sample, url } = await compose(kind, options, terminal);
   const webhook = options.edit ? edit(sample, terminal) : sample;
   const secret = await findSecret(options.secret, terminal.env, connectIt);
-  const sender = createSingleSender(url, secret);
+  const sender = createSingleSender(url, secret, options.unverified);
   let refused = 0;
   let sent = 0;
   const tell = (phase: string, body: Webhook, delivery: SentDelivery): void => {

@@ -97,7 +97,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
       const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
       const headers: Record<string, string> = {
         ...(await ownHeaders(delivery)),
-        ...signedHeaders(body, { secret, id }, webhook),
+        ...signedHeaders(body, { secret, id, unverified: delivery.unverified }, webhook),
         'user-agent': 'Sluice',
       };
       const timestamp = Number(headers[WEBHOOK_HEADERS.timestamp]);
@@ -146,8 +146,8 @@ function describeFailure(error: unknown): string {
 }
 
 /** Creates a sender without retries, so that the result is known immediately. */
-export const createSingleSender = (to: string, secret: string) =>
-  createFakeSender({ to, secret, scheduleMs: [] });
+export const createSingleSender = (to: string, secret: string, unverified?: readonly string[]) =>
+  createFakeSender({ to, secret, unverified, scheduleMs: [] });
 
 /** Returns the secret to sign with: `given`, `SLUICE_SECRET`, or the service's secret. */
 export async function findSecret(

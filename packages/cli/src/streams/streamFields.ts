@@ -39,6 +39,7 @@ const DEFAULTS: Readonly<Fields> = {
   filterPossibleSpamAddresses: false,
   deliver: 'both',
   notifyRemoved: false,
+  unverified: 'send',
   includeProofs: false,
   headers: {},
   oauth2: null,

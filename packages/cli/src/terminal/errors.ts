@@ -230,6 +230,7 @@ const FIELD_FLAGS: Readonly<Record<string, string>> = {
   abi: '--abi',
   allAddresses: '--all-addresses',
   deliver: '--deliver',
+  unverified: '--unverified',
   maxInFlight: '--max-in-flight',
   maxPerSecond: '--max-per-second',
   maxWebhookBytes: '--max-webhook-bytes',

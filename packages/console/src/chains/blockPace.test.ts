@@ -47,6 +47,7 @@ function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): 
       safe: null,
       finalized: null,
       proof: null,
+      trust: null,
       agreement: null,
       providers: [],
       progress: null,

@@ -22,6 +22,7 @@ const chain = (changes: Partial<WatchedChain> = {}): WatchedChain => ({
   safe: null,
   finalized: null,
   proof: null,
+  trust: null,
   agreement: null,
   providers: [],
   progress: null,

@@ -74,6 +74,8 @@ export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearc
 }
 
 const DELIVERY_STATES: readonly DeliveryState[] = [
+  'enriching',
+  'held',
   'pending',
   'leased',
   'succeeded',

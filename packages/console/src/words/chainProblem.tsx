@@ -10,7 +10,11 @@ export function ChainProblem({ chain, className }: { chain: WatchedChain; classN
   return (
     <p
       title={text}
-      className={clsx('break-words', isChainDown(chain) ? 'text-bad' : 'text-muted', className)}
+      className={clsx(
+        'break-words',
+        isChainDown(chain) ? 'text-bad' : chain.state === 'settling' ? 'text-warn' : 'text-muted',
+        className,
+      )}
     >
       {text}
     </p>

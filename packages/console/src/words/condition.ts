@@ -43,6 +43,7 @@ const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   starting: condition('dashed', 'starting', 'muted'),
   live: condition('disc', 'live', 'ok'),
   'catching-up': condition('half', 'catching up', 'info'),
+  settling: condition('dashed', 'settling', 'warn'),
   down: condition('triangle', 'down', 'bad'),
 };
 
@@ -132,9 +133,9 @@ export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
   removed: condition('cross', 'removed', 'reorg'),
 };
 
-/** Names the action that sends a delivery now: a retry if it is pending, otherwise a replay. */
+/** Names the action that sends a delivery now. */
 export const sendVerb = (state: DeliverySummary['state'] | undefined): string =>
-  state === 'pending' ? 'Retry now' : 'Replay';
+  state === 'pending' ? 'Retry now' : state === 'held' ? 'Release' : 'Replay';
 
 export function deliveryCondition({
   state,
@@ -143,6 +144,8 @@ export function deliveryCondition({
   switch (state) {
     case 'enriching':
       return condition('dashed', 'enriching', 'muted');
+    case 'held':
+      return condition('bars', 'held', 'warn');
     case 'pending':
       return attempts === 0
         ? condition('dashed', 'pending', 'muted')

@@ -110,8 +110,10 @@ export interface SluiceMethods {
   getDelivery: (id: string, options?: CallOptions) => CallResult<DeliveryDetail>;
   /** Read the exact body of a delivery. Returns the body of the last attempt, or of the first attempt if there was none yet, without an envelope. */
   getDeliveryBody: (id: string, options?: CallOptions) => CallResult<string>;
-  /** Stop a delivery that waits for its next attempt; it counts as failed. */
+  /** Stop a held delivery, or one that waits for its next attempt; it counts as failed. */
   stopDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary>;
+  /** Send a held delivery, although no other node has confirmed its block. Also releases the other deliveries of the stream in this block, now and later: the confirmed one, and the other parts of a large match. */
+  releaseDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary[]>;
   /** Send deliveries again, oldest first, each with its ID and body. */
   createReplay: (body: CreateReplay, options?: CallOptions) => CallResult<Replay>;
   /** List replays, newest first, at most 100. */

@@ -86,6 +86,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   getDelivery: { method: 'GET', path: '/sluice/deliveries/{id}' },
   getDeliveryBody: { method: 'GET', path: '/sluice/deliveries/{id}/body', reads: 'text' },
   stopDelivery: { method: 'POST', path: '/sluice/deliveries/{id}/stop' },
+  releaseDelivery: { method: 'POST', path: '/sluice/deliveries/{id}/release', reads: 'list' },
   liveEvents: { method: 'GET', path: '/sluice/events', reads: 'text' },
   estimateReplay: { method: 'POST', path: '/sluice/replays/estimate', takes: 'body', repeatable: true },
   createReplay: { method: 'POST', path: '/sluice/replays', takes: 'body' },
@@ -154,6 +155,7 @@ export type SluiceRouteName =
   | 'getDelivery'
   | 'getDeliveryBody'
   | 'stopDelivery'
+  | 'releaseDelivery'
   | 'liveEvents'
   | 'estimateReplay'
   | 'createReplay'

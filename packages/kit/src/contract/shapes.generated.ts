@@ -34,12 +34,21 @@ export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
 export type StreamStatus = 'active' | 'paused' | 'error' | 'terminated';
 /** `confirmed` leaves out the delivery that is sent when the block appears. */
 export type DeliverMode = 'both' | 'confirmed';
+/** `hold`: webhooks of unverified blocks wait until another node confirms the block, or until they are released. */
+export type UnverifiedMode = 'send' | 'hold';
 /** The kinds of records that triggers and native balances are attached to. */
 export type RecordKind =
   'tx' | 'log' | 'erc20transfer' | 'erc20approval' | 'nfttransfer' | 'internalTx';
 /** The state of a delivery. */
 export type DeliveryState =
-  'enriching' | 'pending' | 'leased' | 'succeeded' | 'failed' | 'quarantined' | 'cancelled';
+  | 'enriching'
+  | 'held'
+  | 'pending'
+  | 'leased'
+  | 'succeeded'
+  | 'failed'
+  | 'quarantined'
+  | 'cancelled';
 /** `removed`: the removal webhook, after the block left the chain. */
 export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
 /** The result of a delivery attempt. */
@@ -158,6 +167,8 @@ export interface CreateEvmStream {
   deliver?: DeliverMode | undefined;
   /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only. */
   notifyRemoved?: boolean | undefined;
+  /** `hold`: webhooks of unverified blocks are held until another node confirms the block, or until they are released. Default: `send`, with the header `x-sluice-unverified`. Sluice only. */
+  unverified?: UnverifiedMode | undefined;
   /** Adds a proof of each transaction's receipt to webhooks, on proven chains. Default: false. Sluice only. */
   includeProofs?: boolean | undefined;
   /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
@@ -1158,11 +1169,12 @@ export interface BlockRange {
   from: number;
   to: number;
 }
-/** Blocks that were accepted unverified, and why. */
+/** Blocks that were accepted unverified, and what the evidence for them does not cover. */
 export interface UnverifiedRange {
   from: number;
   to: number;
-  reason: string;
+  /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
+  codes: string[];
 }
 /** The blocks of a chain that a stream was matched against. */
 export interface ChainCoverage {
@@ -1301,14 +1313,16 @@ export interface ChainProgress {
   /** Estimated time until the chain reaches the moving head; null if it is not getting closer. */
   secondsLeft: number | null;
 }
-/** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the reasons. */
+/** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the codes. */
 export interface UnverifiedBlocks {
   /** The number of blocks. */
   blocks: number;
   /** The newest of them. */
   latest: number;
-  /** Why the newest one could not be verified, and why it was accepted. */
-  reason: string;
+  /** Number of blocks with each code, in the order of `UNVERIFIED_CODES`. A block may have several codes. */
+  byCode: {
+    [k: string]: number;
+  };
 }
 /** Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has this block, a minority a different one · `disagreed`: there is no majority, and no block is accepted */
 export interface ChainAgreement {
@@ -1329,16 +1343,20 @@ export interface ChainBlock {
   /** Streams that matched the block. */
   matches: number;
 }
-/** The current state of a chain. */
+/** The current state of a chain. `settling`: the next block failed a check, only one witness returned it, and it is accepted if its content stays the same. */
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'settling' | 'down';
+/** How blocks are accepted. `evidence`: on the best evidence of the nodes; what it does not cover is marked · `strict`: only completely verified blocks · `node`: only the links between blocks are checked. */
+export type ChainTrust = 'evidence' | 'strict' | 'node';
 /** The state of a chain: what is read and committed, and any problems. */
 export interface ChainHealth {
   id: string;
   name: string;
   code: string;
   state: ChainState;
-  /** Human-readable reason why the chain is down; empty otherwise. */
+  /** Human-readable reason why the chain is down or settling, and until when; otherwise a note on a live chain, or empty. */
   message: string;
+  /** The setting `trust` of the chain; null on Aptos. */
+  trust: ChainTrust | null;
   /** Newest block the source knows; null before the first response. */
   head: number | null;
   /** Milliseconds since `head` was first observed; null before the first response. */
@@ -1527,6 +1545,10 @@ export interface DeliveryDetail {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
   blockHash: string;
+  /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
+  unverified: string[];
+  /** Number of operators whose nodes returned the same unverified block; null if it is verified. */
+  witnesses: number | null;
   /** Credentials and query values are masked as `***`. */
   webhookUrl: string;
   /** Size of its body. */
@@ -1591,6 +1613,7 @@ export type ExplainStage =
   | 'seen'
   | 'fetched'
   | 'committed'
+  | 'verified'
   | 'chain'
   | 'status'
   | 'address'
@@ -1698,6 +1721,8 @@ export interface Explanation {
     hash: string;
     /** Unix seconds; null if the nodes no longer have the block. */
     timestamp: number | null;
+    /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
+    unverified: string[];
   } | null;
   transactionHash: string | null;
   /** Set if the query concerns a single transaction and the nodes have its block. */
@@ -1870,6 +1895,7 @@ export interface EvmStream {
   filterPossibleSpamAddresses: boolean;
   deliver: DeliverMode;
   notifyRemoved: boolean;
+  unverified: UnverifiedMode;
   includeProofs: boolean;
   headers: {
     [k: string]: string;

@@ -27,12 +27,13 @@ export const SCOPES = [
 export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-1'] as const;
 
 /**
- * States of a delivery, in lifecycle order. `enriching`: waits for data from the chain;
- * `quarantined`: set aside because it cannot be sent, for example because sending it crashed the
+ * States of a delivery, in lifecycle order. `enriching`: waits for data from the chain; `held`:
+ * waits until another node confirms its unverified block, or until it is released; `quarantined`: set aside because it cannot be sent, for example because sending it crashed the
  * process repeatedly.
  */
 export const DELIVERY_STATES = [
   'enriching',
+  'held',
   'pending',
   'leased',
   'succeeded',
@@ -77,6 +78,8 @@ export const EXPLAIN_STAGES = [
   'fetched',
   /** The service has committed the block, and no other block has replaced it. */
   'committed',
+  /** The evidence covers the complete block. Only reported for unverified blocks. */
+  'verified',
   /** The stream watches this chain. */
   'chain',
   /** The stream is active or in error: it is matched against new blocks. */
@@ -107,7 +110,7 @@ export const EXPLAIN_STAGES = [
 
 /**
  * Outcomes of a check. `stopped`: it failed; `waiting`: its result is pending; `unknown`: it could
- * not run, because no node returned the block.
+ * not run, because no node returned the block, or its evidence is incomplete.
  */
 export const EXPLAIN_OUTCOMES = ['passed', 'stopped', 'waiting', 'unknown'] as const;
 

@@ -10,6 +10,7 @@ import {
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import type { AnyUnverifiedCode } from '../contract/rules/unverified.ts';
 import type {
   AptosCoinMovement,
   AptosWebhook,
@@ -80,6 +81,8 @@ export interface SigningOptions {
    * hosted Streams API, sends only `x-signature`, without an id or timestamp. Default: `sluice`.
    */
   sender?: 'sluice' | 'hosted' | undefined;
+  /** Codes of an unverified block, for the header `x-sluice-unverified`. Default: none. */
+  unverified?: readonly AnyUnverifiedCode[] | undefined;
 }
 
 /** Options of {@link signedRequest}: a webhook or any other text, and how to sign it. */
@@ -112,7 +115,13 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
  */
 export function signedHeaders(
   body: string,
-  { secret, id = crypto.randomUUID(), sentAt = new Date(), sender = 'sluice' }: SigningOptions,
+  {
+    secret,
+    id = crypto.randomUUID(),
+    sentAt = new Date(),
+    sender = 'sluice',
+    unverified = [],
+  }: SigningOptions,
   webhook?: EvmWebhook | AptosWebhook,
 ): Record<string, string> {
   const timestamp = Math.floor(sentAt.getTime() / 1000);
@@ -122,6 +131,7 @@ export function signedHeaders(
     [WEBHOOK_HEADERS.region]: 'test',
     [WEBHOOK_HEADERS.queueSize]: '0',
     [WEBHOOK_HEADERS.recordsCharged]: String(webhook ? recordsCharged(webhook) : 0),
+    ...(unverified.length > 0 && { [WEBHOOK_HEADERS.unverified]: unverified.join(', ') }),
     ...(sender === 'sluice' && {
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),
@@ -145,6 +155,8 @@ export interface FakeSenderOptions {
   /** Private key that also signs, from {@link createKeyPair}. */
   privateKey?: string | undefined;
   sender?: SigningOptions['sender'];
+  /** Codes that every webhook carries, as those of an unverified block. Default: none. */
+  unverified?: SigningOptions['unverified'];
   /**
    * The waits between attempts; there is one more attempt than waits. Default: 1 min, 10 min, 1 h,
    * 2 h, 6 h, 12 h and 24 h. With the default, a first attempt that got a 5xx or no response is
@@ -210,6 +222,7 @@ export function createFakeSender({
   secret,
   privateKey,
   sender,
+  unverified,
   scheduleMs,
   timeoutMs = 15_000,
   wait = () => Promise.resolve(),
@@ -218,7 +231,7 @@ export function createFakeSender({
   const url = typeof to === 'function' ? undefined : String(to);
 
   const attempt = async (webhook: EvmWebhook | AptosWebhook, id: string) => {
-    const signed = signedRequest({ url, webhook, secret, id, sender });
+    const signed = signedRequest({ url, webhook, secret, id, sender, unverified });
     const full = privateKey === undefined ? signed : await signWithPrivateKey(signed, privateKey);
     const signal = AbortSignal.timeout(timeoutMs);
     const request = new Request(full, { redirect: 'manual', signal });

@@ -6,6 +6,7 @@
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { WebhookOrigin } from '../contract/rules/signature.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
+import type { AnyUnverifiedCode } from '../contract/rules/unverified.ts';
 import type { AptosWebhook, EvmWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { readHeader } from './adapters/headers.ts';
@@ -96,6 +97,13 @@ interface Received<Webhook> {
    * senders. The header is not signed, so do not use it for access control.
    */
   readonly origin: WebhookOrigin | undefined;
+  /**
+   * Codes of what the evidence for the block does not cover, from `x-sluice-unverified`; empty if
+   * the block is verified, and for other senders. {@link UNVERIFIED_CODES} has their meanings; a
+   * newer service may send other codes. The header is not signed, so do not use it for access
+   * control.
+   */
+  readonly unverified: readonly AnyUnverifiedCode[];
 }
 
 /**
@@ -156,9 +164,18 @@ export function toReceived(
     origin: ORIGIN.exec(readHeader(headers, WEBHOOK_HEADERS.origin) ?? '')?.[0] as
       | WebhookOrigin
       | undefined,
+    unverified: readCodes(readHeader(headers, WEBHOOK_HEADERS.unverified) ?? ''),
   };
   return received as ReceivedWebhook | ReceivedAptosWebhook;
 }
+
+const readCodes = (header: string): string[] =>
+  header
+    .split(',')
+    .map((code) => code.trim())
+    .filter((code) => CODE.test(code));
+
+const CODE = /^[\x21-\x7e]{1,100}$/;
 
 const ORIGIN = /^(live|backfill|replay)$/;
 

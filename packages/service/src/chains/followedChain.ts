@@ -187,7 +187,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 }
 
 /** Creates the calls of a chain, which also work if this process does not read the chain. */
-function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
+function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunAnswer>(
   { chain, isFinal = false }: IngestOptions,
   { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
 ): ChainCalls<Record, DryRunAnswer> {
@@ -226,8 +226,9 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
       const block = await readBlock(blockNumber, matcher.needs);
       const matches = matcher.match(block);
       if (matches.length === 0) return 0;
+      const { unverified } = block;
       const commit = { chain, block, requestId, isConfirmed: isConfirmed(block), matches };
-      onDeliveries(await store.commitManual(commit));
+      onDeliveries(await store.commitManual({ ...commit, unverified }));
       return matches.reduce(
         (sum, each) => sum + each.logs + each.transactions + each.internalTransactions,
         0,

@@ -98,6 +98,7 @@ export function createAttempts({
     clockSkewMs: clockSkewMs(),
     part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
     origin: delivery.origin,
+    unverified: delivery.unverified ?? undefined,
     queueSize: queued(delivery.streamId),
     recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
   });

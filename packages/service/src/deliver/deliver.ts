@@ -59,6 +59,8 @@ export interface DeliverOptions
   onLostOutcomes(count: number): void;
 }
 
+/** States of deliveries that count as queued. */
+const QUEUED: ReadonlySet<DeliverySummary['state']> = new Set(['enriching', 'held', 'pending']);
 /**
  * Number of waiting outcomes at which they are written even while more attempts are being started.
  */
@@ -194,7 +196,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       for (const { streamId, state, createdAt, updatedAt } of deliveries) {
         // Deliveries that were quarantined on creation were never in the queue.
         if (state === 'quarantined' && updatedAt === createdAt) continue;
-        lanes.count(streamId, state === 'enriching' || state === 'pending' ? 1 : -1);
+        lanes.count(streamId, QUEUED.has(state) ? 1 : -1);
       }
       claims.wake();
     },

@@ -25,6 +25,7 @@ const claimed = (more: Partial<ClaimedDelivery>): ClaimedDelivery => ({
   part: 0,
   parts: 1,
   origin: 'live',
+  unverified: null,
   isProbe: false,
   waitMs: 0,
   ...more,

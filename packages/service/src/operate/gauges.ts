@@ -1,6 +1,7 @@
 /** Gauges with values that are read from the service whenever metrics are collected. */
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
+import { isUp } from './alerts/problems.ts';
 
 export interface MetricSources {
   chains(): ChainReport[];
@@ -21,8 +22,10 @@ export interface MetricSources {
   diskUsedRatio(): number | undefined;
   /** Returns the expiry of the client certificate in Unix milliseconds; undefined without one. */
   clientCertificateExpiry(): number | undefined;
-  /** Returns the number of blocks that were accepted unverified, by chain. */
-  unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
+  /** Returns the number of blocks that were accepted unverified, by chain and code. */
+  unverifiedBlocks(): Promise<Readonly<Record<string, Readonly<Record<string, number>>>>>;
+  /** Returns the number of held deliveries of each chain that has some. */
+  heldDeliveries(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -125,21 +128,40 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   );
   addGauge(
     'sluice_chain_up',
-    '1 while the chain is live or catching up',
+    '1 while the chain is live, catching up or settling',
     (gauge) => {
       for (const { id, state } of sources.chains()) {
-        gauge.set({ chain: id }, state === 'live' || state === 'catching-up' ? 1 : 0);
+        gauge.set({ chain: id }, isUp(state) ? 1 : 0);
+      }
+    },
+    ['chain'],
+  );
+  addGauge(
+    'sluice_chain_settling',
+    '1 while the next block of the chain failed a check and waits to be accepted',
+    (gauge) => {
+      for (const { id, state } of sources.chains()) {
+        gauge.set({ chain: id }, state === 'settling' ? 1 : 0);
       }
     },
     ['chain'],
   );
   addGauge(
     'sluice_chain_unverified_blocks',
-    'Blocks that were accepted although they could not be fully verified',
+    'Blocks that were accepted although they could not be fully verified, by what is not covered',
     async (gauge) => {
-      for (const [chain, blocks] of Object.entries(await sources.unverifiedBlocks())) {
-        gauge.set({ chain }, blocks);
+      for (const [chain, byCode] of Object.entries(await sources.unverifiedBlocks())) {
+        for (const [code, blocks] of Object.entries(byCode)) gauge.set({ chain, code }, blocks);
       }
+    },
+    ['chain', 'code'],
+  );
+  addGauge(
+    'sluice_deliveries_held',
+    'Deliveries that wait until another node confirms their unverified block',
+    async (gauge) => {
+      const held = await sources.heldDeliveries();
+      for (const { id } of sources.chains()) gauge.set({ chain: id }, held[id] ?? 0);
     },
     ['chain'],
   );

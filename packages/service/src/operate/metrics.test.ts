@@ -13,7 +13,8 @@ const sources: MetricSources = {
   isReady: () => Promise.resolve(false),
   diskUsedRatio: () => 0.5,
   clientCertificateExpiry: () => 1_900_000_000_000,
-  unverifiedBlocks: () => Promise.resolve({ '0x19': 2 }),
+  unverifiedBlocks: () => Promise.resolve({ '0x19': { bloom: 2 } }),
+  heldDeliveries: () => Promise.resolve({ '0x19': 3 }),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };
 
@@ -26,7 +27,7 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   expect(text).toMatch(/^sluice_chains_read 17$/m);
   expect(text).toMatch(/^sluice_ready 0$/m);
   expect(text).toMatch(/^sluice_disk_used_ratio 0.5$/m);
-  expect(text).toMatch(/^sluice_chain_unverified_blocks{chain="0x19"} 2$/m);
+  expect(text).toMatch(/^sluice_chain_unverified_blocks{chain="0x19",code="bloom"} 2$/m);
   expect(text).not.toMatch(
     /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
   );
@@ -37,7 +38,7 @@ test('a metric with labels that can no longer be read is omitted, and the others
   const metrics = createMetrics({ version: '1.2.3', commit: '0123456789ab' });
   metrics.watch({
     ...sources,
-    unverifiedBlocks: () => (isDown ? away() : Promise.resolve({ '0x19': 2 })),
+    unverifiedBlocks: () => (isDown ? away() : Promise.resolve({ '0x19': { bloom: 2 } })),
   });
   expect((await metrics.read()).text).toMatch(/^sluice_chain_unverified_blocks{/m);
   isDown = true;

@@ -22,6 +22,7 @@ export const streamColumns = [
   'options',
   'deliver',
   'notify_removed',
+  'hold_unverified',
   'headers',
   'oauth2',
   'max_in_flight',
@@ -71,6 +72,7 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     options: readOptions(DEFAULT_OPTIONS, row.options),
     deliver: row.deliver,
     notifyRemoved: row.notify_removed === 1,
+    unverified: row.hold_unverified === 1 ? 'hold' : 'send',
   };
 }
 
@@ -192,7 +194,7 @@ export function toReplay(
     replayed: row.replayed,
     succeeded: count('succeeded'),
     failed: count('failed', 'quarantined'),
-    waiting: count('enriching', 'pending', 'leased'),
+    waiting: count('enriching', 'held', 'pending', 'leased'),
     createdBy: row.maker ?? row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

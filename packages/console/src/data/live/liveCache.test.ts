@@ -189,6 +189,7 @@ const chain: WatchedChain = {
   safe: null,
   finalized: null,
   proof: null,
+  trust: null,
   agreement: null,
   providers: [],
   progress: null,

@@ -25,16 +25,25 @@ export const deliveryBodyQuery = (id: string) =>
     gcTime: BODY_KEPT_MS,
   });
 
-/** Stops the retries of a delivery. The delivery then counts as failed. */
+/** Stops a held delivery, or the retries of one. The delivery then counts as failed. */
 export const stopMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.stopDelivery(id),
   onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
 });
 
-/** Replays a delivery, then reloads it without waiting for the live event. */
-export const replayMutation = (queryClient: QueryClient) => ({
-  mutationFn: async ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
-    (await loadClient()).history.replay({ id, streamId }),
+/**
+ * Sends a delivery now: releases a held one, and replays any other. Then reloads it without waiting
+ * for the live event.
+ */
+export const sendMutation = (queryClient: QueryClient) => ({
+  mutationFn: async ({
+    id,
+    streamId,
+    state,
+  }: Pick<DeliverySummary, 'id' | 'streamId' | 'state'>): Promise<void> => {
+    if (state === 'held') await sluice.releaseDelivery(id);
+    else await (await loadClient()).history.replay({ id, streamId });
+  },
   onSettled: (_data: unknown, _error: unknown, { id }: { id: string }) =>
     void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
 });

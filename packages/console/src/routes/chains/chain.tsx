@@ -8,6 +8,7 @@ import { useMedia } from '../../ui/media.ts';
 import { chainTimeline, type WatchedChain } from '../../chains/timeline.ts';
 import { BlockAge } from '../../chains/blockAge.tsx';
 import { BlockTimeline } from '../../chains/blockTimeline.tsx';
+import { UnverifiedCodes } from '../../chains/unverifiedCodes.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ChainProblem } from '../../words/chainProblem.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -29,7 +30,7 @@ export function Chain({ chain }: { chain: WatchedChain }) {
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? TIMELINE_LENGTH : NARROW_LENGTH;
   const { id, name, state, head, checkpoint, confirmedUpTo, confirmations } = chain;
-  const { safe, finalized, agreement, providers, unverified } = chain;
+  const { safe, finalized, agreement, providers, unverified, trust } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
   return (
     <section aria-label={name} className="border-b border-line px-4 py-4">
@@ -44,10 +45,13 @@ export function Chain({ chain }: { chain: WatchedChain }) {
       </div>
       <ChainProblem chain={chain} className="mt-1" />
       {unverified !== null && (
-        <p className="mt-1 break-words text-warn">
-          {formatQuantity(unverified.blocks, 'unverified block')}, latest{' '}
-          {formatCount(unverified.latest)}: {unverified.reason}
-        </p>
+        <div className="mt-1 break-words">
+          <p className="text-warn">
+            {formatQuantity(unverified.blocks, 'unverified block')}, latest{' '}
+            {formatCount(unverified.latest)}
+          </p>
+          <UnverifiedCodes codes={Object.keys(unverified.byCode)} counts={unverified.byCode} />
+        </div>
       )}
       <div
         data-stale={isChainDown(chain) || undefined}
@@ -82,6 +86,7 @@ export function Chain({ chain }: { chain: WatchedChain }) {
           </Figure>
           <Tagged label="safe" height={safe} head={head} />
           <Tagged label="finalized" height={finalized} head={head} />
+          {trust !== null && <Figure label="trust">{trust}</Figure>}
         </dl>
       </div>
       <Progress chain={chain} />

@@ -2,7 +2,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { SentBody } from '../../body/bodyWorker.ts';
-import { replayMutation, stopMutation } from '../../data/queries/delivery.ts';
+import { sendMutation, stopMutation } from '../../data/queries/delivery.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { useActions } from '../../ui/keys/actionList.tsx';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
@@ -14,7 +14,9 @@ import type { Retry } from './attempts/retry.ts';
 import { toCurl } from './body/curl.ts';
 import { sendVerb } from '../../words/condition.ts';
 
-const REPLAYABLE: readonly DeliverySummary['state'][] = [
+/** States in which a delivery can be sent now. */
+const SENDABLE: readonly DeliverySummary['state'][] = [
+  'held',
   'pending',
   'succeeded',
   'failed',
@@ -43,12 +45,12 @@ export function useDeliveryActions({
   problems: React.ReactNode;
 } {
   const queryClient = useQueryClient();
-  const replay = useMutation(replayMutation(queryClient));
+  const sending = useMutation(sendMutation(queryClient));
   const stop = useMutation(stopMutation(queryClient, id));
-  const mayReplay = delivery !== undefined && REPLAYABLE.includes(delivery.state);
+  const maySend = delivery !== undefined && SENDABLE.includes(delivery.state);
   const again = sendVerb(delivery?.state);
   const send = (): void => {
-    if (mayReplay && !replay.isPending) replay.mutate(delivery);
+    if (maySend && !sending.isPending) sending.mutate(delivery);
   };
   const copies: Copies = {
     id,
@@ -62,13 +64,14 @@ export function useDeliveryActions({
   const [isAsking, setConfirming] = useState(false);
   useShortcuts({
     r: () => {
-      if (mayReplay && !replay.isPending) setConfirming(true);
+      if (maySend && !sending.isPending) setConfirming(true);
     },
   });
   const list = useActions(() => ({
     of: `Delivery ${formatId(id)}`,
     actions: [
-      mayReplay && { label: again, keycap: 'r', run: send },
+      maySend && { label: again, keycap: 'r', run: send },
+      delivery?.state === 'held' && { label: 'Stop', run: () => stop.mutate() },
       delivery?.state === 'pending' &&
         delivery.attempts > 0 && { label: 'Stop retrying', run: () => stop.mutate() },
       ...copyActions(copies),
@@ -76,8 +79,8 @@ export function useDeliveryActions({
   }));
   return {
     again,
-    onSend: mayReplay && !replay.isPending ? send : null,
-    retry: { now: send, stop: () => stop.mutate(), isBusy: stop.isPending || replay.isPending },
+    onSend: maySend && !sending.isPending ? send : null,
+    retry: { now: send, stop: () => stop.mutate(), isBusy: stop.isPending || sending.isPending },
     dialogs: (
       <>
         {list}
@@ -88,21 +91,19 @@ export function useDeliveryActions({
             onConfirm={send}
             onClose={() => setConfirming(false)}
           >
-            {delivery?.state === 'succeeded'
-              ? 'The webhook was already delivered. The receiver gets it again with the same webhook-id.'
-              : 'The webhook is sent to the receiver now.'}
+            {describeSending(delivery)}
           </Confirm>
         )}
       </>
     ),
     problems: (
       <>
-        {replay.isError && (
-          <ErrorPanel what="Couldn't send the delivery" error={replay.error} onRetry={send} />
+        {sending.isError && (
+          <ErrorPanel what="Couldn't send the delivery" error={sending.error} onRetry={send} />
         )}
         {stop.isError && (
           <ErrorPanel
-            what="Couldn't stop retrying"
+            what="Couldn't stop the delivery"
             error={stop.error}
             onRetry={() => stop.mutate()}
           />
@@ -110,4 +111,15 @@ export function useDeliveryActions({
       </>
     ),
   };
+}
+
+function describeSending(delivery: DeliverySummary | undefined): string {
+  switch (delivery?.state) {
+    case 'succeeded':
+      return 'The webhook was already delivered. The receiver gets it again with the same webhook-id.';
+    case 'held':
+      return 'No other node has confirmed the block. All webhooks of this stream in the block are sent.';
+    default:
+      return 'The webhook is sent to the receiver now.';
+  }
 }

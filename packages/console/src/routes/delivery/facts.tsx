@@ -12,6 +12,7 @@ import {
 } from '../../ui/text/format.ts';
 import { nameOfStream } from '../../words/names.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
+import { UnverifiedCodes } from '../../chains/unverifiedCodes.tsx';
 import { Hash } from '../../ui/text/hash.tsx';
 import { Status } from '../../ui/status.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
@@ -74,6 +75,12 @@ export function Facts({
           <DateTime timeMs={delivery.createdAt} />
         </span>
       </Fact>
+      {detail !== undefined && detail.unverified.length > 0 && (
+        <Fact label="Evidence">
+          <UnverifiedCodes codes={detail.unverified} />
+          <span className="text-12 text-faint">{describeWitnesses(detail)}</span>
+        </Fact>
+      )}
       <Fact label="Content">
         <span className="data">
           {formatQuantity(delivery.records, 'record')}
@@ -96,6 +103,16 @@ export function Facts({
       </Fact>
     </dl>
   );
+}
+
+function describeWitnesses({ state, witnesses }: DeliveryDetail): string {
+  const seen =
+    witnesses === null || witnesses < 2
+      ? 'One operator’s nodes returned the block.'
+      : `The nodes of ${witnesses} operators returned the same block.`;
+  return state === 'held'
+    ? `${seen} Held until another one confirms it, or until you release it.`
+    : seen;
 }
 
 /**

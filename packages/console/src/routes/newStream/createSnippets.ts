@@ -49,6 +49,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   includeInternalTxs: '--internal',
   deliver: '--deliver',
   notifyRemoved: '--notify-removed',
+  unverified: '--unverified',
   maxInFlight: '--max-in-flight',
   maxPerSecond: '--max-per-second',
   maxWebhookBytes: '--max-webhook-bytes',

@@ -144,6 +144,7 @@ const KEPT = [
   'strictOrder',
   'onlyConfirmed',
   'notifyRemoved',
+  'holdUnverified',
   'headers',
   'oauth2',
 ] as const;

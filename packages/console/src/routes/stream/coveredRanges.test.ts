@@ -10,7 +10,7 @@ const drawings = {
   unverified: (count: number) =>
     renderToStaticMarkup(
       createElement(Unverified, {
-        ranges: rangesOf(count).map((range) => ({ ...range, reason: 'no second node' })),
+        ranges: rangesOf(count).map((range) => ({ ...range, codes: ['receipts-root', 'bloom'] })),
       }),
     ),
   byRange: (count: number) =>
@@ -29,3 +29,9 @@ test.each(Object.entries(drawings))(
     expect(many).toContain('Show more (3 earlier ranges)');
   },
 );
+
+test('unverified blocks show what each code means, once', () => {
+  const drawing = drawings.unverified(2);
+  expect(drawing.match(/receipts-root, bloom/g)).toHaveLength(2);
+  expect(drawing.match(/not proven by the receipts root/g)).toHaveLength(1);
+});

@@ -2,6 +2,7 @@ import type { ChainCoverage } from '@sluice/kit/sluice';
 import { useState } from 'react';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
+import { UnverifiedCodes } from '../../chains/unverifiedCodes.tsx';
 
 /**
  * Number of ranges that are initially listed. A stream can have many, because each pause leaves a
@@ -19,7 +20,9 @@ export function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) 
         <p className="pt-2 text-12 text-warn">{formatQuantity(blocks, 'unverified block')}</p>
       )}
       ranges={ranges}
-    />
+    >
+      <UnverifiedCodes codes={[...new Set(ranges.flatMap(({ codes }) => codes))]} />
+    </Ranges>
   );
 }
 
@@ -43,23 +46,30 @@ function Ranges({
   label,
   renderTitle,
   ranges,
+  children,
 }: {
+  /** Content between the title and the list. */
+  children?: React.ReactNode;
   label: string;
   renderTitle: (blocks: number) => React.ReactNode;
-  ranges: readonly { from: number; to: number; reason?: string }[];
+  ranges: readonly { from: number; to: number; codes?: readonly string[] }[];
 }) {
   const [most, setMost] = useState(FIRST_RANGES);
   if (ranges.length === 0) return null;
   return (
     <>
       {renderTitle(ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0))}
+      {children}
       <ul aria-label={label}>
-        {ranges.slice(-most).map(({ from, to, reason }) => (
-          <li key={`${from} ${reason}`} className="flex flex-wrap items-center gap-x-4 pt-1">
+        {ranges.slice(-most).map(({ from, to, codes }) => (
+          <li
+            key={`${from} ${codes?.join(' ')}`}
+            className="flex flex-wrap items-center gap-x-4 pt-1"
+          >
             <span className="data">
               {from === to ? formatCount(from) : `${formatCount(from)} – ${formatCount(to)}`}
             </span>
-            {reason !== undefined && <span className="text-muted">{reason}</span>}
+            {codes !== undefined && <span className="text-muted">{codes.join(', ')}</span>}
           </li>
         ))}
       </ul>

@@ -82,6 +82,12 @@ export function DeliverPart(props: PartProps) {
             checked={draft.notifyRemoved}
             onChange={(event) => onChange({ ...draft, notifyRemoved: event.target.checked })}
           />
+          <Check
+            label="Hold unverified blocks"
+            help="until another node confirms the block, or you release it; otherwise sent at once, marked"
+            checked={draft.holdUnverified}
+            onChange={(event) => onChange({ ...draft, holdUnverified: event.target.checked })}
+          />
         </div>
       )}
       <LineArea

@@ -65,7 +65,12 @@ const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStrea
  * response is not a stream.
  */
 export const toStream = (answer: unknown): Stream =>
-  ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
+  ({
+    deliver: 'both',
+    unverified: 'send',
+    headers: {},
+    ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS),
+  }) as Stream;
 
 export const toAptosStream = (answer: unknown): AptosStream =>
   ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE, APTOS_LISTS) }) as AptosStream;

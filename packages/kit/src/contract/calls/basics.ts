@@ -115,6 +115,12 @@ export const inboxName = param(
 export const text = z.string();
 export const flag = z.boolean();
 export const uuid = z.uuid();
+/** Codes of a block, as text, because a newer service may have codes that a client does not know. */
+export const unverifiedCodes = z
+  .array(z.string())
+  .describe(
+    'Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified.',
+  );
 export const count = z.int().nonnegative();
 export const number = z.number();
 export const dateTime = z.iso.datetime();

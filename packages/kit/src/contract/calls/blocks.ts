@@ -10,6 +10,7 @@ import {
   blockNumberParam,
   networkParam,
   tagged,
+  unverifiedCodes,
 } from './basics.ts';
 import { webhookFields, evmWebhook, aptosWebhook } from './webhooks.ts';
 import { component, named, shape, typed } from '../named.ts';
@@ -104,8 +105,8 @@ const searchedRange = shape(
 
 const unverifiedRange = shape(
   'UnverifiedRange',
-  'Blocks that were accepted unverified, and why.',
-  z.strictObject({ ...blockRange, reason: text }),
+  'Blocks that were accepted unverified, and what the evidence for them does not cover.',
+  z.strictObject({ ...blockRange, codes: unverifiedCodes }),
 );
 
 const chainCoverage = shape(

@@ -120,11 +120,15 @@ const chainProgress = shape(
 
 const unverifiedBlocks = shape(
   'UnverifiedBlocks',
-  'Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the reasons.',
+  'Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the codes.',
   z.strictObject({
     blocks: count.describe('The number of blocks.'),
     latest: count.describe('The newest of them.'),
-    reason: text.describe('Why the newest one could not be verified, and why it was accepted.'),
+    byCode: z
+      .record(text, count)
+      .describe(
+        'Number of blocks with each code, in the order of `UNVERIFIED_CODES`. A block may have several codes.',
+      ),
   }),
 );
 
@@ -168,10 +172,19 @@ const chainHealth = shape(
     code: text,
     state: shape(
       'ChainState',
-      'The current state of a chain.',
+      'The current state of a chain. `settling`: the next block failed a check, only one witness returned it, and it is accepted if its content stays the same.',
       z.enum(['starting', 'live', 'catching-up', 'settling', 'down']),
     ),
-    message: text.describe('Human-readable reason why the chain is down; empty otherwise.'),
+    message: text.describe(
+      'Human-readable reason why the chain is down or settling, and until when; otherwise a note on a live chain, or empty.',
+    ),
+    trust: shape(
+      'ChainTrust',
+      'How blocks are accepted. `evidence`: on the best evidence of the nodes; what it does not cover is marked · `strict`: only completely verified blocks · `node`: only the links between blocks are checked.',
+      z.enum(['evidence', 'strict', 'node']),
+    )
+      .nullable()
+      .describe('The setting `trust` of the chain; null on Aptos.'),
     head: count
       .nullable()
       .describe('Newest block the source knows; null before the first response.'),

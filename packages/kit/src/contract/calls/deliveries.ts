@@ -10,8 +10,9 @@ import {
   chainId,
   idOf,
   tagged,
+  unverifiedCodes,
 } from './basics.ts';
-import { named, shape } from '../named.ts';
+import { component, named, shape } from '../named.ts';
 import { deliveryPhase, deliveryState } from '../requests/enums.ts';
 import {
   deliveryCountsQuerySchema,
@@ -125,6 +126,12 @@ const deliveryDetail = named(
   z.strictObject({
     ...deliverySummaryFields,
     blockHash: text,
+    unverified: unverifiedCodes,
+    witnesses: count
+      .nullable()
+      .describe(
+        'Number of operators whose nodes returned the same unverified block; null if it is verified.',
+      ),
     webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
     bodyBytes: number.describe('Size of its body.'),
     attemptList: z.array(deliveryAttempt),
@@ -232,8 +239,19 @@ export const deliveriesCalls = tagged('Sluice', {
     path: '/sluice/deliveries/{id}/stop',
     scope: 'replay',
     params: { id: idOf('delivery') },
-    summary: 'Stop a delivery that waits for its next attempt; it counts as failed',
+    summary: 'Stop a held delivery, or one that waits for its next attempt; it counts as failed',
     answer: deliverySummary,
+    errors: [404, 409, 422],
+  },
+  releaseDelivery: {
+    method: 'POST',
+    path: '/sluice/deliveries/{id}/release',
+    scope: 'replay',
+    params: { id: idOf('delivery') },
+    summary: 'Send a held delivery, although no other node has confirmed its block',
+    description:
+      'Also releases the other deliveries of the stream in this block, now and later: the confirmed one, and the other parts of a large match.',
+    answer: component('ReleasedDeliveries', z.strictObject({ result: z.array(deliverySummary) })),
     errors: [404, 409, 422],
   },
   liveEvents: {
@@ -382,6 +400,7 @@ const explanation = named(
         timestamp: count
           .nullable()
           .describe('Unix seconds; null if the nodes no longer have the block.'),
+        unverified: unverifiedCodes,
       })
       .nullable()
       .describe('Null if none was found.'),

@@ -16,7 +16,13 @@ import {
   tagged,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { aptosNetwork, chainFamily, deliverMode, streamStatus } from '../requests/enums.ts';
+import {
+  aptosNetwork,
+  chainFamily,
+  deliverMode,
+  streamStatus,
+  unverifiedMode,
+} from '../requests/enums.ts';
 import { LIMITS, oauth2Client } from '../requests/streamFields.ts';
 import {
   STREAM_CHANGE_KINDS,
@@ -70,6 +76,7 @@ const evmStream = named(
     filterPossibleSpamAddresses: flag,
     deliver: deliverMode,
     notifyRemoved: flag,
+    unverified: unverifiedMode,
     includeProofs: flag,
     headers,
     oauth2: oauth2Client.nullable(),

@@ -27,6 +27,12 @@ export const deliverMode = shape(
   z.enum(['both', 'confirmed']),
 );
 
+export const unverifiedMode = shape(
+  'UnverifiedMode',
+  '`hold`: webhooks of unverified blocks wait until another node confirms the block, or until they are released.',
+  z.enum(['send', 'hold'], { error: 'should be send or hold' }),
+);
+
 /** The kinds of records that a trigger can be attached to. */
 export const triggerKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
 

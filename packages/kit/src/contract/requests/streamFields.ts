@@ -5,7 +5,7 @@ import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
 import { parseEventSignature } from '../rules/events.ts';
 import { readInboxName } from '../rules/inbox.ts';
 import { abiSchema } from './abi.ts';
-import { deliverMode } from './enums.ts';
+import { deliverMode, unverifiedMode } from './enums.ts';
 import { bounded, chainId, given, givenOrNull, spelled, text } from './fields.ts';
 import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } from './triggers.ts';
 
@@ -207,6 +207,9 @@ export const evmFields = {
   ),
   notifyRemoved: given(z.boolean()).describe(
     'Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only.',
+  ),
+  unverified: given(unverifiedMode).describe(
+    '`hold`: webhooks of unverified blocks are held until another node confirms the block, or until they are released. Default: `send`, with the header `x-sluice-unverified`. Sluice only.',
   ),
   includeProofs: given(z.boolean()).describe(
     "Adds a proof of each transaction's receipt to webhooks, on proven chains. Default: false. Sluice only.",

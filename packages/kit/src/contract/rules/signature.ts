@@ -17,6 +17,11 @@ export const WEBHOOK_HEADERS = {
   part: 'x-sluice-part',
   /** Reason why the webhook is sent: a {@link WebhookOrigin}. The header is not signed. */
   origin: 'x-sluice-origin',
+  /**
+   * Codes of an unverified block, separated by `, `; see `UNVERIFIED_CODES`. Absent if the block is
+   * verified. The header is not signed.
+   */
+  unverified: 'x-sluice-unverified',
   /** The delivery's id, the same on every attempt. */
   id: 'webhook-id',
   /** Time of the attempt, in Unix seconds. */

@@ -3,31 +3,76 @@
 /** Codes of checks that a block did not pass, and of deviations from Ethereum's rules. */
 export type UnverifiedCode = keyof typeof UNVERIFIED_CODES;
 
+/** A known code, or one of a newer service. */
+export type AnyUnverifiedCode = UnverifiedCode | (string & {});
+
+interface CodeWords {
+  /** What the evidence does not cover, as a sentence. */
+  readonly meaning: string;
+  /** What an operator can do, as a sentence. */
+  readonly remedy: string;
+}
+
+const ADD_NODE =
+  'Add a node of another operator: with two that agree, the block does not depend on one.';
+const NOTHING = 'Nothing: the meaning is certain.';
+
 /**
- * The meaning of each code, in the order in which codes are listed. A webhook lists the codes of
- * its block in the header {@link UNVERIFIED_HEADER}.
+ * The meaning of each code and what an operator can do, in the order in which codes are listed. A
+ * webhook lists the codes of its block in the header `x-sluice-unverified`.
  */
 export const UNVERIFIED_CODES = {
-  'header-hash': 'No known rule derives the hash of the block from its header.',
-  'transactions-root': 'The transactions are not proven by the transactions root of the header.',
-  'receipts-root': 'The receipts and their logs are not proven by the receipts root of the header.',
-  bloom: 'The bloom of the header does not cover the logs of the block.',
-  receipts: 'A transaction has no receipt.',
-  'repeated-receipts':
-    'A list of receipts or logs had one twice; the repetition was dropped.',
-  'foreign-receipts': 'The list of receipts had receipts of other blocks; they were dropped.',
-  'log-indices': 'Log indices did not count up from 0; the logs were numbered in block order.',
-  'log-transactions':
-    'Logs had the index of another transaction; the transaction hash of the log decided.',
-  'null-values': 'A number was null or missing.',
-  traces: 'A trace could not be read; its internal transactions are missing.',
-} as const;
+  'header-hash': {
+    meaning: 'No known rule derives the hash of the block from its header.',
+    remedy: 'Update Sluice if a fork of the chain changed its headers. ' + ADD_NODE,
+  },
+  'transactions-root': {
+    meaning: 'The transactions are not proven by the transactions root of the header.',
+    remedy: ADD_NODE,
+  },
+  'receipts-root': {
+    meaning: 'The receipts and their logs are not proven by the receipts root of the header.',
+    remedy: ADD_NODE,
+  },
+  bloom: {
+    meaning: 'The bloom of the header does not cover the logs of the block.',
+    remedy: ADD_NODE,
+  },
+  receipts: {
+    meaning: 'A transaction has no receipt.',
+    remedy: 'Add a node that has all receipts. The block is read again later.',
+  },
+  'repeated-receipts': {
+    meaning: 'A list of receipts or logs had one twice; the repetition was dropped.',
+    remedy: NOTHING,
+  },
+  'foreign-receipts': {
+    meaning: 'The list of receipts had receipts of other blocks; they were dropped.',
+    remedy: 'Add a node that lists only the receipts of the block.',
+  },
+  'log-indices': {
+    meaning: 'Log indices did not count up from 0; the logs were numbered in block order.',
+    remedy: 'Nothing: each node and each backfill gives the same numbers.',
+  },
+  'log-transactions': {
+    meaning: 'Logs had the index of another transaction; the transaction hash of the log decided.',
+    remedy: NOTHING,
+  },
+  'null-values': {
+    meaning: 'A number was null or missing.',
+    remedy: 'Add a node that returns complete data. Handle the missing value in your app.',
+  },
+  traces: {
+    meaning: 'A trace could not be read; its internal transactions are missing.',
+    remedy: 'Add a node with complete traces, then run a backfill of the block.',
+  },
+} as const satisfies Record<string, CodeWords>;
 
-/** Lists the codes of an unverified block, separated by `, `; absent if the block is verified. */
-export const UNVERIFIED_HEADER = 'x-sluice-unverified';
-
-/**
- * The evidence that a chain's blocks need. `evidence`: what the nodes offer, marked where it is
- * incomplete · `strict`: nothing unproven is accepted · `node`: only links and identity are checked.
- */
-export type ChainTrust = 'evidence' | 'strict' | 'node';
+/** Returns the words for a code, which may be unknown to this version. */
+export const describeCode = (code: AnyUnverifiedCode): CodeWords =>
+  Object.hasOwn(UNVERIFIED_CODES, code)
+    ? UNVERIFIED_CODES[code as UnverifiedCode]
+    : {
+        meaning: 'This version does not know the code.',
+        remedy: 'Look it up in the documentation of the version that the service runs.',
+      };

@@ -48,6 +48,8 @@ export interface Sending {
   part?: string | undefined;
   /** Reason for sending the webhook; undefined for test webhooks and alerts. */
   origin?: WebhookOrigin | undefined;
+  /** Codes of an unverified block, separated by `, `; undefined if the block is verified. */
+  unverified?: string | undefined;
   /** Milliseconds by which the ledger's clock is ahead of this process's clock. Default: 0. */
   clockSkewMs?: number | undefined;
   /** Value of the `x-queue-size` header; `recordsCharged` is the value of `x-records-charged`. */
@@ -244,10 +246,16 @@ export function createSender({
   };
 }
 
-function toOptionalHeaders({ part, origin, traceparent }: Sending): Record<string, string> {
+function toOptionalHeaders({
+  part,
+  origin,
+  unverified,
+  traceparent,
+}: Sending): Record<string, string> {
   const headers: Record<string, string> = {};
   if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
   if (origin !== undefined) headers[WEBHOOK_HEADERS.origin] = origin;
+  if (unverified !== undefined) headers[WEBHOOK_HEADERS.unverified] = unverified;
   if (traceparent !== undefined) headers['traceparent'] = traceparent;
   return headers;
 }

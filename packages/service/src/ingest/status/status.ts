@@ -75,6 +75,7 @@ export function reportUnread(
     code: names?.code ?? chain,
     state: 'starting',
     message: '',
+    trust: source.proof === undefined ? null : 'evidence',
     head: null,
     headAgeMs: null,
     checkpoint: null,

@@ -92,6 +92,7 @@ const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
     safe: null,
     finalized: null,
     proof: null,
+    trust: null,
     agreement: null,
     providers: [],
     progress: null,

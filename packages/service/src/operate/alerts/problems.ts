@@ -2,7 +2,7 @@
  * Finds the current problems of streams, deliveries, chains, the disk and the client certificate,
  * and their recoveries.
  */
-import type { Alert } from '@sluice/kit/contract';
+import type { Alert, ChainState } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';
 
@@ -46,6 +46,9 @@ export interface Situation {
    */
   isOver(subject: string): boolean;
 }
+
+/** Returns whether a chain in this state is read, even if its next block must wait. */
+export const isUp = (state: ChainState): boolean => state !== 'starting' && state !== 'down';
 
 const HALT_MS = 30_000;
 const DISK = 'disk';
@@ -110,7 +113,7 @@ export function createSituation({
       // A chain that is starting is not being read yet. A chain that was removed from the settings
       // will never be read.
       const state = chains().find((chain) => chain.id === id)?.state;
-      return state === 'live' || state === 'catching-up'
+      return state !== undefined && isUp(state)
         ? { type: 'chain.resumed', data: { chainId: id } }
         : undefined;
     },
@@ -118,7 +121,7 @@ export function createSituation({
     isOver(subject) {
       const [kind, id] = subject.split(' ');
       const chain = kind === 'chain' ? chains().find((each) => each.id === id) : undefined;
-      return chain === undefined || chain.state === 'live' || chain.state === 'catching-up';
+      return chain === undefined || isUp(chain.state);
     },
   };
 }

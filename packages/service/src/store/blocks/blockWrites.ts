@@ -11,14 +11,15 @@ import {
   deliverConfirmed,
   insertMatches,
   liveOrigin,
+  releaseMatches,
   selectKnown,
   withoutDeleted,
 } from './matches.ts';
-import { insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
+import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
 import { newId } from '../ids.ts';
 import { UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
-import { noteByRange, recordUnverified } from './unverified.ts';
+import { isWitnessed, noteByRange, recordUnverified } from './unverified.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
@@ -90,11 +91,12 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           await engine.openDay(trx, day);
           moment = await readMoment(engine, trx);
         }
+        const left = isReturning ? await forgetHeld(trx, chain, block, known) : known;
         // If this block left the chain earlier, its matches still exist. They are restored here,
         // and the insert below skips them.
         const returned = isReturning ? await returnMatches(trx, engine, chain, block, now) : [];
         const created = await insertMatches(trx, engine, {
-          ...{ chain, block, known, matches, now },
+          ...{ chain, block, known: left, matches, unverified, now },
           origin: liveOrigin(0),
           state: 'frozen',
         });
@@ -137,6 +139,21 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           now,
         );
         return [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+      });
+    },
+
+    async confirmUnverified({ chain, blockHash, witnesses }) {
+      return db.transaction().execute(async (trx) => {
+        const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${blockHash}
+          and unverified is not null`;
+        await trx
+          .updateTable('match')
+          .set({ witnesses })
+          .where(isOfBlock)
+          .where('witnesses', '<', witnesses)
+          .execute();
+        if (!isWitnessed({ witnesses })) return [];
+        return releaseMatches(trx, isOfBlock, await readNow(engine, trx));
       });
     },
 

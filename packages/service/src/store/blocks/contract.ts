@@ -107,17 +107,28 @@ export interface LedgerMatch {
   streamId: string;
   state: 'frozen' | 'confirmed' | 'orphaned';
   isEnriching: boolean;
+  /** Codes of the unverified block; empty if the block is verified. */
+  unverified: string[];
+  /** Number of operators whose nodes returned the unverified block; null if it is verified. */
+  witnesses: number | null;
   /** Deliveries in order of creation. */
   deliveries: DeliverySummary[];
 }
 
 export interface BlockReads {
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
+  /** Returns the blocks of a chain with held matches, oldest first. */
+  listHeldBlocks(chain: string, limit: number): Promise<HeldBlock[]>;
   /**
    * Returns the headers of the newest stored blocks, newest first, with the number of matches in
    * each.
    */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
+}
+
+export interface HeldBlock extends BlockRef {
+  /** Time since which the oldest match of the block has been held, in Unix milliseconds. */
+  since: number;
 }
 
 export interface ExplainReads {
@@ -176,6 +187,16 @@ export interface BlockWrites {
     epoch: number;
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
+  /**
+   * Records that the nodes of this many operators have returned the same content of an unverified
+   * block, now or earlier. With two or more, releases its held deliveries. Returns the released
+   * deliveries, oldest first.
+   */
+  confirmUnverified(confirmed: {
+    chain: string;
+    blockHash: string;
+    witnesses: number;
+  }): Promise<DeliverySummary[]>;
   /**
    * Records that the chain has halted. If the chain has already halted, only the reason is updated.
    */

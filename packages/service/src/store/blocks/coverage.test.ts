@@ -78,7 +78,7 @@ describe('the coverage of a stream', () => {
         ),
         fc.array(range, { maxLength: 5 }),
         fc.array(
-          range.map((it) => ({ ...it, reason: 'missing receipt' })),
+          range.map((it) => ({ ...it, codes: ['receipts'] })),
           { maxLength: 5 },
         ),
         fc.array(

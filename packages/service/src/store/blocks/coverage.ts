@@ -268,10 +268,10 @@ export function toCoverage({
   return {
     ...whole,
     holes: subtract(whole, evaluated).flatMap((gap) => explain(gap, holes)),
-    unverified: unverified.flatMap(({ reason, ...range }) =>
+    unverified: unverified.flatMap(({ codes, ...range }) =>
       evaluated.flatMap((part) => {
         const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
-        return from <= to ? [{ from, to, reason }] : [];
+        return from <= to ? [{ from, to, codes }] : [];
       }),
     ),
     byRange: evaluated.flatMap((part) => subtract(part, read)),

@@ -1,6 +1,7 @@
 /** Finds data about a block, a transaction or an address in the ledger. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { readCodes } from './unverified.ts';
 import type { ExplainReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
@@ -20,7 +21,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   async listMatchesOf(chain, blockHash, transactionHash) {
     let query = db
       .selectFrom('match')
-      .select(['id', 'stream_id', 'state', 'enrichment', 'set_aside'])
+      .select(['id', 'stream_id', 'state', 'enrichment', 'set_aside', 'unverified', 'witnesses'])
       .where('chain', '=', chain)
       .where('block_hash', '=', blockHash);
     if (transactionHash !== undefined) {
@@ -42,11 +43,13 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
       .orderBy('id')
       .execute();
     const byMatch = Map.groupBy(rows.map(toDeliverySummary), ({ matchId }) => matchId);
-    return matches.map(({ id, stream_id: streamId, state, enrichment, set_aside: setAside }) => ({
-      streamId,
-      state,
-      isEnriching: enrichment !== null && setAside === null,
-      deliveries: byMatch.get(id) ?? [],
+    return matches.map((match) => ({
+      streamId: match.stream_id,
+      state: match.state,
+      isEnriching: match.enrichment !== null && match.set_aside === null,
+      unverified: readCodes(match.unverified),
+      witnesses: match.witnesses,
+      deliveries: byMatch.get(match.id) ?? [],
     }));
   },
 

@@ -1,14 +1,25 @@
-/** Creates and confirms matches and their deliveries. Each function runs within a transaction. */
-import { type CompiledQuery, type SelectQueryBuilder, type Selectable, sql } from 'kysely';
+/**
+ * Creates, confirms and releases matches and their deliveries. Each function runs within a
+ * transaction.
+ */
+import {
+  type CompiledQuery,
+  type Expression,
+  type SelectQueryBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { DeliveryPhase, DeliveryState, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
 import { toLedgerText } from '../engine/ledgerText.ts';
 import { newId } from '../ids.ts';
 import { toBlockDay } from '../engine/partitions.ts';
-import { toDeliverySummary } from '../rows.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import { countMatched } from '../stats/statWrites.ts';
-import type { BlockHeader, NewMatch } from './contract.ts';
+import type { BlockHeader, NewMatch, Unverified } from './contract.ts';
+import { readHolding } from './unverified.ts';
 import type { MatchState } from './tables.ts';
 
 /** Maximum number of rows per statement, and of characters of their bodies. */
@@ -29,6 +40,7 @@ export const deliveredColumns = [
   'about',
   'body_bytes',
   'set_aside',
+  'held',
 ] as const;
 
 type DeliveredRow = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]>;
@@ -38,11 +50,15 @@ export type DeliveredMatch = DeliveredRow & {
   enriching: boolean;
 };
 
-export const firstState = ({
+export function firstState({
   set_aside,
   enriching,
-}: Pick<DeliveredMatch, 'set_aside' | 'enriching'>): DeliveryState =>
-  set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
+  held,
+}: Pick<DeliveredMatch, 'set_aside' | 'enriching' | 'held'>): DeliveryState {
+  if (set_aside !== null) return 'quarantined';
+  if (enriching) return 'enriching';
+  return held === 1 ? 'held' : 'pending';
+}
 
 /**
  * Returns the origin of matches that were found while following the chain. `incarnation` increases
@@ -200,6 +216,7 @@ export async function insertMatches(
     origin,
     state,
     known,
+    unverified,
     now,
     ...given
   }: {
@@ -209,6 +226,7 @@ export async function insertMatches(
     state: 'frozen' | 'confirmed';
     matches: readonly NewMatch[];
     known: readonly KnownMatch[];
+    unverified: Unverified | undefined;
     now: number;
   },
 ): Promise<DeliverySummary[]> {
@@ -218,19 +236,28 @@ export async function insertMatches(
     known.flatMap((each) => (each.origin === origin ? [`${each.stream_id} ${each.part}`] : [])),
   );
   const matches = given.matches.filter(({ streamId, part }) => !isKnown.has(`${streamId} ${part}`));
+  const marks = {
+    unverified: unverified?.codes.join(', ') ?? null,
+    witnesses: unverified?.witnesses ?? null,
+  };
+  const isHolding = await readHolding(trx, engine, matches, unverified);
   const created: DeliverySummary[] = [];
   const charactersOf = ({ bodyHead, bodyTail }: NewMatch): number =>
     bodyHead.length + bodyTail.length;
   for (const chunk of chunksOf(matches, charactersOf)) {
-    const rows = chunk.map(toMatchRow);
+    const rows = chunk.map((match) => ({
+      ...toMatchRow(match),
+      held: isHolding.has(match.streamId) ? 1 : 0,
+    }));
     const insertRows = (): CompiledQuery<unknown> =>
       sql`
         insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
           origin, state, tag, logs, transactions, internal_transactions, about, enrichment,
-          set_aside, body_head, body_tail, body_bytes, created_at)
+          set_aside, unverified, witnesses, held, body_head, body_tail, body_bytes, created_at)
         select id, stream_id, ${chain}, ${block.number}, ${block.hash}, ${place.block_day}, part,
           parts, ${origin}, ${state}, tag, logs, transactions, internal_transactions, about,
-          enrichment, set_aside, body_head, body_tail, body_bytes, ${now}
+          enrichment, set_aside, ${marks.unverified}, ${marks.witnesses}, held, body_head,
+          body_tail, body_bytes, ${now}
         from ${engine.rows(rows, matchColumns)} as wanted`.compile(trx);
     const delivered = rows.filter((_, n) => phase === 'confirmed' || chunk[n]!.deliver === 'both');
     let deliveries: NewDeliveries | undefined;
@@ -271,6 +298,7 @@ const matchColumns = {
   about: 'text',
   enrichment: 'text',
   set_aside: 'text',
+  held: 'bigint',
   body_head: 'text',
   body_tail: 'text',
   body_bytes: 'bigint',
@@ -355,6 +383,37 @@ export async function deliverConfirmed(
     'confirmed',
     now,
   );
+}
+
+/** Releases these matches, and makes their held deliveries due. Returns these, oldest first. */
+export async function releaseMatches(
+  trx: Db,
+  which: Expression<SqlBool>,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const matches = await trx
+    .updateTable('match')
+    .set({ held: 0 })
+    .where(which)
+    .returning(['id', 'block_day'])
+    .execute();
+  const released: DeliverySummary[] = [];
+  for (const chunk of chunksOf(matches)) {
+    const rows = await trx
+      .updateTable('delivery')
+      .set({ state: 'pending', run_at: now, updated_at: now })
+      .where('block_day', 'in', [...new Set(chunk.map((match) => match.block_day))])
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      .where('state', '=', 'held')
+      .returning(deliveryColumns)
+      .execute();
+    released.push(...rows.map(toDeliverySummary));
+  }
+  return released.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Returns the matches of streams that are not deleted. */

@@ -13,6 +13,7 @@ import type { BlockHeader } from './contract.ts';
 import {
   LIVE_ORIGINS,
   type DeliveredMatch,
+  type KnownMatch,
   chunksOf,
   deliveredColumns,
   firstState,
@@ -56,12 +57,15 @@ export async function orphanMatches(
         'in',
         chunk.map((match) => match.id),
       )
-      .where('state', 'in', ['enriching', 'pending'])
+      .where('state', 'in', ['enriching', 'held', 'pending'])
       .returning(deliveryColumns)
       .execute();
     cancelled.push(...rows.map(toDeliverySummary));
   }
-  return { orphaned: orphaned.map((match) => ({ ...match, enriching: false })), cancelled };
+  return {
+    orphaned: orphaned.map((match) => ({ ...match, enriching: false, held: 0 })),
+    cancelled,
+  };
 }
 
 /**
@@ -131,6 +135,7 @@ export async function returnMatches(
     .where('state', '=', 'orphaned')
     .where('origin', 'like', LIVE_ORIGINS)
     .execute();
+  if (orphaned.length === 0) return [];
   const streams = await readStreamsOf(trx, orphaned);
   const newest = new Map<string, (typeof orphaned)[number]>();
   for (const match of orphaned) {
@@ -245,4 +250,43 @@ async function announceAgain(
       )
     : [];
   return [...obsolete.map(toDeliverySummary), ...announced];
+}
+
+/**
+ * Deletes the held matches of a block that left the chain and now returns, because the new reading
+ * of the block replaces content that was never sent. Keeps matches with deliveries that have ended.
+ * Returns the other matches in `known`.
+ */
+export async function forgetHeld(
+  trx: Db,
+  chain: string,
+  block: BlockHeader,
+  known: readonly KnownMatch[],
+): Promise<readonly KnownMatch[]> {
+  const day = toBlockDay(block.timestamp);
+  const { rows: held } = await sql<KnownMatch & { id: string }>`
+    select id, stream_id, part, origin, state from match
+    where chain = ${chain} and block_hash = ${block.hash} and block_day = ${day}
+      and held = 1 and state = 'orphaned' and origin like ${LIVE_ORIGINS}
+      and not exists (select 1 from delivery where delivery.match_id = match.id
+        and delivery.block_day = ${day} and delivery.state <> 'cancelled')`.execute(trx);
+  if (held.length === 0) return known;
+  const ids = held.map(({ id }) => id);
+  await trx
+    .deleteFrom('delivery')
+    .where('block_day', '=', day)
+    .where('match_id', 'in', ids)
+    .execute();
+  await trx
+    .deleteFrom('match_transaction')
+    .where('block_day', '=', day)
+    .where('match_id', 'in', ids)
+    .execute();
+  await trx.deleteFrom('match').where('block_day', '=', day).where('id', 'in', ids).execute();
+  const isHeld = (each: KnownMatch): boolean =>
+    held.some(
+      ({ stream_id: streamId, part, origin }) =>
+        streamId === each.stream_id && part === each.part && origin === each.origin,
+    );
+  return known.filter((each) => !isHeld(each));
 }

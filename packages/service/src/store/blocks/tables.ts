@@ -73,6 +73,15 @@ interface MatchTable {
   enrichment: string | null;
   /** Why the match cannot be sent; null otherwise. */
   set_aside: string | null;
+  /**
+   * Codes of what the evidence for the block does not cover, as in the header of its webhooks; null
+   * if the block is verified.
+   */
+  unverified: string | null;
+  /** Number of operators whose nodes returned the unverified block; null if it is verified. */
+  witnesses: number | null;
+  /** 1 while the deliveries of the match are held, because its stream holds unverified blocks. */
+  held: number;
   /** The body without the values of `confirmed` and `retries`, which `joinBody` adds. */
   body_head: string;
   body_tail: string;

@@ -45,7 +45,7 @@ export async function listTimelines(
       match.block_hash as hash,
       count(distinct match.id) as matches,
       count(*) filter (where delivery.state = 'succeeded') as delivered,
-      count(*) filter (where delivery.state in ('enriching', 'pending', 'leased')) as waiting,
+      count(*) filter (where delivery.state in ('enriching', 'held', 'pending', 'leased')) as waiting,
       count(*) filter (where delivery.state in ('failed', 'quarantined')) as failed,
       count(*) filter (where delivery.state = 'cancelled') as cancelled,
       count(distinct match.id) filter (where match.state <> 'confirmed') as open,

@@ -1,9 +1,15 @@
-/** Records blocks that were accepted unverified or searched by range. */
+/** Records blocks that were accepted unverified or searched by range, and decides which are held. */
 import type { Kysely } from 'kysely';
-import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
+import {
+  type BlockRange,
+  type UnverifiedBlocks,
+  type UnverifiedRange,
+  UNVERIFIED_CODES,
+} from '@sluice/kit/contract';
+import type { Engine } from '../engine/engine.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
-import type { Unverified } from './contract.ts';
+import type { NewMatch, Unverified } from './contract.ts';
 
 /**
  * Number of newest ranges kept per chain and stream. Ranges for all streams of a chain are counted
@@ -15,6 +21,33 @@ const RANGES = 1_000;
  * and `listUnverified` omits them.
  */
 const BY_RANGE = 'by range';
+
+/** Number of operators whose nodes must return the same unverified block, so that it is not held. */
+const WITNESSES = 2;
+
+export const isWitnessed = ({ witnesses }: Pick<Unverified, 'witnesses'>): boolean =>
+  witnesses >= WITNESSES;
+
+/** Reads the stored codes of a match, which are also the value of its webhooks' header. */
+export const readCodes = (stored: string | null): string[] => stored?.split(', ') ?? [];
+
+/** Returns the ids of the streams whose matches in this block must be held. */
+export async function readHolding(
+  trx: Db,
+  engine: Engine,
+  matches: readonly NewMatch[],
+  unverified: Unverified | undefined,
+): Promise<ReadonlySet<string>> {
+  if (unverified === undefined || isWitnessed(unverified) || matches.length === 0) return new Set();
+  let query = trx
+    .selectFrom('stream')
+    .select('id')
+    .where('id', 'in', [...new Set(matches.map(({ streamId }) => streamId))])
+    .where('hold_unverified', '=', 1);
+  // A change of the setting, which releases held deliveries, must wait until these are written.
+  if (engine.name === 'postgres') query = query.forShare();
+  return new Set((await query.execute()).map(({ id }) => id));
+}
 
 /** Records an unverified block, unless it is already recorded with these codes. */
 export const recordUnverified = (
@@ -165,7 +198,10 @@ export async function listUnverified(
   return new Map(
     [...found].map(([chain, ranges]) => [
       chain,
-      ranges.map(({ from_block: from, to_block: to, reason }) => ({ from, to, reason })),
+      ranges.map(({ from_block: from, to_block: to, reason }) => ({
+        ...{ from, to },
+        codes: readCodes(reason),
+      })),
     ]),
   );
 }
@@ -207,6 +243,36 @@ export async function readUnverified(
 ): Promise<UnverifiedBlocks | null> {
   const ranges = (await listUnverified(db, [chain])).get(chain);
   if (ranges === undefined) return null;
-  const { to: latest, reason } = ranges.reduce((a, b) => (b.to >= a.to ? b : a));
-  return { blocks: ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0), latest, reason };
+  const countOf = (some: readonly BlockRange[]): number =>
+    some.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  const known = Object.keys(UNVERIFIED_CODES);
+  const codes = [...new Set([...known, ...ranges.flatMap((range) => range.codes)])];
+  return {
+    blocks: countOf(ranges),
+    latest: Math.max(...ranges.map(({ to }) => to)),
+    byCode: Object.fromEntries(
+      codes
+        .map(
+          (code) => [code, countOf(ranges.filter((range) => range.codes.includes(code)))] as const,
+        )
+        .filter(([, blocks]) => blocks > 0),
+    ),
+  };
+}
+
+/** Returns the codes of the committed block at this height; empty if it is verified. */
+export async function readUnverifiedCodes(
+  db: Kysely<Tables>,
+  chain: string,
+  number: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('unverified')
+    .select('reason')
+    .where('chain', '=', chain)
+    .where('reason', '!=', BY_RANGE)
+    .where('from_block', '<=', number)
+    .where('to_block', '>=', number)
+    .execute();
+  return [...new Set(rows.flatMap(({ reason }) => readCodes(reason)))];
 }

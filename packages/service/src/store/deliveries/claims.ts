@@ -140,7 +140,8 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
               and not exists (select 1 from delivery as other
                 where ${open('other.block_day')} and other.stream_id = delivery.stream_id
                   and other.id < delivery.id
-                  and other.ordered = 1 and other.state in ('enriching', 'pending', 'leased'))))
+                  and other.ordered = 1
+                  and other.state in ('enriching', 'held', 'pending', 'leased'))))
             ${notStreams.length === 0 ? sql`` : sql`and stream.id not in (${sql.join(notStreams)})`}
           order by run_at limit 1 ${
             engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
@@ -195,7 +196,7 @@ async function lease(
   if (rows.length === 0) return [];
   const matches = await trx
     .selectFrom('match')
-    .select(['id', 'state', 'body_head', 'body_tail', 'part', 'parts', 'origin'])
+    .select(['id', 'state', 'body_head', 'body_tail', 'part', 'parts', 'origin', 'unverified'])
     .where(open('block_day'))
     .where(
       sql<boolean>`id in (select id from ${listed(rows.map((row) => ({ id: row.match_id })))} as asked)`,
@@ -257,6 +258,7 @@ async function lease(
     part: match.part,
     parts: match.parts,
     origin: row.replay_id === null ? originOf(match.origin) : 'replay',
+    unverified: match.unverified,
     ...endpoint,
     waitMs: waitOf.get(row.id) ?? 0,
   }));

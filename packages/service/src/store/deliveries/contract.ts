@@ -1,21 +1,24 @@
 /**
  * Deliveries and their attempts. A delivery changes state only in these ways:
  *
- *     enriching ──its body is complete──▶ pending
+ *     enriching ──its body is complete──▶ pending, or held if its match is held
+ *     held ──its block was confirmed, or an operator released it──▶ pending
  *     enriching ──its body cannot be completed──▶ quarantined ──replay──▶ enriching
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease expired
  *        └─────────────────┘
  *     leased ──its isolated process died, or it lost ten leases──▶ quarantined
  *     leased ──the ledger rejected its outcome──▶ quarantined
- *     pending ──stop──▶ failed
- *     succeeded | failed | quarantined ──replay──▶ pending
- *     enriching | pending ──its match was orphaned, or its stream was deleted──▶ cancelled
+ *     held | pending ──stop──▶ failed
+ *     succeeded | failed | quarantined ──replay──▶ pending, or held if its match is held
+ *     enriching | held | pending ──its match was orphaned, or its stream was deleted──▶ cancelled
  *     pending ──it is a removal webhook whose block returned──▶ cancelled
  *     leased ──its retry is no longer needed──▶ cancelled
  *     cancelled ──its block returned──▶ enriching | pending
  *
- * A delivery starts as `enriching` or `pending`, or as `quarantined` if its match cannot be sent.
+ * A delivery starts as `enriching`, `held` or `pending`, or as `quarantined` if its match cannot be
+ * sent. A match is held if its block is unverified, fewer than two witnesses returned it, and its
+ * stream holds such blocks.
  */
 import type {
   AttemptParts,
@@ -57,6 +60,8 @@ export interface ClaimedDelivery {
   part: number;
   parts: number;
   origin: WebhookOrigin;
+  /** Codes of the unverified block, separated by `, `; null if the block is verified. */
+  unverified: string | null;
   /**
    * Whether the delivery is a probe: its stream is in `error`, and the delivery tests whether the
    * receiver responds again.
@@ -176,6 +181,8 @@ export interface DeliveryReads {
    * Returns the creation time of the oldest delivery, in Unix milliseconds; null if there is none.
    */
   readOldestDelivery(): Promise<number | null>;
+  /** Returns the number of held deliveries of each chain that has some. */
+  countHeld(): Promise<Record<string, number>>;
   /** Returns whether `claimSuspect` may find a delivery. */
   hasDueSuspect(): Promise<boolean>;
   /**
@@ -251,7 +258,7 @@ export interface DeliveryWrites {
 export interface HistoryWrites {
   /**
    * Replays a delivery, or retries it at once if it is pending, and ends a back-off that was caused
-   * by failures. A delivery that is enriching, leased or canceled, or that cannot be sent, does not
+   * by failures. A delivery that is enriching, held, leased or canceled, or that cannot be sent, does not
    * change. Returns the delivery before and after; undefined if the stream is deleted or has no
    * such delivery.
    */
@@ -259,6 +266,12 @@ export interface HistoryWrites {
     streamId: string,
     id: string,
   ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
-  /** Stops a pending delivery and marks it as failed. Returns undefined if it is not pending. */
+  /** Stops a pending or held delivery and marks it as failed. Returns undefined if it is neither. */
   stopDelivery(id: string): Promise<DeliverySummary | undefined>;
+  /**
+   * Releases a held delivery, together with all deliveries of its stream in its block, also those
+   * that are created later. Returns the released deliveries, oldest first; undefined if the
+   * delivery is not held.
+   */
+  releaseDelivery(id: string): Promise<DeliverySummary[] | undefined>;
 }

@@ -1,6 +1,7 @@
 /** Reads deliveries with their attempts and bodies, and due deliveries. */
 import { type Kysely, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
+import { readCodes } from '../blocks/unverified.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import type { Tables } from '../engine/tables.ts';
 import { readEnrichingSince } from '../enrichment/enrichReads.ts';
@@ -56,7 +57,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         .innerJoin('match', 'match.id', 'delivery.match_id')
         .innerJoin('stream', 'stream.id', 'delivery.stream_id')
         .select(deliveryColumns.map((column) => `delivery.${column}` as const))
-        .select(['match.block_hash', 'stream.webhook_url'])
+        .select(['match.block_hash', 'match.unverified', 'match.witnesses', 'stream.webhook_url'])
         .select('delivery.fast_retried')
         .where('delivery.id', '=', id)
         .executeTakeFirst();
@@ -80,6 +81,8 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         pair: pair === undefined ? null : toDeliverySummary(pair),
         fastRetried: row.fast_retried === 1,
         blockHash: row.block_hash,
+        unverified: readCodes(row.unverified),
+        witnesses: row.witnesses,
         webhookUrl: row.webhook_url,
         attemptList: attempts.map((attempt) => ({
           number: attempt.number,
@@ -117,6 +120,14 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
           and stream.status = 'active' and stream.deleted_at is null limit 1`.execute(db);
       return rows.length > 0;
+    },
+
+    async countHeld() {
+      const { open } = await readMoment(engine, db);
+      const { rows } = await sql<{ chain: string; n: number }>`
+        select chain, count(*) as n from delivery
+        where ${open('block_day')} and state = 'held' group by chain`.execute(db);
+      return Object.fromEntries(rows.map(({ chain, n }) => [chain, n]));
     },
 
     async readOldestDue() {

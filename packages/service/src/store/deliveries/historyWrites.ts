@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
-import { type Engine, readMoment } from '../engine/engine.ts';
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import { releaseMatches } from '../blocks/matches.ts';
+import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../replays/replayWrites.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import { countFinished } from '../stats/statWrites.ts';
@@ -66,13 +67,32 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           })
           .where(open('block_day'))
           .where('id', '=', id)
-          .where('state', '=', 'pending')
+          .where('state', 'in', ['held', 'pending'])
           .returning(deliveryColumns)
           .executeTakeFirst();
         if (row === undefined) return undefined;
         const stopped = toDeliverySummary(row);
         await countFinished(trx, engine, [stopped], open, 1);
         return stopped;
+      });
+    },
+
+    async releaseDelivery(id) {
+      return db.transaction().execute(async (trx) => {
+        const row = await trx
+          .selectFrom('delivery')
+          .innerJoin('match', 'match.id', 'delivery.match_id')
+          .select(['match.stream_id', 'match.chain', 'match.block_hash'])
+          .where('delivery.id', '=', id)
+          .where('delivery.state', '=', 'held')
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        const { stream_id: streamId, chain, block_hash: hash } = row;
+        return releaseMatches(
+          trx,
+          sql<SqlBool>`chain = ${chain} and block_hash = ${hash} and stream_id = ${streamId}`,
+          await readNow(engine, trx),
+        );
       });
     },
   };

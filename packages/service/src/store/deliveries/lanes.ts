@@ -44,7 +44,7 @@ export const LANES_AT_ONCE = 64;
  * Starts a statement with the table `lane`: the streams that have a delivery in this state,
  * followed by a null row. Takes one index seek per stream.
  */
-export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
+export const lanesIn = (state: 'pending' | 'held' | 'enriching', open: DayFilter) => sql`
   with recursive lane(id) as (
     select min(stream_id) from delivery where ${open('block_day')} and state = ${sql.lit(state)}
     union all
@@ -220,7 +220,7 @@ async function findFirst(
     select id, stream_id, attempts, body_bytes,
       case when state = 'pending' and run_at <= ${now} and lost < 2 then 1 else 0 end as may_go
     from delivery where ${open('block_day')} and stream_id = ${lane.id} and ordered = 1
-      and state in ('enriching', 'pending', 'leased')
+      and state in ('enriching', 'held', 'pending', 'leased')
     order by id limit 1`.execute(trx);
   return rows[0];
 }

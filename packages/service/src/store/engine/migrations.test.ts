@@ -125,15 +125,17 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
 
     test('are repeated after a deadlock with a running process', async () => {
       const { open, db } = await firstSchema();
-      const { '0011 keys by bytes': last, ...earlier } = migrations;
-      await migrate(db, earlier);
+      const last = '0011 keys by bytes';
+      const before = (upTo: string) =>
+        Object.fromEntries(Object.entries(migrations).filter(([name]) => name < upTo));
+      await migrate(db, before(last));
       const other = open();
       await other.connection().execute(async (running) => {
         // Only the migration looks for a deadlock, so PostgreSQL ends the migration.
         await sql`begin`.execute(running);
         await sql`set local deadlock_timeout = '1h'`.execute(running);
         await sql`lock table stream in access share mode`.execute(running);
-        const migrated = migrate(db, { ...earlier, '0011 keys by bytes': last! });
+        const migrated = migrate(db, before(`${last}~`));
         await until('the migration waits', async () => {
           const { rows } = await sql`
             select 1 from pg_locks where relation = 'stream'::regclass and not granted`.execute(

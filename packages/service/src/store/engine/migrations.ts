@@ -691,6 +691,40 @@ const oauth2: Migration = {
   },
 };
 
+const unverifiedMatches: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .alterTable('stream')
+      .addColumn('hold_unverified', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema.alterTable('match').addColumn('unverified', 'text').execute();
+    await db.schema.alterTable('match').addColumn('witnesses', 'integer').execute();
+    await db.schema
+      .alterTable('match')
+      .addColumn('held', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema
+      .createIndex('match_held')
+      .on('match')
+      .columns(['chain', 'block_number'])
+      .where(sql.ref('held'), '=', sql.lit(1))
+      .execute();
+    await db.schema
+      .createIndex('delivery_held')
+      .on('delivery')
+      .columns(['stream_id', 'chain'])
+      .where(sql.ref('state'), '=', sql.lit('held'))
+      .execute();
+    await db.schema.dropIndex('delivery_in_order').execute();
+    await db.schema
+      .createIndex('delivery_in_order')
+      .on('delivery')
+      .columns(['stream_id', 'id'])
+      .where(sql<boolean>`ordered = 1 and state in ('enriching', 'held', 'pending', 'leased')`)
+      .execute();
+  },
+};
+
 /**
  * The text columns of all indexes, except `block_day`, which cannot change because it partitions
  * tables; its digits have the same order in every locale.
@@ -754,6 +788,7 @@ export const migrations: Record<string, Migration> = {
   '0009 added urls': addedUrls,
   '0010 oauth2': oauth2,
   '0011 keys by bytes': keysByBytes,
+  '0012 unverified matches': unverifiedMatches,
 };
 
 /** Table with the names of the applied migrations. */

@@ -86,6 +86,7 @@ const waits = (name: string) => sql<SqlBool>`
   exists (select 1 from ${partOf('delivery', name)} where state = 'pending')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'leased')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'enriching')
+  or exists (select 1 from ${partOf('delivery', name)} where state = 'held')
   or exists (select 1 from ${partOf('match', name)} where state = 'frozen')`;
 
 /** Updates whether the partition is open, and returns whether it is. */
@@ -126,6 +127,7 @@ const survivors = (name: string, ages: Ages) =>
       sql`state = 'pending'`,
       sql`state = 'leased'`,
       sql`state = 'enriching'`,
+      sql`state = 'held'`,
       sql`last_error is not null and state in ('failed', 'quarantined')
         and id >= ${ages.undelivered}`,
     ].map((which) => sql`select * from ${partOf('delivery', name)} where ${which}`),

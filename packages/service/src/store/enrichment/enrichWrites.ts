@@ -1,4 +1,4 @@
-import type { DeliverySummary } from '@sluice/kit/contract';
+import type { DeliveryState, DeliverySummary } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { holdsLease } from '../upkeep/leases.ts';
@@ -86,7 +86,9 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
         const rows = await trx
           .updateTable('delivery')
           .set((eb) => {
-            const ofMatch = <Column extends 'body_bytes' | 'about' | 'set_aside'>(column: Column) =>
+            const ofMatch = <Column extends 'body_bytes' | 'about' | 'set_aside' | 'held'>(
+              column: Column,
+            ) =>
               eb
                 .selectFrom('match')
                 .select(`match.${column}`)
@@ -94,7 +96,10 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
                 .whereRef('match.block_day', '=', 'delivery.block_day')
                 .where(open('match.block_day'));
             return {
-              state,
+              state:
+                state === 'quarantined'
+                  ? state
+                  : sql<DeliveryState>`case ${ofMatch('held')} when 1 then 'held' else 'pending' end`,
               run_at: now,
               updated_at: now,
               body_bytes: ofMatch('body_bytes'),

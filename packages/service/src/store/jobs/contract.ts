@@ -13,6 +13,8 @@ export interface JobReads {
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
   /** Returns a summary of the chain's unverified blocks; null if there are none. */
   readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
+  /** Returns the codes of the committed block at this height; empty if it is verified. */
+  readUnverifiedCodes(chain: string, number: number): Promise<string[]>;
   readJob(id: string): Promise<Job | undefined>;
   /** Lists jobs, newest first. */
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
@@ -69,5 +71,7 @@ export interface JobWrites {
     requestId: string;
     isConfirmed: boolean;
     matches: readonly NewMatch[];
+    /** What the evidence does not cover; undefined if the block is verified. */
+    unverified?: Unverified | undefined;
   }): Promise<DeliverySummary[]>;
 }

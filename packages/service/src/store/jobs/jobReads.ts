@@ -3,13 +3,14 @@ import { readCoverage } from '../blocks/coverage.ts';
 import { toJob } from '../rows.ts';
 import type { JobReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
-import { readUnverified } from '../blocks/unverified.ts';
+import { readUnverified, readUnverifiedCodes } from '../blocks/unverified.ts';
 
 /** Reads backfill jobs, coverage and unverified blocks. */
 export function createJobReads(db: Kysely<Tables>): JobReads {
   return {
     readCoverage: (streamId) => readCoverage(db, streamId),
     readUnverified: (chain) => readUnverified(db, chain),
+    readUnverifiedCodes: (chain, number) => readUnverifiedCodes(db, chain, number),
 
     async readJob(id) {
       const row = await db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst();

@@ -117,6 +117,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
               origin,
               state: 'confirmed',
               matches,
+              unverified,
               known: await selectKnown(trx, chain, block, origin).execute(),
               now,
             })),
@@ -126,7 +127,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
       });
     },
 
-    async commitManual({ chain, block, requestId, isConfirmed, matches }) {
+    async commitManual({ chain, block, requestId, isConfirmed, matches, unverified }) {
       const origin = `manual:${requestId}`;
       return db.transaction().execute(async (trx) => {
         await engine.openDay(trx, toBlockDay(block.timestamp));
@@ -136,6 +137,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           origin,
           state: isConfirmed ? 'confirmed' : 'frozen',
           matches,
+          unverified,
           known: await selectKnown(trx, chain, block, origin).execute(),
           now: await readNow(engine, trx),
         });

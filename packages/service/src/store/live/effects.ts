@@ -98,6 +98,8 @@ const EFFECTS: Effects = {
     signals: (answer) => (answer?.after.state === 'pending' ? ['deliveries'] : []),
     events: (answer) => (answer === undefined ? [] : deliveriesOf([answer.after])),
   },
+  releaseDelivery: { signals: ifAny, events: deliveriesOf },
+  confirmUnverified: { signals: ifAny, events: deliveriesOf },
   stopDelivery: { events: (stopped) => deliveriesOf(stopped && [stopped]) },
   advanceReplay: { events: deliveriesOf },
   completeEnrichments: { signals: ifAny, events: deliveriesOf },

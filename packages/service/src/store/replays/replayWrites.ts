@@ -38,13 +38,15 @@ export async function takeUpAgain(
 }
 
 /**
- * Expression for the state of a replayed delivery: `enriching` if its body is not complete,
- * otherwise `pending`.
+ * Expression for the state of a replayed delivery: `enriching` if its body is not complete, `held`
+ * if its match is held, otherwise `pending`.
  */
-export const REPLAYED_STATE = sql<'enriching' | 'pending'>`
-  case when exists (
-    select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
-      and match.enrichment is not null) then 'enriching' else 'pending' end`;
+export const REPLAYED_STATE = sql<'enriching' | 'held' | 'pending'>`
+  coalesce((
+    select case when match.enrichment is not null then 'enriching'
+      when match.held = 1 then 'held' else 'pending' end
+    from match where match.id = delivery.match_id and match.block_day = delivery.block_day),
+    'pending')`;
 
 /** Writes bulk replays, which send many deliveries again. */
 export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {

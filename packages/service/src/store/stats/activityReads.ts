@@ -93,6 +93,13 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
             .as('enriching'),
           eb
             .selectFrom('delivery')
+            .select(({ fn }) => fn.countAll<number>().as('n'))
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .where('delivery.state', '=', 'held')
+            .where(open('delivery.block_day'))
+            .as('held'),
+          eb
+            .selectFrom('delivery')
             .select('created_at')
             .whereRef('delivery.stream_id', '=', 'stream.id')
             .orderBy('id', 'desc')
@@ -130,7 +137,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         const ofDay = (metric: string): number => sumOf(its, (each) => each === metric);
         return {
           streamId: stream.id,
-          queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
+          queue: (stream.pending ?? 0) + (stream.enriching ?? 0) + (stream.held ?? 0),
           delivered24h: ofDay('delivered'),
           redelivered24h: ofDay('redelivered'),
           failedAttempts24h: ofDay('failed_attempts'),

@@ -10,6 +10,7 @@ import type {
   StreamLimits,
   StreamStatus,
   StreamChangeKind,
+  UnverifiedMode,
 } from '@sluice/kit/contract';
 
 /** Options of an EVM stream: what it matches, and what its webhooks contain. */
@@ -56,10 +57,11 @@ export const DEFAULT_LIMITS: StreamLimits = {
 
 export const DEFAULT_DELIVERY: Pick<
   EvmStreamDraft,
-  'deliver' | 'notifyRemoved' | 'headers' | 'oauth2' | 'limits'
+  'deliver' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
 > = {
   deliver: 'both',
   notifyRemoved: false,
+  unverified: 'send',
   headers: {},
   oauth2: null,
   limits: DEFAULT_LIMITS,
@@ -107,6 +109,8 @@ export interface EvmStreamDraft extends AnyStreamDraft {
   deliver: DeliverMode;
   /** Whether to send removal webhooks when a block leaves the chain. */
   notifyRemoved: boolean;
+  /** Whether webhooks of unverified blocks are sent at once or held. */
+  unverified: UnverifiedMode;
 }
 
 export interface AptosStreamDraft extends AnyStreamDraft {

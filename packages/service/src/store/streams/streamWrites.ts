@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { StreamLimits } from '@sluice/kit/contract';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { StreamLimits, UnverifiedMode } from '@sluice/kit/contract';
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
+import { releaseMatches } from '../blocks/matches.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, type Moment, readMoment, readNow, retryDeadlocks } from '../engine/engine.ts';
 import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
@@ -64,6 +65,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
             options: JSON.stringify(draft.options),
             deliver: draft.family === 'evm' ? draft.deliver : 'both',
             notify_removed: draft.family === 'evm' && draft.notifyRemoved ? 1 : 0,
+            hold_unverified: draft.family === 'evm' ? toHold(draft.unverified) : 0,
             headers: JSON.stringify(draft.headers),
             oauth2: toOAuth2Value(draft.oauth2),
             ...toLimitValues(draft.limits),
@@ -99,6 +101,9 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         async (trx, now, { status, chainIds }) => {
           if (note !== undefined) await recordStreamChange(trx, id, note, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
+          if ('unverified' in patch && patch.unverified === 'send') {
+            await releaseMatches(trx, sql<SqlBool>`stream_id = ${id} and held = 1`, now);
+          }
           if (patch.chainIds === undefined) return;
           await beginCoverage(trx, id, chainIds);
           if (status === 'paused' || status === 'terminated') {
@@ -159,10 +164,10 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
 }
 
 /**
- * States of queued deliveries, in the order of cancellation: a delivery can change from `enriching`
- * to `pending`, but never back.
+ * States of queued deliveries, in the order of cancellation: a delivery can change to a later one,
+ * but never back.
  */
-const WAITING = ['enriching', 'pending'] as const;
+const WAITING = ['enriching', 'held', 'pending'] as const;
 /**
  * Maximum number of deliveries per statement. It is low because on SQLite, each delivery is on a
  * different page if there are many streams.
@@ -198,6 +203,8 @@ async function cancelSome(
 const toOAuth2Value = (oauth2: StreamRecord['oauth2']): string | null =>
   oauth2 === null ? null : JSON.stringify(oauth2);
 
+const toHold = (mode: UnverifiedMode | undefined): number => Number(mode === 'hold');
+
 const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({
   max_in_flight: maxInFlight,
   max_per_second: maxPerSecond,
@@ -207,7 +214,7 @@ const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits)
 /** Copies the stream's new strict-order setting to its queued deliveries. */
 async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
   // Uses one statement per state, because each state has its own partial index.
-  for (const state of ['enriching', 'pending', 'leased']) {
+  for (const state of ['enriching', 'held', 'pending', 'leased']) {
     await sql`
       update delivery set ordered = ${Number(strictOrder)}
       where stream_id = ${streamId} and state = ${sql.lit(state)}
@@ -229,5 +236,6 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
     ...(patch.limits !== undefined && toLimitValues(patch.limits)),
     ...('deliver' in patch && { deliver: patch.deliver }),
     ...('notifyRemoved' in patch && { notify_removed: Number(patch.notifyRemoved) }),
+    ...('unverified' in patch && { hold_unverified: toHold(patch.unverified) }),
   };
 }

@@ -25,6 +25,8 @@ interface StreamTable {
   deliver: DeliverMode;
   /** 1 if removal webhooks are sent for blocks that left the chain. */
   notify_removed: number;
+  /** 1 if deliveries of unverified blocks are held until a second witness confirms the block. */
+  hold_unverified: number;
   /**
    * JSON object of the custom headers of each webhook, with values that `sealedEndpoints.ts` has
    * encrypted.

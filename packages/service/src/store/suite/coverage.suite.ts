@@ -105,17 +105,22 @@ export function testCoverage(tools: StoreTools): void {
         to: 105,
         holes: [],
         unverified: [
-          { from: 101, to: 102, reason: gap },
-          { from: 104, to: 104, reason: gap },
-          { from: 105, to: 105, reason: 'receipts, bloom' },
+          { from: 101, to: 102, codes: [gap] },
+          { from: 104, to: 104, codes: [gap] },
+          { from: 105, to: 105, codes: ['receipts', 'bloom'] },
         ],
         byRange: [],
       });
       expect(await tools.store.readUnverified(chain.chain)).toEqual({
         blocks: 4,
         latest: 105,
-        reason: 'receipts, bloom',
+        byCode: { bloom: 1, receipts: 1, [gap]: 3 },
       });
+      expect(await tools.store.readUnverifiedCodes(chain.chain, 105)).toEqual([
+        'receipts',
+        'bloom',
+      ]);
+      expect(await tools.store.readUnverifiedCodes(chain.chain, 103)).toEqual([]);
     });
 
     test('are removed by reorgs and chain restarts', async () => {
@@ -126,7 +131,7 @@ export function testCoverage(tools: StoreTools): void {
         if (n === 1) ancestor = chain.tip();
       }
       await chain.rewind(ancestor);
-      const left = { blocks: 2, latest: ancestor.number, reason: gap };
+      const left = { blocks: 2, latest: ancestor.number, byCode: { [gap]: 2 } };
       expect(await tools.store.readUnverified(chain.chain)).toEqual(left);
       await chain.commit(chain.next(), []);
       expect(await tools.store.readUnverified(chain.chain)).toEqual(left);
@@ -195,7 +200,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await deliveriesOf(streamId)).toHaveLength(1);
       expect((await tools.store.readCoverage(streamId))[0]).toMatchObject({
         ...{ from: 10, to: 13 },
-        unverified: [{ from: 11, to: 11, reason: 'receipts' }],
+        unverified: [{ from: 11, to: 11, codes: ['receipts'] }],
       });
     });
 

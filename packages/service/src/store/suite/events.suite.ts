@@ -201,6 +201,7 @@ export const CHAIN_HEALTH = {
     confirmations: 2,
     confirmedUpTo: 5,
     proof: null,
+    trust: null,
     providers: [],
     progress: null,
   },

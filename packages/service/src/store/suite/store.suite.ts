@@ -12,6 +12,7 @@ import { testRemovedBlocks } from './removedBlocks.suite.ts';
 import { testRetries } from './retries.suite.ts';
 import { testRules } from './rules.suite.ts';
 import { testStreams } from './streams.suite.ts';
+import { testUnverified } from './unverified.suite.ts';
 import { useStore } from './storeTools.test-only.ts';
 
 export function testStore(open: () => Promise<Store>): void {
@@ -28,4 +29,5 @@ export function testStore(open: () => Promise<Store>): void {
   testEnrichment(tools);
   testDeliveries(tools);
   testRetries(tools);
+  testUnverified(tools);
 }

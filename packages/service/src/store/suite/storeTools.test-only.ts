@@ -109,6 +109,7 @@ export function useStore(open: () => Promise<Store>) {
         matches: NewMatch[],
         confirmations = 2,
         codes: readonly UnverifiedCode[] = [],
+        witnesses = 1,
       ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
         const result = await store.commitBlock({
@@ -119,7 +120,7 @@ export function useStore(open: () => Promise<Store>) {
           confirmUpTo: block.number - confirmations,
           windowBlocks: 256,
           matches,
-          unverified: codes.length === 0 ? undefined : { codes, witnesses: 1, isUncertain: false },
+          unverified: codes.length === 0 ? undefined : { codes, witnesses, isUncertain: false },
         });
         if (result.outcome === 'committed') tip = block;
         return result;

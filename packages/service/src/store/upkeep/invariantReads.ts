@@ -192,12 +192,16 @@ async function scanDeliveries(trx: Db, engine: Engine, scan: InvariantScan): Pro
             then 'succeeded without a 2xx'
           when delivery.state in ('failed', 'quarantined') and last_error is null
             then 'failed or quarantined without a reason'
-          when delivery.state in ('enriching', 'pending', 'leased') and match.id is null
+          when delivery.state in ('enriching', 'held', 'pending', 'leased') and match.id is null
             then 'without a match'
           when delivery.state = 'enriching' and match.enrichment is null
             then 'waits for enrichment although its body is complete'
-          when delivery.state in ('pending', 'leased') and match.enrichment is not null
+          when delivery.state in ('held', 'pending', 'leased') and match.enrichment is not null
             then 'due before its body is complete'
+          when delivery.state = 'held' and match.held = 0
+            then 'held although its match is released'
+          when delivery.state in ('pending', 'leased') and match.held = 1
+            then 'due although its match is held'
         end as wrong
       from delivery left join match on match.id = delivery.match_id
         and match.block_day = delivery.block_day

@@ -29,7 +29,7 @@ export const isExpired =
       eb.and([eb('id', '<', delivered), eb('state', 'in', ['succeeded', 'cancelled'] as const)]),
       eb.and([
         eb('id', '<', undelivered),
-        eb('state', 'in', ['enriching', 'pending', 'failed', 'quarantined'] as const),
+        eb('state', 'in', ['enriching', 'held', 'pending', 'failed', 'quarantined'] as const),
       ]),
     ]);
 

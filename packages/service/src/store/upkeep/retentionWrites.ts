@@ -127,7 +127,7 @@ export function createRetentionWrites(
           await deleteBare(trx, position, last, aged.delivered);
           sum.deliveries += ids.length;
           sum.undelivered += deliveries.filter(
-            ({ state }) => state === 'enriching' || state === 'pending',
+            ({ state }) => state === 'enriching' || state === 'held' || state === 'pending',
           ).length;
           const ended = performance.now();
           if (end === undefined || ended >= until) return { ...sum, next: end };

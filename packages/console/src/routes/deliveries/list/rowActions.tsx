@@ -1,11 +1,7 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import {
-  deliveryBodyQuery,
-  deliveryQuery,
-  replayMutation,
-} from '../../../data/queries/delivery.ts';
+import { deliveryBodyQuery, deliveryQuery, sendMutation } from '../../../data/queries/delivery.ts';
 import { formatClock } from '../../../ui/text/format.ts';
 import type { DeliveriesSearch } from '../../../data/search.ts';
 import { isolated } from '../../../words/names.ts';
@@ -39,7 +35,7 @@ export function useRowActions({
 }): { list: React.ReactNode; problems: React.ReactNode } {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const send = useMutation(replayMutation(queryClient));
+  const send = useMutation(sendMutation(queryClient));
   const copyCurl = useMutation({
     mutationFn: async (id: string): Promise<void> => {
       const [{ webhookUrl }, body] = await Promise.all([

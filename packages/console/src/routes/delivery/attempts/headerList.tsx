@@ -9,7 +9,7 @@ interface Header {
   meaning: string;
 }
 
-const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
+const headersOf = ({ id, bodyBytes, unverified }: DeliveryDetail): Header[] => [
   { name: 'content-type', value: 'application/json', meaning: '' },
   {
     name: 'content-length',
@@ -21,6 +21,15 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
     value: null,
     meaning: 'Keccak-256 of the body followed by the streams secret. Verify it over the raw body.',
   },
+  ...(unverified.length === 0
+    ? []
+    : [
+        {
+          name: 'x-sluice-unverified',
+          value: unverified.join(', '),
+          meaning: 'What the evidence for the block does not cover. Not signed.',
+        },
+      ]),
   {
     name: 'webhook-id',
     value: id,

@@ -39,6 +39,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   getNativeBalances: 'Native balances',
   deliver: 'Deliver',
   notifyRemoved: 'Removal webhooks',
+  unverified: 'Unverified blocks',
   functions: 'Functions',
   events: 'Move events',
   includePayload: 'Payloads',

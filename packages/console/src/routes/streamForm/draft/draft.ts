@@ -101,6 +101,7 @@ export interface StreamDraft {
   strictOrder: boolean;
   onlyConfirmed: boolean;
   notifyRemoved: boolean;
+  holdUnverified: boolean;
   /** Headers as `name: value`, one per line. */
   headers: string;
   oauth2: OAuth2Draft | null;
@@ -134,6 +135,7 @@ export const NEW_DRAFT: StreamDraft = {
   strictOrder: false,
   onlyConfirmed: false,
   notifyRemoved: false,
+  holdUnverified: false,
   headers: '',
   oauth2: null,
 };

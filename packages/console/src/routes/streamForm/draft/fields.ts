@@ -71,6 +71,7 @@ export function toEvmFields(draft: StreamDraft): StreamFields {
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
     deliver: draft.onlyConfirmed ? 'confirmed' : 'both',
     notifyRemoved: draft.notifyRemoved,
+    unverified: draft.holdUnverified ? 'hold' : 'send',
     ...toLimits(draft),
     headers: toHeaders(draft.headers),
     oauth2: toOAuth2(draft.oauth2),
@@ -159,6 +160,7 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
     onlyConfirmed: stream.deliver === 'confirmed',
     notifyRemoved: stream.notifyRemoved,
+    holdUnverified: stream.unverified === 'hold',
   };
 }
 

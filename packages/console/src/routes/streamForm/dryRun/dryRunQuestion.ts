@@ -28,6 +28,7 @@ export function toDryRunFields(draft: StreamDraft) {
       chainIds: _chains,
       deliver: _deliver,
       notifyRemoved: _removed,
+      unverified: _unverified,
       headers: _headers,
       oauth2: _oauth2,
       maxInFlight: _inFlight,

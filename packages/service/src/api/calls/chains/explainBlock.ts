@@ -2,6 +2,7 @@
 import type { Explanation, StreamVerdict } from '@sluice/kit/contract';
 import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls, ExplainedBlock } from '../../../chains/calls.ts';
+import type { LedgerMatch } from '../../../store/blocks/contract.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ChainReport } from '../../../store/upkeep/contract.ts';
@@ -58,9 +59,13 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     health: ChainReport | undefined,
     ref: BlockRef | undefined,
     explained: ExplainedBlock | undefined,
+    matches: readonly LedgerMatch[],
   ): Promise<BlockFacts> => {
     const committed = ref === undefined ? undefined : await store.readBlockAt(chain, ref.number);
     const [newest] = await store.listGaps({ chain, limit: 1 });
+    const isReplaced = committed !== undefined && committed.hash !== ref?.hash;
+    const ofBlock =
+      ref === undefined || isReplaced ? [] : await store.readUnverifiedCodes(chain, ref.number);
     return {
       chain,
       number: ref?.number,
@@ -69,21 +74,20 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
         newest?.kind === 'halted' && newest.endedAt === null && committed?.hash !== ref?.hash
           ? newest.reason
           : undefined,
+      unverified: [...new Set([...ofBlock, ...matches.flatMap((match) => match.unverified)])],
       records: explained?.streams,
       checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
-      isReplaced: committed !== undefined && committed.hash !== ref?.hash,
+      isReplaced,
       timestamp: explained?.block.timestamp,
     };
   };
 
   const judgeStreams = async (
-    { chain, transactionHash, delivery }: Place,
-    ref: BlockRef | undefined,
+    { chain, delivery }: Place,
     facts: BlockFacts,
+    matches: readonly LedgerMatch[],
   ): Promise<StreamVerdict[]> => {
     const most = delivery === undefined ? RECORDS : RECORDS_OF_DELIVERY;
-    const matches =
-      ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, familyOf(chain))) {
       if (delivery !== undefined && delivery.streamId !== stream.id) continue;
@@ -103,8 +107,10 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     const { explained, trouble } = await queryNodes(place);
     const ref = explained?.block ?? (await findInLedger(place));
     const health = chains().find(({ id }) => id === chain);
-    const facts = await readFacts(chain, health, ref, explained);
-    const verdicts = await judgeStreams(place, ref, facts);
+    const matches =
+      ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
+    const facts = await readFacts(chain, health, ref, explained, matches);
+    const verdicts = await judgeStreams(place, facts, matches);
     const matched = verdicts.filter(({ deliveries }) => deliveries.length > 0).length;
     return {
       query,
@@ -113,7 +119,10 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
       block:
         ref === undefined
           ? null
-          : { number: ref.number, hash: ref.hash, timestamp: facts.timestamp ?? null },
+          : {
+              ...{ number: ref.number, hash: ref.hash },
+              ...{ timestamp: facts.timestamp ?? null, unverified: facts.unverified },
+            },
       transactionHash:
         transactionHash ?? (version === undefined ? null : (explained?.transaction?.hash ?? null)),
       transaction: explained?.transaction ?? null,

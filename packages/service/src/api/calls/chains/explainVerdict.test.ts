@@ -9,6 +9,7 @@ const FACTS: BlockFacts = {
   checkpoint: 10,
   isReplaced: false,
   halt: undefined,
+  unverified: [],
 };
 const providers = [{ head: 9 }, { head: 10 }, { head: null }] as never;
 

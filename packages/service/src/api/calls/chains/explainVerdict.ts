@@ -7,6 +7,7 @@ import {
   type ExplainVerdict,
   type StreamVerdict,
   EXPLAIN_STAGES,
+  describeCode,
 } from '@sluice/kit/contract';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
 import type { ChainReport } from '../../../store/upkeep/contract.ts';
@@ -26,6 +27,8 @@ export interface BlockFacts {
   isReplaced: boolean;
   /** Why the chain is halted, if the block may not be on it; undefined otherwise. */
   halt: string | undefined;
+  /** Codes of what the evidence for the block does not cover; empty if it is verified. */
+  unverified: string[];
 }
 
 const reason = (
@@ -41,7 +44,7 @@ const reason = (
  * @param trouble readable reason why the nodes could not be queried; undefined if they could
  */
 export function toBlockStages(
-  { chain, number, records, checkpoint, isReplaced, halt }: BlockFacts,
+  { chain, number, records, checkpoint, isReplaced, halt, unverified }: BlockFacts,
   health: Pick<ChainReport, 'providers'> | undefined,
   trouble: string | undefined,
 ): ExplainReason[] {
@@ -75,6 +78,10 @@ export function toBlockStages(
             committed,
           ),
   );
+  if (unverified.length > 0) {
+    const codes = unverified.map((code) => `${code}: ${describeCode(code).meaning}`);
+    stages.push(reason('verified', 'unknown', `accepted unverified. ${codes.join(' ')}`));
+  }
   return stages;
 }
 
@@ -266,7 +273,12 @@ function matchReasons(matches: readonly LedgerMatch[]): ExplainReason[] {
   ];
   for (const { phase, state, attempts, error } of deliveries) {
     const tries = attempts === 0 ? '' : ` after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
-    const why = error === null ? '' : `: ${error}`;
+    const why =
+      state === 'held'
+        ? ' until another node confirms the block, or until it is released'
+        : error === null
+          ? ''
+          : `: ${error}`;
     reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], `${phase}: ${state}${tries}${why}`));
   }
   if (isFrozen) reasons.push(reason('confirmation', 'waiting', 'more blocks must follow'));
@@ -276,6 +288,7 @@ function matchReasons(matches: readonly LedgerMatch[]): ExplainReason[] {
 
 const DELIVERY_OUTCOMES = {
   enriching: 'waiting',
+  held: 'waiting',
   pending: 'waiting',
   leased: 'waiting',
   succeeded: 'passed',

@@ -89,7 +89,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
           },
         );
       }
-      onReplay(after, before.state !== 'pending' && after.state === 'pending');
+      onReplay(after, before.state !== 'pending' && after.state !== before.state);
       const [delivery, body] = await Promise.all([
         store.readDelivery(id),
         store.readDeliveryBody(id),

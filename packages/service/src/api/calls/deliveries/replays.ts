@@ -1,4 +1,4 @@
-/** Calls that replay deliveries in bulk, or stop a delivery. */
+/** Calls that replay deliveries in bulk, or stop or release a delivery. */
 import type { DeliverySummary, Replay } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
@@ -67,6 +67,17 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
           ? 'is being sent; try again in a moment'
           : `is ${delivery.state}`;
       throw new HttpError(409, `Only a waiting delivery can be stopped: this one ${why}`);
+    },
+
+    async releaseDelivery({ params: { id } }) {
+      const result = await store.releaseDelivery(id);
+      if (result !== undefined) return { result };
+      const delivery = await store.readDelivery(id);
+      if (delivery === undefined) throw notFound('Delivery');
+      throw new HttpError(
+        409,
+        `Only a held delivery can be released: this one is ${delivery.state}`,
+      );
     },
   } satisfies Partial<Handlers>;
 }

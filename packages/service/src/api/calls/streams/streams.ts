@@ -47,6 +47,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     ...record.options,
     deliver: record.deliver,
     notifyRemoved: record.notifyRemoved,
+    unverified: record.unverified,
     headers: record.headers,
     oauth2: showOAuth2(record.oauth2),
     ...record.limits,
@@ -69,6 +70,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         options,
         deliver: wanted.deliver ?? DEFAULT_DELIVERY.deliver,
         notifyRemoved: wanted.notifyRemoved ?? DEFAULT_DELIVERY.notifyRemoved,
+        unverified: wanted.unverified ?? DEFAULT_DELIVERY.unverified,
         headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
         oauth2: wanted.oauth2 ?? DEFAULT_DELIVERY.oauth2,
         limits: withGiven(DEFAULT_LIMITS, wanted),
@@ -82,6 +84,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
         ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
         ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
+        ...(wanted.unverified !== undefined && { unverified: wanted.unverified }),
         options,
       };
     },
@@ -103,7 +106,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     async duplicateEvmStream({ context, params }) {
       const original = await findStream(store, params.id, 'evm');
       const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
-      const { options, deliver, notifyRemoved, limits } = original;
+      const { options, deliver, notifyRemoved, unverified, limits } = original;
       const isPaused = original.status === 'paused';
       const id = randomUUID();
       const { secret, sealedSecret } = needs.streamSecrets.create(id);
@@ -113,7 +116,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       }
       const draft = {
         ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
-        ...{ oauth2, options, deliver, notifyRemoved, limits },
+        ...{ oauth2, options, deliver, notifyRemoved, unverified, limits },
       };
       const pausedBecause = `Copying addresses from ${from}`;
       await store.createStream(draft, { id, sealedSecret, pausedBecause });
