@@ -456,6 +456,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ROUTES.duplicateEvmStream,
       ROUTES.sendEvmBlock,
       SLUICE_ROUTES.stopDelivery,
+      SLUICE_ROUTES.releaseDelivery,
       SLUICE_ROUTES.cancelReplay,
     ];
     const writes = everyRoute.filter(
@@ -976,7 +977,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
       await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
         'query.state.0',
-        /^should be one of enriching, pending, leased, succeeded, failed, quarantined, cancelled$/,
+        /^should be one of enriching, held, pending, leased, succeeded, failed, quarantined, cancelled$/,
         'lost',
       ]);
       await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [

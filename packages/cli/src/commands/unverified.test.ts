@@ -1,4 +1,5 @@
-/** Tests the output for a chain with unverified blocks. */
+/** Tests the output for a chain with unverified blocks, and for what streams hold. */
+import { UNVERIFIED_CODES } from '@sluice/kit/sluice';
 import { scripted, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALICE, BOB, TOKEN, type World, startWorld } from './world.test-only.ts';
@@ -9,14 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('chains list counts unverified blocks and shows the latest one with its reason', async () => {
-  expect((await world.sluice(['chains', 'list'])).stdout).not.toContain('unverified');
-
-  await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: 'pay', chainIds: ['0x7a69'] },
-    ...{ includeContractLogs: true, allAddresses: true, abi: [] },
-    topic0: ['Transfer(address,address,uint256)'],
-  });
+/** Mines a block whose log indices have a gap, and waits until it is read. Returns its number. */
+async function mineUnverified(): Promise<number> {
   world.chain.trouble({ kind: 'gappedIndices', by: 2 });
   const transfer = (value: bigint) =>
     scripted.erc20Transfer({ token: TOKEN, from: ALICE, to: BOB, value });
@@ -24,14 +19,57 @@ test('chains list counts unverified blocks and shows the latest one with its rea
   await until('the block is read', async () =>
     (await world.client.listChains()).some(({ checkpoint }) => checkpoint === Number(number)),
   );
+  return Number(number);
+}
 
-  const reason = 'gap in log indices (accept=unverified)';
+const createStream = (tag: string, ...flags: string[]) =>
+  world.sluice([
+    ...['streams', 'create', '--tag', tag, '--url', world.sink.url, '--chain', '0x7a69'],
+    ...['--logs', '--all-addresses', '--event', 'Transfer(address,address,uint256)', ...flags],
+  ]);
+
+test('chains list counts unverified blocks and explains their codes', async () => {
+  expect((await world.sluice(['chains', 'list'])).stdout).not.toContain('unverified');
+  await createStream('pay');
+  const latest = await mineUnverified();
   const { stdout } = await world.sluice(['chains', 'list']);
-  expect(stdout.split('\n')).toContain(
-    `  unverified blocks: 1, latest ${Number(number)}: ${reason}`,
+  expect(stdout.split('\n')).toEqual(
+    expect.arrayContaining([
+      `  unverified blocks: 1, latest ${latest}`,
+      `    log-indices  1  ${UNVERIFIED_CODES['log-indices'].meaning}`,
+    ]),
   );
   const { stdout: json } = await world.sluice(['chains', 'list', '--json']);
   expect(JSON.parse(json)).toMatchObject([
-    { unverified: { blocks: 1, latest: Number(number), reason } },
+    { unverified: { blocks: 1, latest, byCode: { 'log-indices': 1 } } },
   ]);
+});
+
+test('deliveries release sends what a stream holds, marked', async () => {
+  await createStream('careful', '--unverified', 'hold');
+  const number = await mineUnverified();
+  const ofStream = async () => {
+    const streams = await world.client.listStreamSummaries();
+    const { id } = streams.find(({ tag }) => tag === 'careful')!;
+    return (await world.client.listDeliveries({ streamId: id })).result;
+  };
+  const [held] = await ofStream();
+  expect(held).toMatchObject({ state: 'held', blockNumber: number });
+  const { stdout: shown } = await world.sluice(['deliveries', 'get', held!.id]);
+  expect(shown).toContain(`log-indices: ${UNVERIFIED_CODES['log-indices'].meaning}`);
+  const { stdout: explained } = await world.sluice(['explain', held!.id]);
+  expect(explained).toContain('unconfirmed: held until another node confirms the block');
+  expect(explained).toContain('accepted unverified. log-indices: ');
+
+  const { stdout } = await world.sluice(['deliveries', 'release', held!.id]);
+  expect(stdout).toBe(`${held!.id} is released: unconfirmed, block ${number}\n`);
+  await until('the webhook arrives', () =>
+    Promise.resolve(world.sink.requests.some(({ id }) => id === held!.id)),
+  );
+  const { headers } = world.sink.requests.find(({ id }) => id === held!.id)!;
+  expect(headers['x-sluice-unverified']).toBe('log-indices');
+  const again = await world.sluice(['deliveries', 'release', held!.id]);
+  expect(again.stderr).toContain('Only a held delivery can be released');
+  const { result: audited } = await world.client.listAudit();
+  expect(audited).toContainEqual(expect.objectContaining({ target: held!.id }));
 });

@@ -1,14 +1,19 @@
-import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import type { DeliveryState, DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import {
+  chainCondition,
+  chainProblem,
   deliveryCondition,
+  isChainDown,
   newestTried,
   pausedWords,
+  sendVerb,
   streamCondition,
   streamReason,
   idleReasonOf,
   streamScope,
 } from './condition.ts';
+import type { WatchedChain } from '../chains/timeline.ts';
 
 const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   id: 'a',
@@ -83,12 +88,25 @@ test('a delivery that is retried differs from one that waits for its first attem
 
 test('no two conditions of a delivery share both shape and tone', () => {
   const looks = (
-    ['pending', 'leased', 'succeeded', 'failed', 'quarantined', 'cancelled'] as const
+    ['held', 'pending', 'leased', 'succeeded', 'failed', 'quarantined', 'cancelled'] as const
   ).map((state) => {
     const { shape, tone } = deliveryCondition({ state, attempts: 0 });
     return `${shape} ${tone}`;
   });
   expect(new Set(looks).size).toBe(looks.length);
+});
+
+test('a held delivery is released, and a settling chain is not down', () => {
+  expect(deliveryCondition({ state: 'held', attempts: 0 }).word).toBe('held');
+  expect(['held', 'pending', 'failed'].map((state) => sendVerb(state as DeliveryState))).toEqual([
+    'Release',
+    'Retry now',
+    'Replay',
+  ]);
+  const settling = { state: 'settling', message: 'a check failed' } as WatchedChain;
+  expect(chainCondition(settling).word).toBe('settling');
+  expect(isChainDown(settling)).toBe(false);
+  expect(chainProblem(settling, 0)).toBe('a check failed');
 });
 
 test('an active stream is failing while its newest attempted delivery is', () => {

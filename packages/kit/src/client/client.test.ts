@@ -373,6 +373,7 @@ describe('results', () => {
       abi: null,
       advancedOptions: null,
       triggers: null,
+      unverified: 'send',
       notifyRemoved: false,
       includeProofs: false,
       deliver: 'both',

@@ -60,6 +60,7 @@ describe('unwrapWithPublicKey', () => {
       isTest: false,
       verifiedBy: 'webhook-signature',
       origin: undefined,
+      unverified: [],
     });
     const bytes = new TextEncoder().encode(GIVEN.body);
     expect((await unwrapWithPublicKey({ ...GIVEN, body: bytes })).webhook).toEqual(WEBHOOK);

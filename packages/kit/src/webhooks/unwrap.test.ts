@@ -47,6 +47,7 @@ describe('unwrap', () => {
       isTest: false,
       verifiedBy: 'webhook-signature',
       origin: undefined,
+      unverified: [],
     });
   });
 
@@ -60,6 +61,20 @@ describe('unwrap', () => {
   ])('reads x-sluice-origin: %s as %s', (given, origin) => {
     const headers = { ...headersOf(), 'x-sluice-origin': given };
     expect(unwrap({ ...GIVEN, headers }).origin).toBe(origin);
+  });
+
+  it.each([
+    ['receipts-root, bloom', ['receipts-root', 'bloom']],
+    [' bloom ,receipts ', ['bloom', 'receipts']],
+    ['a-code-of-a-newer-service', ['a-code-of-a-newer-service']],
+    [',, ', []],
+    ['two words', []],
+    [undefined, []],
+  ])('reads x-sluice-unverified: %s as %s', (given, unverified) => {
+    const headers = { ...headersOf(), 'x-sluice-unverified': given };
+    expect(unwrap({ ...GIVEN, headers }).unverified).toEqual(unverified);
+    const options = { ...GIVEN, headers: { ...headers, 'webhook-signature': undefined } };
+    expect(unwrap({ ...options, allowXSignature: true }).unverified).toEqual(unverified);
   });
 
   it('accepts the example of the Standard Webhooks specification', () => {
@@ -193,6 +208,7 @@ describe('unwrap', () => {
         webhook: WEBHOOK,
         verifiedBy: 'x-signature',
         origin: undefined,
+        unverified: [],
       });
     });
 

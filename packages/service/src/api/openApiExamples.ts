@@ -35,6 +35,7 @@ const stream = {
   filterPossibleSpamAddresses: false,
   deliver: 'both',
   notifyRemoved: false,
+  unverified: 'send',
   includeProofs: false,
   headers: {},
   oauth2: null,

@@ -9,6 +9,7 @@ import { createLog } from '../base/log.ts';
 import { newMatch } from '../store/blocks/newMatch.test-only.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { takeChain } from '../store/blocks/takeChain.test-only.ts';
+import type { Unverified } from '../store/blocks/contract.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
@@ -140,7 +141,12 @@ async function queue(
 }
 
 /** Adds `count` more blocks that match the stream, with `parts` webhooks each. */
-async function extend(stream: EvmStreamRecord, count = 1, parts = 1): Promise<void> {
+async function extend(
+  stream: EvmStreamRecord,
+  count = 1,
+  parts = 1,
+  unverified?: Unverified,
+): Promise<void> {
   const [chain] = stream.chainIds as [string];
   const path = stream.tag;
   const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
@@ -153,6 +159,7 @@ async function extend(stream: EvmStreamRecord, count = 1, parts = 1): Promise<vo
       ruleRevision: revision,
       confirmUpTo: 0,
       windowBlocks: 256,
+      unverified,
       matches: Array.from({ length: parts }, (_, part) =>
         newMatch(stream.id, {
           tag: path,
@@ -709,6 +716,27 @@ describe('delivering', () => {
       state: 'leased',
     });
     expect(rows).toEqual([]);
+  });
+
+  test('marks each webhook of an unverified block, whatever headers the stream has', async () => {
+    const stream = await queue('/marked', 1);
+    await extend(stream, 1, 2, {
+      codes: ['receipts-root', 'bloom'],
+      witnesses: 1,
+      isUncertain: true,
+    });
+    await store.updateStream(stream.id, {
+      headers: { 'x-sluice-unverified': 'own', 'x-own': '1' },
+    });
+    await start([60_000]);
+    const requests = await sink.waitFor(3);
+    const headers = requests.map((request) => request.headers);
+    expect(headers.map((each) => each['x-sluice-unverified']).toSorted()).toEqual([
+      'own',
+      'receipts-root, bloom',
+      'receipts-root, bloom',
+    ]);
+    expect(headers.map((each) => each['x-own'])).toEqual(['1', '1', '1']);
   });
 
   test('reports the queue size, and charges only confirmed deliveries', async () => {

@@ -115,7 +115,8 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     const handler = createHandler({ secret: SECRET, maxBodyBytes: MAX_BYTES, onError });
     handler.onWebhook(onWebhook);
     const url = `${await start(handler)}/webhooks`;
-    const sender = createFakeSender({ to: url, secret: SECRET, scheduleMs: [0] });
+    const unverified = ['receipts'];
+    const sender = createFakeSender({ to: url, secret: SECRET, scheduleMs: [0], unverified });
     return { url, sender, onError, onWebhook };
   }
 
@@ -129,7 +130,9 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     expect(delivered).toBe(true);
     expect(onWebhook).toHaveBeenCalledExactlyOnceWith(
       webhook,
-      expect.objectContaining({ id: 'one', verifiedBy: 'webhook-signature' }),
+      expect.objectContaining({
+        ...{ id: 'one', verifiedBy: 'webhook-signature', unverified: ['receipts'] },
+      }),
     );
     expect((await sender.send(webhook, { id: 'one' })).delivered).toBe(true);
     expect(onWebhook).toHaveBeenCalledOnce();

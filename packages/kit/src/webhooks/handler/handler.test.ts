@@ -7,7 +7,7 @@ import { NeverAgain, RetryLater } from '../outcomes.ts';
 import { createHandler } from './handler.ts';
 import type { HandlerOptions } from './types.ts';
 import type { SeenStore } from '../seen.ts';
-import { sampleWebhook, signedHeaders, signedRequest } from '../testing.ts';
+import { sampleAptosWebhook, sampleWebhook, signedHeaders, signedRequest } from '../testing.ts';
 import type { SigningOptions } from '../testing.ts';
 
 const SECRET = 'the streams secret';
@@ -81,6 +81,30 @@ describe('calls', () => {
     await handler(post(twice));
     const once = (text: string) => [`${text} begins`, `${text} ends`];
     expect(calls).toEqual([...once('event'), ...once('event'), ...once('webhook')]);
+  });
+
+  it('every listener with the codes of an unverified block, and with none otherwise', async () => {
+    const { handler } = createTested();
+    const calls: [string, readonly string[]][] = [];
+    const note =
+      (name: string) =>
+      (_: unknown, { unverified }: { unverified: readonly string[] }) =>
+        void calls.push([name, unverified]);
+    handler
+      .on('Transfer', { unconfirmed: note('event?'), confirmed: note('event!') })
+      .onWebhook({ unconfirmed: note('webhook?'), confirmed: note('webhook!') })
+      .onRemoved(note('removed'))
+      .onAptosWebhook(note('aptos'));
+    const marked = { unverified: ['bloom', 'a-newer-code'] };
+    await handler(post(UNCONFIRMED, marked));
+    await handler(post(WEBHOOK, marked));
+    await handler(post({ ...UNCONFIRMED, removed: true }, marked));
+    const aptos = sampleAptosWebhook('coin-transfer');
+    await handler(signedRequest({ webhook: aptos, secret: SECRET, ...marked }));
+    const names = ['event?', 'webhook?', 'event!', 'webhook!', 'removed', 'aptos'];
+    expect(calls).toEqual(names.map((name) => [name, marked.unverified]));
+    await handler(signedRequest({ webhook: aptos, secret: SECRET }));
+    expect(calls.at(-1)).toEqual(['aptos', []]);
   });
 
   it('listeners with checksummed addresses on request', async () => {

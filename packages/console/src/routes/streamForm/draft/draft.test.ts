@@ -81,6 +81,7 @@ test('an unedited stream keeps its fields', () => {
     maxPerSecond: '0.5',
     maxWebhookBytes: '100000',
     strictOrder: true,
+    holdUnverified: true,
     headers: 'a: b\nc: d',
   };
   expect(changesOf(filtered, { ...toDraft(asStream(filtered)), addresses: '' })).toEqual([]);
