@@ -133,6 +133,30 @@ test('a number that was typed before its token is known keeps its meaning', asyn
   await expect.poll(() => value.inputValue()).toBe('2,000.5');
 });
 
+test('a stream can hold unverified blocks, and send them again', async () => {
+  const page = await visitor.signedIn(`/streams/new?recipe=wallet&address=${WALLET}`);
+  const hold = page.getByRole('checkbox', { name: /^Hold unverified blocks/ });
+  await page.getByLabel('Tag', { exact: true }).fill('careful');
+  await hold.check();
+  await page.getByRole('navigation', { name: 'Recipes' }).getByText('NFT mints').click();
+  await page.getByRole('navigation', { name: 'Recipes' }).getByText('Watch a wallet').click();
+  await page.waitForURL(/recipe=wallet/);
+  expect(await hold.isChecked()).toBe(true);
+  await expectAccessible(page);
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: 'careful' }).waitFor();
+  const id = page.url().split('/').at(-1)!;
+  expect((await world.client.streams.get(id)).unverified).toBe('hold');
+
+  await page.goto(`${world.url}/console/streams/${id}?tab=settings`);
+  await expect.poll(() => hold.isChecked()).toBe(true);
+  await hold.uncheck();
+  const changes = page.getByLabel('Changes');
+  await expect.poll(() => changes.innerText()).toMatch(/Unverified blocks\s+hold → send/);
+  await page.getByRole('button', { name: /^Save/ }).click();
+  await expect.poll(async () => (await world.client.streams.get(id)).unverified).toBe('send');
+});
+
 test('recipes fit a phone', async () => {
   const page = await visitor.signedIn('/streams/new?recipe=mints', PHONE);
   await page.getByText('Paste the address of a collection.').waitFor();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { MetricSources } from './gauges.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -31,6 +32,23 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   expect(text).not.toMatch(
     /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
   );
+});
+
+test('a settling chain is up, and held deliveries are counted by chain', async () => {
+  const metrics = createMetrics({ version: '1.2.3', commit: '0123456789ab' });
+  const chain = (id: string, state: ChainReport['state']) =>
+    ({ ...{ id, state, head: 2, checkpoint: 1 }, providers: [] }) as unknown as ChainReport;
+  metrics.watch({ ...sources, chains: () => [chain('0x19', 'settling'), chain('0x1', 'live')] });
+  const { text } = await metrics.read();
+  metrics.stop();
+  for (const [name, settling, live] of [
+    ['sluice_chain_up', 1, 1],
+    ['sluice_chain_settling', 1, 0],
+    ['sluice_deliveries_held', 3, 0],
+  ] as const) {
+    expect(text).toContain(`\n${name}{chain="0x19"} ${settling}\n`);
+    expect(text).toContain(`\n${name}{chain="0x1"} ${live}\n`);
+  }
 });
 
 test('a metric with labels that can no longer be read is omitted, and the others are reported', async () => {

@@ -9,9 +9,11 @@ const withoutSecret = (fields: ReturnType<typeof toFields>) =>
     ? { ...fields, oauth2: { ...fields.oauth2, clientSecret: 'YOUR_CLIENT_SECRET' } }
     : fields;
 
+const DEFAULTS: Readonly<Record<string, string>> = { deliver: 'both', unverified: 'send' };
+
 /**
- * Returns the fields of a draft. Omits those that are false, null, or an empty list or object, and
- * `deliver` if it has its default value. A client secret is replaced, because snippets are shown.
+ * Returns the fields of a draft. Omits those that are false, null, or an empty list or object, or
+ * have their default value. A client secret is replaced, because snippets are shown.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
@@ -19,7 +21,7 @@ const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
       ([name, value]) =>
         value !== false &&
         value !== null &&
-        !(name === 'deliver' && value === 'both') &&
+        value !== DEFAULTS[name] &&
         !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
     ),
   );

@@ -23,7 +23,7 @@ test.each(Object.entries(drawings))(
     expect(draw(0)).toBe('');
     expect(draw(20)).not.toContain('Show more');
     const many = draw(23);
-    expect(many.match(/<li/g)).toHaveLength(20);
+    expect(many.match(/<li class="flex/g)).toHaveLength(20);
     expect(many).toContain('220 – 224');
     expect(many).toContain('115 ');
     expect(many).toContain('Show more (3 earlier ranges)');

@@ -196,6 +196,18 @@ describe.each([
     ]);
   });
 
+  test('does not report a chain that settles, and reports the end of a halt when it settles', async () => {
+    start();
+    chains = [chain('settling', 'the receipts root does not match')];
+    await aWhile();
+    expect(reported()).toEqual([]);
+    chains = [chain('down', 'no node answers')];
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
+    chains = [chain('settling', 'the receipts root does not match')];
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
+    expect(reported().map(({ type }) => type)).toEqual(['chain.halted', 'chain.resumed']);
+  });
+
   test('reports a disk that is filling, and again when there is space', async () => {
     start();
     diskFilling = '81 % of the disk is used';
