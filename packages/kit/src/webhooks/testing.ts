@@ -115,15 +115,11 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
  */
 export function signedHeaders(
   body: string,
-  {
-    secret,
-    id = crypto.randomUUID(),
-    sentAt = new Date(),
-    sender = 'sluice',
-    unverified = [],
-  }: SigningOptions,
+  signing: SigningOptions,
   webhook?: EvmWebhook | AptosWebhook,
 ): Record<string, string> {
+  const { secret, id = crypto.randomUUID(), sentAt = new Date(), sender = 'sluice' } = signing;
+  const unverified = signing.unverified?.join(', ');
   const timestamp = Math.floor(sentAt.getTime() / 1000);
   return {
     'content-type': 'application/json',
@@ -131,7 +127,7 @@ export function signedHeaders(
     [WEBHOOK_HEADERS.region]: 'test',
     [WEBHOOK_HEADERS.queueSize]: '0',
     [WEBHOOK_HEADERS.recordsCharged]: String(webhook ? recordsCharged(webhook) : 0),
-    ...(unverified.length > 0 && { [WEBHOOK_HEADERS.unverified]: unverified.join(', ') }),
+    ...(unverified && { [WEBHOOK_HEADERS.unverified]: unverified }),
     ...(sender === 'sluice' && {
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),
@@ -147,16 +143,11 @@ function recordsCharged(webhook: EvmWebhook | AptosWebhook): number {
 }
 
 /** Options of {@link createFakeSender}. */
-export interface FakeSenderOptions {
+export interface FakeSenderOptions extends Omit<SigningOptions, 'id' | 'sentAt'> {
   /** A URL, or the handler itself. */
   to: string | URL | ((request: Request) => Response | Promise<Response>);
-  /** The streams secret, or the API key if the account has no streams secret. */
-  secret: string;
   /** Private key that also signs, from {@link createKeyPair}. */
   privateKey?: string | undefined;
-  sender?: SigningOptions['sender'];
-  /** Codes that every webhook carries, as those of an unverified block. Default: none. */
-  unverified?: SigningOptions['unverified'];
   /**
    * The waits between attempts; there is one more attempt than waits. Default: 1 min, 10 min, 1 h,
    * 2 h, 6 h, 12 h and 24 h. With the default, a first attempt that got a 5xx or no response is
@@ -438,10 +429,7 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
   'internal-transfer': {
     txsInternal: [
       {
-        from: ALICE,
-        to: BOB,
-        value: '2419488490784747',
-        gas: '212199',
+        ...{ from: ALICE, to: BOB, value: '2419488490784747', gas: '212199' },
         transactionHash: TRANSACTION,
         internalTransactionIndex: '0',
       },

@@ -731,7 +731,7 @@ describe('delivering', () => {
     await start([60_000]);
     const requests = await sink.waitFor(3);
     const headers = requests.map((request) => request.headers);
-    expect(headers.map((each) => each['x-sluice-unverified']).toSorted()).toEqual([
+    expect(headers.map((each) => String(each['x-sluice-unverified'])).toSorted()).toEqual([
       'own',
       'receipts-root, bloom',
       'receipts-root, bloom',

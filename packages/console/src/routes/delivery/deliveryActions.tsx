@@ -114,12 +114,10 @@ export function useDeliveryActions({
 }
 
 function describeSending(delivery: DeliverySummary | undefined): string {
-  switch (delivery?.state) {
-    case 'succeeded':
-      return 'The webhook was already delivered. The receiver gets it again with the same webhook-id.';
-    case 'held':
-      return 'No other node has confirmed the block. All webhooks of this stream in the block are sent.';
-    default:
-      return 'The webhook is sent to the receiver now.';
+  if (delivery?.state === 'succeeded') {
+    return 'The webhook was already delivered. The receiver gets it again with the same webhook-id.';
   }
+  return delivery?.state === 'held'
+    ? 'No other node has confirmed the block. All webhooks of this stream in the block are sent.'
+    : 'The webhook is sent to the receiver now.';
 }
