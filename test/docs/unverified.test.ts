@@ -1,7 +1,7 @@
 /** Tests that docs/nodes.md explains each code of unverified blocks, as the kit does. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { UNVERIFIED_CODES } from '../../packages/kit/src/contract/rules/unverified.ts';
+import { UNVERIFIED_CODES } from '../../packages/kit/src/contract/unverified.ts';
 
 const page = readFileSync(new URL('../../docs/nodes.md', import.meta.url), 'utf8');
 

@@ -75,7 +75,7 @@ export * from './webhooks/logProof.ts';
 
 // Wire format
 export type { WebhookOrigin } from './contract/rules/signature.ts';
-export * from './contract/rules/unverified.ts';
+export * from './contract/unverified.ts';
 export type { Page } from './contract/generic.ts';
 export type * from './contract/alerts.ts';
 export type {

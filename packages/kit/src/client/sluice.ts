@@ -31,7 +31,7 @@ export { DELIVERY_STATES, JOB_STATES } from '../contract/values.ts';
 export * from '../contract/rules/auditHash.ts';
 export * from '../contract/rules/inbox.ts';
 export * from '../contract/rules/text.ts';
-export * from '../contract/rules/unverified.ts';
+export * from '../contract/unverified.ts';
 export { isSluiceError, SluiceError, type SluiceErrorCode } from '../errors.ts';
 export type { AddressImport } from './importAddresses.ts';
 export * from './closeMatches.ts';

@@ -33,7 +33,7 @@ export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
 export * from './rules/inbox.ts';
 export * from './rules/text.ts';
-export * from './rules/unverified.ts';
+export * from './unverified.ts';
 
 // Chains, addresses, events
 export * from './rules/chains/aptos.ts';

@@ -10,7 +10,7 @@ import {
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
-import type { AnyUnverifiedCode } from '../contract/rules/unverified.ts';
+import type { AnyUnverifiedCode } from '../contract/unverified.ts';
 import type {
   AptosCoinMovement,
   AptosWebhook,

@@ -6,7 +6,7 @@
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { WebhookOrigin } from '../contract/rules/signature.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import type { AnyUnverifiedCode } from '../contract/rules/unverified.ts';
+import type { AnyUnverifiedCode } from '../contract/unverified.ts';
 import type { AptosWebhook, EvmWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { readHeader } from './adapters/headers.ts';

@@ -14,7 +14,7 @@ export interface BlockHeader extends BlockRef {
   lastVersion?: number | undefined;
 }
 
-/** What the evidence for a block does not cover. */
+/** Marks of an unverified block: the gaps of its evidence, and its witnesses. */
 export interface Unverified {
   /** The codes, in the order of `UNVERIFIED_CODES`; at least one. */
   codes: readonly UnverifiedCode[];
@@ -80,7 +80,7 @@ export interface BlockCommit {
   confirmUpTo: number;
   windowBlocks: number;
   matches: NewMatch[];
-  /** What the evidence does not cover; undefined if the block is verified. */
+  /** Marks of an unverified block; undefined if the block is verified. */
   unverified?: Unverified | undefined;
   /** Number of the newest known block, for display. Default: the number of `block`. */
   head?: number | undefined;

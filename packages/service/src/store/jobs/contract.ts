@@ -57,7 +57,7 @@ export interface JobWrites {
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** What the evidence does not cover; undefined if the block is verified. */
+      /** Marks of an unverified block; undefined if the block is verified. */
       unverified?: Unverified | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
@@ -71,7 +71,7 @@ export interface JobWrites {
     requestId: string;
     isConfirmed: boolean;
     matches: readonly NewMatch[];
-    /** What the evidence does not cover; undefined if the block is verified. */
+    /** Marks of an unverified block; undefined if the block is verified. */
     unverified?: Unverified | undefined;
   }): Promise<DeliverySummary[]>;
 }

@@ -1,4 +1,4 @@
-/** What the evidence for a block may not cover. */
+/** Codes for the gaps in the evidence for a block. */
 
 /** Codes of checks that a block did not pass, and of deviations from Ethereum's rules. */
 export type UnverifiedCode = keyof typeof UNVERIFIED_CODES;
@@ -7,9 +7,9 @@ export type UnverifiedCode = keyof typeof UNVERIFIED_CODES;
 export type AnyUnverifiedCode = UnverifiedCode | (string & {});
 
 interface CodeWords {
-  /** What the evidence does not cover, as a sentence. */
+  /** The gap in the evidence, as a sentence. */
   readonly meaning: string;
-  /** What an operator can do, as a sentence. */
+  /** The step that an operator can take, as a sentence. */
   readonly remedy: string;
 }
 
@@ -63,7 +63,7 @@ export const UNVERIFIED_CODES = {
     remedy: 'Add a node that returns complete data. Handle the missing value in your app.',
   },
   traces: {
-    meaning: 'A trace could not be read; its internal transactions are missing.',
+    meaning: 'A trace is missing or malformed; its internal transactions are missing.',
     remedy: 'Add a node with complete traces, then run a backfill of the block.',
   },
 } as const satisfies Record<string, CodeWords>;
