@@ -6,16 +6,17 @@ import { ALICE, BOB, TOKEN, type World, startWorld } from './world.test-only.ts'
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld([], { accept: 'unverified' });
+  world = await startWorld(['--settle', '1']);
 });
 afterAll(() => world.stop());
 
 /** Undoes the line breaks and the padding of an output. */
 const unwrapped = (output: string): string => output.replaceAll(/\s+/g, ' ');
 
-/** Mines a block whose log indices have a gap, and waits until it is read. Returns its number. */
+/** Mines a block in which a transaction has no receipt, and waits until it is read. Returns its number. */
 async function mineUnverified(): Promise<number> {
-  world.chain.trouble({ kind: 'gappedIndices', by: 2 });
+  world.chain.trouble({ kind: 'truncatedReceipts' });
+  world.chain.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
   const transfer = (value: bigint) =>
     scripted.erc20Transfer({ token: TOKEN, from: ALICE, to: BOB, value });
   const { number } = world.chain.mine({ transactions: [transfer(7n), transfer(8n)] });
@@ -28,7 +29,14 @@ async function mineUnverified(): Promise<number> {
 const createStream = (tag: string, ...flags: string[]) =>
   world.sluice([
     ...['streams', 'create', '--tag', tag, '--url', world.sink.url, '--chain', '0x7a69'],
-    ...['--logs', '--all-addresses', '--event', 'Transfer(address,address,uint256)', ...flags],
+    ...[
+      '--logs',
+      '--native',
+      '--all-addresses',
+      '--event',
+      'Transfer(address,address,uint256)',
+      ...flags,
+    ],
   ]);
 
 test('chains list counts unverified blocks and explains their codes', async () => {
@@ -37,11 +45,11 @@ test('chains list counts unverified blocks and explains their codes', async () =
   const latest = await mineUnverified();
   const { stdout } = await world.sluice(['chains', 'list']);
   expect(unwrapped(stdout)).toContain(
-    `unverified blocks: 1, latest ${latest} log-indices 1 ${UNVERIFIED_CODES['log-indices'].meaning}`,
+    `unverified blocks: 1, latest ${latest} receipts 1 ${UNVERIFIED_CODES.receipts.meaning}`,
   );
   const { stdout: json } = await world.sluice(['chains', 'list', '--json']);
   expect(JSON.parse(json)).toMatchObject([
-    { unverified: { blocks: 1, latest, byCode: { 'log-indices': 1 } } },
+    { unverified: { blocks: 1, latest, byCode: { receipts: 1 } } },
   ]);
 });
 
@@ -56,10 +64,10 @@ test('deliveries release sends what a stream holds, marked', async () => {
   const [held] = await ofStream();
   expect(held).toMatchObject({ state: 'held', blockNumber: number });
   const { stdout: shown } = await world.sluice(['deliveries', 'get', held!.id]);
-  expect(unwrapped(shown)).toContain(`log-indices: ${UNVERIFIED_CODES['log-indices'].meaning}`);
+  expect(unwrapped(shown)).toContain(`receipts: ${UNVERIFIED_CODES.receipts.meaning}`);
   const { stdout: explained } = await world.sluice(['explain', held!.id, '--stages']);
   expect(unwrapped(explained)).toContain('unconfirmed: held until another node confirms the block');
-  expect(unwrapped(explained)).toContain('accepted unverified. log-indices: ');
+  expect(unwrapped(explained)).toContain('accepted unverified. receipts: ');
 
   const { stdout } = await world.sluice(['deliveries', 'release', held!.id]);
   expect(stdout).toBe(`${held!.id} is released: unconfirmed, block ${number}\n`);
@@ -67,7 +75,7 @@ test('deliveries release sends what a stream holds, marked', async () => {
     Promise.resolve(world.sink.requests.some(({ id }) => id === held!.id)),
   );
   const { headers } = world.sink.requests.find(({ id }) => id === held!.id)!;
-  expect(headers['x-sluice-unverified']).toBe('log-indices');
+  expect(headers['x-sluice-unverified']).toBe('receipts');
   const again = await world.sluice(['deliveries', 'release', held!.id]);
   expect(again.stderr).toContain('Only a held delivery can be released');
   const { result: audited } = await world.client.listAudit();

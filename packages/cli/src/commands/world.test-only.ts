@@ -57,11 +57,10 @@ export interface World {
  * @param flags additional flags for the service.
  * @param isPlain whether to omit the test settings, so that the service creates its secret and
  * sends test webhooks.
- * @param accept the chain's `accept` option. Default: none
  */
 export async function startWorld(
   flags: readonly string[] = [],
-  { isPlain = false, accept }: { isPlain?: boolean; accept?: 'unverified' } = {},
+  { isPlain = false }: { isPlain?: boolean } = {},
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
   const chain = await startScriptedChain();
@@ -72,10 +71,7 @@ export async function startWorld(
         addServiceOptions(new Command(), join(folder, 'data')).parse(
           [
             ...['--port', port, '--api-key', API_KEY],
-            ...[
-              '--chain',
-              `0x7a69=${chain.wsUrl},confirmations=1,poll=100${accept ? `,accept=${accept}` : ''}`,
-            ],
+            ...['--chain', `0x7a69=${chain.wsUrl},confirmations=1,poll=100`],
             ...['--allow-private-endpoints', '--min-free-mib', '0'],
             ...(isPlain ? [] : ['--secret', SECRET, '--no-test-webhook']),
             ...flags,

@@ -39,7 +39,7 @@ const readMetric = async ({ service }: IngestWorld): Promise<string | undefined>
     .find((line) => line.startsWith('sluice_chain_unverified_blocks{'));
 };
 
-const CODES = 'receipts';
+const CODE = 'receipts';
 
 test(
   'a block that a single node returns without a receipt settles, and is marked',
@@ -65,11 +65,15 @@ test(
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(1);
     const number = Number(mined.number);
-    expect((await world.health()).unverified).toEqual({ blocks: 1, latest: number, reason: CODES });
+    expect((await world.health()).unverified).toEqual({
+      ...{ blocks: 1, latest: number, byCode: { [CODE]: 1 } },
+    });
     expect((await world.sluice.getCoverage(streamId))[0]!.unverified).toEqual([
-      { from: number, to: number, reason: CODES },
+      { from: number, to: number, codes: [CODE] },
     ]);
-    expect(await readMetric(world)).toBe(`sluice_chain_unverified_blocks{chain="${CHAIN}"} 1`);
+    expect(await readMetric(world)).toBe(
+      `sluice_chain_unverified_blocks{chain="${CHAIN}",code="${CODE}"} 1`,
+    );
   },
 );
 
@@ -117,7 +121,9 @@ test(
     for (const node of [world.chain, other]) lackReceipt(node);
     world.chain.mine(twoTransfers());
     await world.caughtUp();
-    expect((await world.health()).unverified).toEqual({ blocks: 1, latest: 1, reason: CODES });
+    expect((await world.health()).unverified).toEqual({
+      ...{ blocks: 1, latest: 1, byCode: { [CODE]: 1 } },
+    });
     for (const node of [world.chain, other]) node.heal();
     world.chain.fork({ depth: 1, blocks: CONFIRMATIONS + 1 });
     await world.expectOracle(1);

@@ -29,7 +29,7 @@ export interface ReportOptions {
 
 type ReportedSource = Pick<
   ChainSource<unknown>,
-  'agreement' | 'proof' | 'providers' | 'lacksTraces' | 'readTagged'
+  'agreement' | 'proof' | 'trust' | 'providers' | 'lacksTraces' | 'readTagged'
 >;
 
 export interface Status {
@@ -75,7 +75,7 @@ export function reportUnread(
     code: names?.code ?? chain,
     state: 'starting',
     message: '',
-    trust: source.proof === undefined ? null : 'evidence',
+    trust: source.trust ?? null,
     head: null,
     headAgeMs: null,
     checkpoint: null,
