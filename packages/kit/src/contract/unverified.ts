@@ -51,7 +51,8 @@ export const UNVERIFIED_CODES = {
     remedy: 'Add a node that lists only the receipts of the block.',
   },
   'log-indices': {
-    meaning: 'Log indices did not count up from 0; the logs were numbered in block order.',
+    meaning:
+      'Log indices did not count up from 0. If they repeated, the logs were numbered in block order.',
     remedy: 'Nothing: each node and each backfill gives the same numbers.',
   },
   'log-transactions': {

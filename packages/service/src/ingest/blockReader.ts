@@ -13,7 +13,9 @@ import {
   type FoundBlocks,
   type MaybeUnverified,
   SourceError,
+  isLacking,
   isOfKind,
+  readKept,
 } from './source.ts';
 
 /** Matches blocks against the current rules of one stream. */
@@ -57,6 +59,8 @@ export type BlockReader<Block> = (
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
 
+/** Maximum number of consecutive heights without a block. */
+const MAX_EMPTY_HEIGHTS = 64;
 /** Maximum number of blocks that are read concurrently and committed together. */
 const BATCH_BLOCKS = 16;
 /**
@@ -103,24 +107,62 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     ...{ found: undefined, denseUpTo: 0, coming: undefined },
   });
 
+  /** Reads the nearest header in steps from a height; undefined if there is none nearby. */
+  const readNearest = async (number: number, step: 1 | -1): Promise<BlockHeader | undefined> => {
+    for (let n = 0; n < MAX_EMPTY_HEIGHTS && number + step * n >= 0; n++) {
+      const header = await readKept(source, number + step * n).catch((error: unknown) => {
+        if (error instanceof SourceError && isLacking(error)) return undefined;
+        throw error;
+      });
+      if (header !== undefined) return header;
+    }
+    return undefined;
+  };
+
+  /**
+   * Returns the blocks with their neighbors, if the range lacks its first or last block. Some chains
+   * have no block at some heights, which their links prove.
+   */
+  const surround = async (
+    blocks: readonly Block[],
+    from: number,
+    to: number,
+    missing: SourceError,
+  ): Promise<BlockHeader[]> => {
+    if (blocks.length === 0) throw missing;
+    const before = blocks[0]?.number === from ? undefined : await readNearest(from - 1, -1);
+    const after = blocks.at(-1)?.number === to ? undefined : await readNearest(to + 1, 1);
+    if (before === undefined && blocks[0]?.number !== from) throw missing;
+    if (after === undefined && blocks.at(-1)?.number !== to) throw missing;
+    return [before, ...blocks, after].filter((each) => each !== undefined);
+  };
+
   const readEach = async (
     from: number,
     to: number,
     { needs }: Pick<StreamMatcher<Block>, 'needs'>,
   ): Promise<ReadBlocks<Block>> => {
     const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
-    const blocks = await Promise.all(
-      numbers.map(async (number) => {
-        const read = await source.readBlockAt(number, needs);
-        if (read !== undefined) return read.block;
-        throw new SourceError('missing', `no node of this chain has block ${number}`);
+    let missing: SourceError | undefined;
+    const read = await Promise.all(
+      numbers.map(async (number): Promise<Block | undefined> => {
+        const found = await source.readBlockAt(number, needs).catch((error: unknown) => {
+          if (!(error instanceof SourceError) || !isLacking(error)) throw error;
+          missing ??= error;
+          return undefined;
+        });
+        if (found !== undefined) return found.block;
+        missing ??= new SourceError('missing', `no node of this chain has block ${number}`);
+        return undefined;
       }),
     );
-    for (const [n, block] of blocks.entries()) {
-      if (n > 0 && block.parentHash !== blocks[n - 1]!.hash) {
-        throw new SourceError(
-          'inconsistent',
-          `block ${block.number} does not follow the previous one`,
+    const blocks = read.filter((each) => each !== undefined);
+    const linked = missing === undefined ? blocks : await surround(blocks, from, to, missing);
+    for (const [n, block] of linked.entries()) {
+      if (n > 0 && block.parentHash !== linked[n - 1]!.hash) {
+        throw (
+          missing ??
+          new SourceError('inconsistent', `block ${block.number} does not follow the previous one`)
         );
       }
     }

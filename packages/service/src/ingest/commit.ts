@@ -101,6 +101,10 @@ export function createCommitting<Block extends MaybeUnverified>(
   };
 
   const commitWithin = async (span: TraceSpan, header: BlockHeader): Promise<void> => {
+    const tip = local.tip()!;
+    // The chain may have no block at some heights after the tip.
+    const after =
+      header.number > tip.number + 1 && header.parentHash === tip.hash ? tip : undefined;
     const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
       within(tracing.start(name, { chain }, span), work);
     await matcher.refresh();
@@ -116,7 +120,7 @@ export function createCommitting<Block extends MaybeUnverified>(
       const { unverified } = fetched.block;
       return step('block.commit', () =>
         local.append(header, {
-          ...{ ruleRevision, matches, unverified },
+          ...{ after, ruleRevision, matches, unverified },
           head: head() ?? header.number,
         }),
       );

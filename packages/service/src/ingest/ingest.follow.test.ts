@@ -166,3 +166,16 @@ test('next returns the block after the tip, or a head of another branch', async 
   // If a chain cannot fork, a lower head means only that the node lags.
   expect(await open([], { isFinal: true }).following.next(header(2, 'b'))).toBeUndefined();
 });
+
+test('heights without a block are skipped if the next block follows the tip', async () => {
+  const after: BlockHeader = { ...header(6), parentHash: 'a3' };
+  const { following, calls } = open([after]);
+  expect(await following.next(header(9))).toBe(after);
+  await following.follow(after);
+  expect(calls).toEqual(['commit a6']);
+});
+
+test('a missing block is not skipped if the next block does not follow the tip', async () => {
+  const { following } = open([header(6)]);
+  await expect(following.next(header(9))).rejects.toThrow('block 4 is missing below head 9');
+});

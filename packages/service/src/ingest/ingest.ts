@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
 import type { Log } from '../base/log.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
-import type { BlockHeader } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catchUp.ts';
@@ -29,7 +29,13 @@ import {
 } from './connect.ts';
 import { createRollbackWatch } from './rollback.ts';
 import { hasCode } from '../base/errors.ts';
-import { type ChainSource, type MaybeUnverified, SourceError, isOfKind } from './source.ts';
+import {
+  type ChainSource,
+  type MaybeUnverified,
+  SourceError,
+  isLacking,
+  isOfKind,
+} from './source.ts';
 import { type ReportOptions, createStatus, isBehind, reportUnread } from './status/status.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 
@@ -227,6 +233,15 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   };
 }
 
+/** Maximum number of consecutive heights without a block. */
+const MAX_EMPTY_HEIGHTS = 64;
+
+/** Returns an error that may mean that there is no block; throws any other error. */
+function toLacking(error: unknown): SourceError {
+  if (error instanceof SourceError && isLacking(error)) return error;
+  throw error;
+}
+
 export interface Following {
   /**
    * Returns the header to follow: the block after the local tip, or a head on another branch;
@@ -267,6 +282,27 @@ export function createFollowing(
     if (parent !== undefined) return parent;
     source.doubt(hash);
     throw new SourceError('missing', `parent ${parentHash} of block ${number} is missing`);
+  };
+
+  /**
+   * Reads the header after the tip. Heights without a block, as on Filecoin, are skipped if the next
+   * block follows the tip.
+   */
+  const readNext = async (tip: BlockRef, { number: head }: BlockRef): Promise<BlockHeader> => {
+    const next = tip.number + 1;
+    const failure = await committing.readHeader(next, head).catch(toLacking);
+    if (failure !== undefined && !(failure instanceof SourceError)) return failure;
+    for (
+      let number = next + 1;
+      number <= Math.min(head, tip.number + MAX_EMPTY_HEIGHTS);
+      number++
+    ) {
+      const header = await source.readHeader(number).catch(toLacking);
+      if (header === undefined || header instanceof SourceError) continue;
+      if (header.parentHash === tip.hash) return header;
+      break;
+    }
+    throw failure ?? new SourceError('missing', `block ${next} is missing below head ${head}`);
   };
 
   const throwForked = ({ number, parentHash }: BlockHeader): never => {
@@ -312,9 +348,7 @@ export function createFollowing(
     async next(latest) {
       const number = local.tip()!.number + 1;
       if (latest.number > number) {
-        const header = await committing.readHeader(number, latest.number);
-        if (header !== undefined) return header;
-        throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
+        return readNext(local.tip()!, latest);
       }
       // On chains that cannot fork, the head is read by height like any other block, because the
       // newest block may be incomplete.

@@ -13,6 +13,7 @@ import type {
   CommitOutcome,
 } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
+import { blockAt } from './reconcile.ts';
 import { type ChainSource, SourceError } from './source.ts';
 
 export interface LocalChain {
@@ -126,7 +127,8 @@ export function createLocalChain(
       listener.onDeliveries(cancelled);
     },
     async append(block, commit) {
-      const below = commit.after === undefined ? window : [];
+      const isLinked = commit.after === undefined || commit.after.hash === block.parentHash;
+      const below = isLinked ? window : [];
       const windowBlocks = confirming.windowBlocks(block, below);
       const result = await store.commitBlock({
         ...commit,
@@ -265,8 +267,7 @@ export function createConfirming(
     upTo(tip, window) {
       if (finalized === undefined) return -1;
       if (finalized.number > tip.number) return tip.number;
-      const ours =
-        finalized.number === tip.number ? tip : window[(window[0]?.number ?? 0) - finalized.number];
+      const ours = finalized.number === tip.number ? tip : blockAt(window, finalized.number);
       // Another block is finalized at that height, so the local one will soon be removed.
       if (ours !== undefined && ours.hash !== finalized.hash) return -1;
       return finalized.number;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../store/blocks/contract.ts';
-import { reconcile } from './reconcile.ts';
+import { blockAt, reconcile } from './reconcile.ts';
 
 /**
  * Creates a branch: block 5 of branch `a` is `a5`, and blocks below `from` belong to its parent.
@@ -73,6 +73,27 @@ describe('reconcile', () => {
       kind: 'too-deep',
       oldest: 8,
     });
+  });
+
+  test('extends, repeats and reorganizes a chain that has no block at some heights', () => {
+    const seven: BlockHeader = {
+      ...at(chainOf('n', 7, 7), 7),
+      parentHash: at(chainOf('n', 1, 4), 4).hash,
+    };
+    const window = [seven, ...chainOf('n', 1, 4).toReversed()];
+    const nine: BlockHeader = { number: 9, hash: 'n9', parentHash: seven.hash, timestamp: 9 };
+    expect(reconcile(window, [nine])).toEqual({ kind: 'extend' });
+    expect(reconcile(window, [seven])).toEqual({ kind: 'duplicate' });
+    expect(
+      reconcile([nine, ...window], [{ ...nine, number: 10, hash: 'x', parentHash: seven.hash }]),
+    ).toEqual({
+      kind: 'reorg',
+      commonAncestor: { number: 7, hash: seven.hash },
+      removed: [{ number: 9, hash: 'n9' }],
+    });
+    expect(reconcile(window, [{ ...nine, parentHash: 'other' }])).toEqual({ kind: 'gap', from: 8 });
+    expect(blockAt(window, 5)).toBeUndefined();
+    expect(blockAt(window, 3)!.number).toBe(3);
   });
 
   test('property: following any sequence of canonical chains ends on the last one, block for block', () => {

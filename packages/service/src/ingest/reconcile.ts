@@ -24,7 +24,7 @@ export type Reconciled =
  * 6. `detached`: the parent of the branch's first block is not in the window. Read it, prepend it,
  *    and try again.
  *
- * @param local the local window, newest first, without holes
+ * @param local the local window, newest first; each block is the parent of the one before it
  * @param branch linked headers of the source, oldest first; the last one is the block in question
  */
 export function reconcile(
@@ -37,21 +37,36 @@ export function reconcile(
   const last = branch.at(-1)!;
   if (tip === undefined || oldest === undefined) return { kind: 'extend' };
 
-  const at = (number: number): BlockRef | undefined => local[tip.number - number];
-  if (at(last.number)?.hash === last.hash) return { kind: 'duplicate' };
-  if (first.number > tip.number + 1) return { kind: 'gap', from: tip.number + 1 };
+  if (blockAt(local, last.number)?.hash === last.hash) return { kind: 'duplicate' };
+  if (first.number > tip.number + 1 && first.parentHash !== tip.hash) {
+    return { kind: 'gap', from: tip.number + 1 };
+  }
 
-  const parent = at(first.number - 1);
+  const parent = local.find(({ number }) => number < first.number);
   if (parent?.hash === first.parentHash) {
     if (parent.number === tip.number) return { kind: 'extend' };
     return {
       kind: 'reorg',
       commonAncestor: { number: parent.number, hash: parent.hash },
-      removed: local
-        .slice(0, tip.number - parent.number)
-        .map(({ number, hash }) => ({ number, hash })),
+      removed: local.slice(0, local.indexOf(parent)).map(({ number, hash }) => ({ number, hash })),
     };
   }
   if (first.number - 1 <= oldest.number) return { kind: 'too-deep', oldest: oldest.number };
   return { kind: 'detached' };
+}
+
+/**
+ * Returns the local block at a height; undefined if it is outside the window, or if the chain has
+ * no block at this height.
+ *
+ * @param local newest first
+ */
+export function blockAt<Block extends BlockRef>(
+  local: readonly Block[],
+  number: number,
+): Block | undefined {
+  // Heights without a block only move the block forward.
+  let at = Math.min((local[0]?.number ?? -1) - number, local.length - 1);
+  while (at > 0 && local[at]!.number < number) at--;
+  return local[at]?.number === number ? local[at] : undefined;
 }

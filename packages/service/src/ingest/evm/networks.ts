@@ -186,8 +186,7 @@ const ROWS: readonly Row[] = [
     chains: {},
     name: 'Polygon Edge',
     deviations: [...OWN_BLOCKS, 'log-indices'],
-    notes:
-      'Private networks with any chain ID. Log indices restart in each transaction. Each block settles first, unless two operators agree.',
+    notes: 'Private networks with any chain ID. Log indices restart in each transaction.',
     sources: ['https://github.com/0xPolygon/polygon-edge'],
   },
   {

@@ -79,7 +79,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         if (searched !== undefined) {
           const range = { from: after.number + 1, to: block.number };
           if (!searched.isProven) await noteByRange(trx, { chain, streamId: null, ...range, now });
-        } else if (after.number < block.number - 1) {
+        } else if (after.number < block.number - 1 && after.hash !== block.parentHash) {
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
         if (unverified !== undefined) {

@@ -71,7 +71,8 @@ export interface BlockCommit {
   /**
    * Set if the blocks after the checkpoint were searched by range. `isProven`: their headers prove
    * that no stream matches a skipped block. By default, skipped blocks are recorded as a gap,
-   * because no stream watched the chain.
+   * because no stream watched the chain, unless `after` is the parent of the block: then the chain
+   * has no block at these heights.
    */
   searched?: { isProven: boolean } | undefined;
   /** Revision of the rules that the block was matched with. */
