@@ -111,6 +111,11 @@ export interface ServiceConfig {
    * proven. Default: `DEFAULT_SETTLE_MS`.
    */
   settleMs?: number | undefined;
+  /**
+   * When a block with a failed check is read again: milliseconds after it was accepted. Default:
+   * `READ_AGAIN_AFTER_MS`.
+   */
+  readAgainAfterMs?: readonly number[] | undefined;
   aptos: AptosConfig[];
   /** Addresses of possible spam contracts by chain, in lowercase. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;

@@ -220,6 +220,7 @@ async function startWith(
       return Object.fromEntries(ids.map((id, n) => [id, found[n]?.byCode ?? {}]));
     },
     heldDeliveries: () => store.countHeld(),
+    uncertainBlocks: () => store.countUncertain(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,

@@ -32,7 +32,7 @@ export interface Chains {
 }
 
 export function createChains(
-  config: Pick<ServiceConfig, 'spamLists' | 'maxWebhookBytes' | 'settleMs'>,
+  config: Pick<ServiceConfig, 'spamLists' | 'maxWebhookBytes' | 'settleMs' | 'readAgainAfterMs'>,
   given: Omit<ChainSurroundings, 'isOwn'>,
 ): Chains {
   const { store, log, holder } = given;
@@ -49,7 +49,8 @@ export function createChains(
     open: (chain: ChainConfig) =>
       followEvm(chain, {
         ...surroundings,
-        ...{ matching, maxWebhookBytes, settleMs: config.settleMs },
+        ...{ matching, maxWebhookBytes },
+        ...{ settleMs: config.settleMs, readAgainAfterMs: config.readAgainAfterMs },
       }),
   });
   const aptosMatching = createAptosMatching({

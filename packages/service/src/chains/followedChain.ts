@@ -6,6 +6,7 @@ import { createBackfill } from '../ingest/backfill.ts';
 import { type Duty, type Term, createDuty } from '../operate/duty.ts';
 import type { Holder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
+import { createRereading } from '../ingest/later/rereading.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
@@ -141,6 +142,14 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       settledUpTo: ingest.settledUpTo,
       onDeliveries,
     });
+    const { later } = source;
+    const rereading =
+      later &&
+      createRereading({
+        ...{ chain, epoch, source, later, store, matcher: matching.live, onDeliveries, log },
+        openMatcher: (streamId) => matching.open(chain, streamId),
+        confirmedUpTo: () => ingest.report().confirmedUpTo,
+      });
     current = ingest;
     const forget = [
       signals.on('jobs', () => backfill.wake()),
@@ -149,11 +158,12 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     ingest.start();
     enrich.start(epoch);
     backfill.start();
+    rereading?.start();
     return {
       report,
       async stop() {
         for (const each of forget) each();
-        await Promise.all([ingest.stop(), backfill.stop()]);
+        await Promise.all([ingest.stop(), backfill.stop(), rereading?.stop()]);
         // Enrichment may be waiting for a node. Stopping the source ends its pending requests.
         if (isClosing) await source.stop();
         await enrich.stop();

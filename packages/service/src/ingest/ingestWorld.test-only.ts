@@ -27,7 +27,7 @@ export const TOKEN = '0x00000000000000000000000000000000000000bb';
 export const OTHER = '0x00000000000000000000000000000000000000cc';
 
 /** Settings that differ from the defaults of these tests. */
-type Change = Partial<ChainConfig> & Pick<ServiceConfig, 'settleMs'>;
+type Change = Partial<ChainConfig> & Pick<ServiceConfig, 'settleMs' | 'readAgainAfterMs'>;
 
 export interface IngestWorld {
   readonly chain: RunningScriptedChain;
@@ -85,7 +85,7 @@ export async function createIngestWorld(
       return sluice;
     },
 
-    async start({ settleMs, ...change } = {}) {
+    async start({ settleMs, readAgainAfterMs, ...change } = {}) {
       service = await startService(
         {
           port: 0,
@@ -102,6 +102,7 @@ export async function createIngestWorld(
           ],
           aptos: [],
           settleMs,
+          readAgainAfterMs,
           allowPrivateEndpoints: true,
         },
         createLog((line) => log.push(line)),

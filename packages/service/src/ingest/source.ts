@@ -3,6 +3,7 @@ import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ChainProof, ChainTrust, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
 import type { BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
+import type { RecordIds } from './later/records.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
 import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
@@ -92,6 +93,8 @@ export interface ChainSource<Block> {
   openSearch?(search: LogSearch): BlockSearch;
   /** Reads a block that a search found, as `readBlock` does. */
   readFound?(found: BlockRef, needs: BlockNeeds): Promise<Block>;
+  /** Reads uncertain blocks again; absent on chains without such blocks. */
+  later?: LaterReadings<Block>;
   /**
    * Locates a transaction: `pending` if it is not in a block yet, undefined if no provider knows
    * it.
@@ -120,6 +123,19 @@ export interface ChainSource<Block> {
    */
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
+}
+
+export interface LaterReadings<Block> {
+  /** When an uncertain block is read again: milliseconds after it was accepted. */
+  afterMs: readonly number[];
+  records: RecordIds<Block>;
+  /**
+   * Reads a block from every node, and returns the best answer. `isComplete` is false if another
+   * node might have returned a better one.
+   *
+   * @throws SourceError if no node returned the block, or if the nodes disagree without a majority
+   */
+  read(header: BlockHeader, needs: BlockNeeds): Promise<{ block: Block; isComplete: boolean }>;
 }
 
 /** Maximum length of a {@link SourceError} message, in characters. */

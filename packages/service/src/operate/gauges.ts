@@ -26,6 +26,8 @@ export interface MetricSources {
   unverifiedBlocks(): Promise<Readonly<Record<string, Readonly<Record<string, number>>>>>;
   /** Returns the number of held deliveries of each chain that has some. */
   heldDeliveries(): Promise<Readonly<Record<string, number>>>;
+  /** Returns the number of blocks that will be read again, because a check failed, by chain. */
+  uncertainBlocks(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -162,6 +164,16 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     async (gauge) => {
       const held = await sources.heldDeliveries();
       for (const { id } of sources.chains()) gauge.set({ chain: id }, held[id] ?? 0);
+    },
+    ['chain'],
+  );
+  addGauge(
+    'sluice_chain_uncertain_blocks',
+    'Blocks that were accepted although a check failed, and that will be read again',
+    async (gauge) => {
+      for (const [chain, blocks] of Object.entries(await sources.uncertainBlocks())) {
+        gauge.set({ chain }, blocks);
+      }
     },
     ['chain'],
   );

@@ -20,6 +20,7 @@ import { createEnrichWrites } from './enrichment/enrichWrites.ts';
 import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
 import { createJobReads } from './jobs/jobReads.ts';
 import { createJobWrites } from './jobs/jobWrites.ts';
+import { createUncertainReads, createUncertainWrites } from './uncertain/uncertain.ts';
 import { createFeedWrites } from './live/feedWrites.ts';
 import { createReplayReads } from './replays/replayReads.ts';
 import { createReplayWrites } from './replays/replayWrites.ts';
@@ -61,6 +62,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createRetentionReads(db),
   ...createSettingReads(db),
   ...createServerReads(db, engine),
+  ...createUncertainReads(db, engine),
 });
 
 /** Returns all writes. Nearly every method runs in one transaction. */
@@ -84,4 +86,5 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createPartitionWrites(db, engine),
   ...createSettingWrites(db),
   ...createFeedWrites(db, engine),
+  ...createUncertainWrites(db, engine),
 });

@@ -36,6 +36,7 @@ import type {
 import type { FeedWrites } from './live/contract.ts';
 import type { EventFeed } from './live/eventFeed.ts';
 import type { Signals } from './live/signals.ts';
+import type { UncertainReads, UncertainWrites } from './uncertain/contract.ts';
 
 export interface Reads
   extends
@@ -59,7 +60,8 @@ export interface Reads
     InvariantReads,
     RetentionReads,
     SettingReads,
-    ServerReads {}
+    ServerReads,
+    UncertainReads {}
 
 export interface Writes
   extends
@@ -80,7 +82,8 @@ export interface Writes
     AlertWrites,
     RetentionWrites,
     SettingWrites,
-    FeedWrites {}
+    FeedWrites,
+    UncertainWrites {}
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';

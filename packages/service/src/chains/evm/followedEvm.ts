@@ -30,11 +30,13 @@ export function followEvm(
     matching,
     maxWebhookBytes,
     settleMs,
+    readAgainAfterMs,
     ...surroundings
   }: ChainSurroundings & {
     matching: EvmMatching;
     maxWebhookBytes: number;
     settleMs: number | undefined;
+    readAgainAfterMs: readonly number[] | undefined;
   },
 ): FollowedEvm {
   const {
@@ -50,7 +52,7 @@ export function followEvm(
   const { store, log, nodeGuard } = surroundings;
   for (const warning of warnings) log.warn(warning, { chain });
   const source = createEvmSource({
-    ...{ chain, urls, pollMs, trust, settleMs, operators, verifyHeaders, log },
+    ...{ chain, urls, pollMs, trust, settleMs, readAgainAfterMs, operators, verifyHeaders, log },
     added: { nodes: addedNodes, connect: nodeGuard.connect },
   });
   const enrich = createEnrich({

@@ -57,9 +57,7 @@ export function createAcceptance({
   /** Whether a failed check rejects a block: the roots of a true block can't be wrong here. */
   const isStrict = trust === 'strict' || (trust === 'evidence' && network.isStandard);
 
-  /** Returns the failed checks that are not in the nature of the network. */
-  const unexplained = ({ findings }: Answer): Finding[] =>
-    findings.filter((each) => isFailed(each) && !network.deviations.includes(each.code));
+  const unexplained = (answer: Answer): Finding[] => findUnexplained(answer, network);
 
   /** Returns whether an unproven answer is enough by itself. */
   const needsNoOpinion = (answer: Answer, from: Provider): boolean => {
@@ -96,22 +94,18 @@ export function createAcceptance({
     return open.some(({ code }) => isMissing(code)) ? RECHECK_MS : 0;
   };
 
-  const mark = (header: BlockRef, { findings, notes }: Answer, operators: number) => {
-    const found = new Set([...findings.map(({ code }) => code), ...notes]);
-    const codes = CODES.filter((code) => found.has(code));
-    if (codes.length === 0) return undefined;
-    const reasons = [...new Set(findings.map(({ reason }) => reason))].join('; ');
-    const key = codes.join(', ');
+  const mark = (header: BlockRef, answer: Answer, operators: number): Unverified | undefined => {
+    const unverified = toUnverified(answer, operators, network);
+    if (unverified === undefined) return undefined;
+    const reasons = [...new Set(answer.findings.map(({ reason }) => reason))].join('; ');
+    const key = unverified.codes.join(', ');
     if (!logged.has(key)) {
       logged.add(key);
       log.warn('unverified block accepted; later ones with these codes are not logged', {
         ...{ chain, block: header.number, codes: key, reasons, witnesses: operators },
       });
     }
-    const isUncertain = findings.some(
-      (each) => isFailed(each) && (isMissing(each.code) || !network.deviations.includes(each.code)),
-    );
-    return { codes, witnesses: operators, isUncertain };
+    return unverified;
   };
 
   return async (header, ask, read) => {
@@ -154,13 +148,34 @@ export function createAcceptance({
 
 const CODES = Object.keys(UNVERIFIED_CODES) as (keyof typeof UNVERIFIED_CODES)[];
 
-const toParts = ({ logs, transactions, proofs }: Answer): Accepted => ({
+/** Returns the failed checks that are not in the nature of the network. */
+export const findUnexplained = (
+  { findings }: Answer,
+  { deviations }: Pick<Network, 'deviations'>,
+): Finding[] => findings.filter((each) => isFailed(each) && !deviations.includes(each.code));
+
+/** Returns what the evidence for an answer does not cover; undefined if it covers everything. */
+export function toUnverified(
+  { findings, notes }: Answer,
+  witnesses: number,
+  { deviations }: Pick<Network, 'deviations'>,
+): Unverified | undefined {
+  const found = new Set([...findings.map(({ code }) => code), ...notes]);
+  const codes = CODES.filter((code) => found.has(code));
+  if (codes.length === 0) return undefined;
+  const isUncertain = findings.some(
+    (each) => isFailed(each) && (isMissing(each.code) || !deviations.includes(each.code)),
+  );
+  return { codes, witnesses, isUncertain };
+}
+
+export const toParts = ({ logs, transactions, proofs }: Answer): Accepted => ({
   ...{ logs, transactions },
   ...(proofs !== undefined && { proofs }),
 });
 
 /** Returns whether the check fails if parts of the block are missing. */
-const isMissing = (code: Finding['code']): boolean => code === 'receipts' || code === 'bloom';
+export const isMissing = (code: string): boolean => code === 'receipts' || code === 'bloom';
 
 const kindOf = ({ code }: Finding): SourceErrorKind & ('missing' | 'inconsistent') =>
   isMissing(code) ? 'missing' : 'inconsistent';
@@ -172,7 +187,7 @@ function blame(from: Provider, { findings }: Answer): void {
 }
 
 /** The content of an answer. Log indices are left out, because chains and nodes count differently. */
-const contentOf = ({ logs, transactions }: Parts): string =>
+export const contentOf = ({ logs, transactions }: Parts): string =>
   JSON.stringify({ logs: logs.map(({ logIndex: _, ...log }) => log), transactions });
 
 interface Decision {
@@ -188,7 +203,7 @@ interface Decision {
 }
 
 /** Returns the content that most operators returned. Without a majority, `operators` is 1. */
-function decide(
+export function decide(
   heard: ReadonlyMap<Provider, Answer>,
   operatorOf: (node: Provider) => string,
 ): Decision {
@@ -221,7 +236,7 @@ const failures = ({ findings }: Answer): number => findings.filter(isFailed).len
  * Returns whether `less` shows by a failed check that it lacks parts, and has nothing that `more`
  * lacks.
  */
-function lacksParts(less: Answer, more: Answer): boolean {
+export function lacksParts(less: Answer, more: Answer): boolean {
   if (failures(more) > 0 || !less.findings.some((each) => isFailed(each) && isMissing(each.code))) {
     return false;
   }

@@ -4,6 +4,9 @@ import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import { object } from '../json.ts';
 import type { Providers } from '../nodes/providers.ts';
 import { SourceError } from '../source.ts';
+import type { ChooseBest } from '../later/bestAnswer.ts';
+import { encodeIds } from '../later/records.ts';
+import { EVM_RECORDS } from '../later/evmRecords.ts';
 import type { Accept } from './acceptance.ts';
 import type { Answers } from './answers.ts';
 import { toHeader } from './header.ts';
@@ -25,24 +28,34 @@ export interface BlockReading {
     number: number,
     needs: BlockNeeds,
   ): Promise<{ header: BlockHeader; block: EvmBlock } | undefined>;
+  /** Reads an uncertain block again; see `LaterReadings.read`. */
+  readAgain(
+    header: BlockHeader,
+    needs: BlockNeeds,
+  ): Promise<{ block: EvmBlock; isComplete: boolean }>;
 }
 
 export function createBlockReading({
   providers,
   answers,
   accept,
+  chooseBest,
   traces,
   isChecked,
   readsRoots,
+  readAgainInMs,
 }: {
   providers: Pick<Providers<Provider>, 'ask' | 'readAgreed' | 'doubt'>;
   answers: Answers;
   accept: Accept;
+  chooseBest: ChooseBest;
   traces: TraceReader;
   /** Whether blocks are checked against their headers. */
   isChecked: boolean;
   /** Returns whether to read complete blocks only to prove them. */
   readsRoots(): boolean;
+  /** Milliseconds until an uncertain block is read again; undefined if it is not. */
+  readAgainInMs: number | undefined;
 }): BlockReading {
   const readsAll = ({ transactions, logs, proofs }: BlockNeeds): boolean =>
     transactions || (logs && isChecked && (proofs === true || readsRoots()));
@@ -84,6 +97,7 @@ export function createBlockReading({
     known: KnownHeader,
     wanted: BlockNeeds,
     given: Body | undefined,
+    how = accept,
   ): Promise<EvmBlock> => {
     const needs = { ...wanted, transactions: readsAll(wanted) };
     const { header, body } = given ?? (await readBody(node, known, needs));
@@ -102,15 +116,20 @@ export function createBlockReading({
     };
     const { unverified, ...parts } =
       needs.transactions || needs.logs
-        ? await accept(header, part, readParts)
+        ? await how(header, part, readParts)
         : { logs: [], transactions: [] };
-    return {
+    const block: EvmBlock = {
       ...header,
       ...parts,
       ...(!wanted.transactions && { transactions: [] }),
       internalTransactions: traced?.found ?? [],
       ...withTraces(unverified, traced?.isPartial === true),
     };
+    if (block.unverified?.isUncertain && readAgainInMs !== undefined) {
+      const records = encodeIds(EVM_RECORDS.of(block));
+      block.unverified.reading = { needs: { ...wanted }, records, dueInMs: readAgainInMs };
+    }
+    return block;
   };
 
   return {
@@ -140,6 +159,22 @@ export function createBlockReading({
         { hash: header.hash, first: giver },
       );
       return { header, block: block! };
+    },
+
+    async readAgain(header, needs) {
+      let isComplete = false;
+      const how: Accept = async (...given) => {
+        const best = await chooseBest(...given);
+        isComplete = best.isComplete;
+        return best.accepted;
+      };
+      const block = await providers.ask(
+        (node) => readBlockOf(node, header, needs, undefined, how),
+        {
+          hash: header.hash,
+        },
+      );
+      return { block: block!, isComplete };
     },
   };
 }

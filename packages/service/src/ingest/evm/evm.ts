@@ -9,6 +9,8 @@ import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules } from './headerRules.ts';
 import { createLearned } from './learned.ts';
 import { networkOf } from './networks.ts';
+import { createChooseBest } from '../later/bestAnswer.ts';
+import { EVM_RECORDS } from '../later/evmRecords.ts';
 import { createLogRanges } from './ranges/logRanges.ts';
 import { object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
@@ -37,6 +39,11 @@ export interface EvmSourceOptions {
    * proven. Default: {@link DEFAULT_SETTLE_MS}.
    */
   settleMs?: number | undefined;
+  /**
+   * When a block with a failed check is read again: milliseconds after it was accepted. Default:
+   * {@link READ_AGAIN_AFTER_MS}.
+   */
+  readAgainAfterMs?: readonly number[] | undefined;
   /** Operators of nodes by URL. Default: by the host of the URL. */
   operators?: Operators | undefined;
   /**
@@ -49,6 +56,8 @@ export interface EvmSourceOptions {
 }
 
 export const DEFAULT_SETTLE_MS = 120_000;
+/** 10 minutes, 1 hour and 1 day. */
+export const READ_AGAIN_AFTER_MS: readonly number[] = [600_000, 3_600_000, 86_400_000];
 
 const NO_NEEDS: BlockNeeds = { logs: false, transactions: false, traces: false };
 
@@ -58,6 +67,7 @@ export function createEvmSource({
   pollMs,
   trust = 'evidence',
   settleMs = DEFAULT_SETTLE_MS,
+  readAgainAfterMs = READ_AGAIN_AFTER_MS,
   operators,
   verifyHeaders = false,
   added,
@@ -93,6 +103,8 @@ export function createEvmSource({
       ...{ chain, trust, network, settleMs, settling, log },
       nodes: providers,
     }),
+    chooseBest: createChooseBest({ network, nodes: providers }),
+    readAgainInMs: readAgainAfterMs[0],
     isChecked: trust !== 'node',
     readsRoots: () => headers.isStrict || (hasWitnesses() && learned.areRootsWorthReading()),
   });
@@ -126,6 +138,7 @@ export function createEvmSource({
       openSearch: createLogRanges({ ...{ chain, providers, isVerified: verifyHeaders, log } }),
     }),
     readFound: read,
+    later: { afterMs: readAgainAfterMs, records: EVM_RECORDS, read: reading.readAgain },
 
     findTransaction: (hash) => findTransaction(providers, hash),
     readFinalized: providers.readFinalized,

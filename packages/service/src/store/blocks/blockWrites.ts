@@ -6,10 +6,11 @@ import { toBlockDay } from '../engine/partitions.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import {
-  LIVE_ORIGINS,
+  type KnownMatch,
   confirmMatches,
   deliverConfirmed,
   insertMatches,
+  isLive,
   liveOrigin,
   releaseMatches,
   selectKnown,
@@ -18,8 +19,14 @@ import {
 import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
 import { newId } from '../ids.ts';
 import { UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
-import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
+import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
 import { isWitnessed, noteByRange, recordUnverified } from './unverified.ts';
+import {
+  recordUncertain,
+  restartUncertain,
+  returnUncertain,
+  rewindUncertain,
+} from '../uncertain/uncertain.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
@@ -31,6 +38,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         await recordRestart(trx, { chain, block, holeFrom, why, now });
         await beginWindow(trx, { chain, block, genesisHash, now });
         await restartCoverage(trx, chain, block, holeFrom, now);
+        await restartUncertain(trx, chain);
         const { cancelled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
@@ -53,10 +61,10 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         const [[held], [read], known] = await engine.pipeline(trx, [
           () => {
             const openDay = commit.matches.length > 0 ? day : undefined;
-            return holdCheckpoint(trx, engine, { chain, epoch, after, openDay });
+            return holdCheckpoint(trx, engine, { chain, epoch, hash: block.hash, after, openDay });
           },
           () => selectMoment(engine).compile(trx),
-          () => selectKnown(trx, chain, block, LIVE_ORIGINS).compile(),
+          () => selectKnown(trx, chain, block, isLive).compile(),
         ]);
         if (held === undefined) return { outcome: 'lost-lease' };
         if (held.is_next === null) return { outcome: 'not-next' };
@@ -82,8 +90,11 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         } else if (after.number < block.number - 1 && after.hash !== block.parentHash) {
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
+        const isReread = held.has_left === 1;
+        if (isReread) await returnUncertain(trx, { chain, block, unverified, now });
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: block.number, unverified, now });
+          await recordUncertain(trx, { chain, block, unverified, now });
         }
 
         const isReturning = known.some((each) => each.state === 'orphaned');
@@ -91,12 +102,14 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           await engine.openDay(trx, day);
           moment = await readMoment(engine, trx);
         }
-        const left = isReturning ? await forgetHeld(trx, chain, block, known) : known;
+        const left = isReturning && !isReread ? await forgetHeld(trx, chain, block, known) : known;
         // If this block left the chain earlier, its matches still exist. They are restored here,
         // and the insert below skips them.
         const returned = isReturning ? await returnMatches(trx, engine, chain, block, now) : [];
         const created = await insertMatches(trx, engine, {
-          ...{ chain, block, known: left, matches, unverified, now },
+          ...{ chain, block, known: left, unverified, now },
+          // The block is read again, which finds what the restored matches lack.
+          matches: isReread ? withoutKnown(matches, left) : matches,
           origin: liveOrigin(0),
           state: 'frozen',
         });
@@ -133,6 +146,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .executeTakeFirstOrThrow();
         await recordReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindCoverage(trx, chain, ancestor);
+        await rewindUncertain(trx, chain, ancestor, now);
         const { orphaned, cancelled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
@@ -177,7 +191,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
  * Builds the statement that locks the lease of a chain, the revision of the rules, and the chain's
  * checkpoint for the rest of the transaction, and reads them. It returns no row if the lease has
  * another epoch. `is_next` is null if the checkpoint is not at `after`. `is_open` is 0 if the
- * partition of `openDay` must still be opened.
+ * partition of `openDay` must still be opened. `has_left` is 1 if the block with this hash is
+ * uncertain and left the chain earlier.
  *
  * The transaction will not wait for the disk: if a crash undoes it, the block is read again. Its
  * webhooks have not been sent yet, because claims wait until they and all earlier commits are
@@ -189,14 +204,23 @@ function holdCheckpoint(
   {
     chain,
     epoch,
+    hash,
     after,
     openDay,
-  }: { chain: string; epoch: number; after: BlockRef; openDay: string | undefined },
+  }: {
+    chain: string;
+    epoch: number;
+    hash: string;
+    after: BlockRef;
+    openDay: string | undefined;
+  },
 ): CompiledQuery<HeldCheckpoint> {
   const lock = (clause: RawBuilder<unknown>) => (engine.name === 'postgres' ? clause : sql``);
   const isOpen = openDay === undefined ? sql`1` : engine.isOpen(openDay);
   return sql<HeldCheckpoint>`
     select rule_revision.revision, is_next, settled_number, settled_revision, ${isOpen} as is_open,
+      case when exists (select 1 from uncertain where chain = ${chain} and block_hash = ${hash}
+        and left_at is not null) then 1 else 0 end as has_left,
       ${engine.deferFlush} as flush
     from lease cross join rule_revision left join (
       select 1 as is_next, settled_number, settled_revision from checkpoint
@@ -212,7 +236,15 @@ interface HeldCheckpoint {
   settled_number: number | null;
   settled_revision: number | null;
   is_open: number;
+  has_left: number;
 }
+
+/** Returns the matches of streams without a known match. */
+const withoutKnown = (
+  matches: readonly NewMatch[],
+  known: readonly KnownMatch[],
+): readonly NewMatch[] =>
+  matches.filter(({ streamId }) => known.every((each) => each.stream_id !== streamId));
 
 const moveCheckpoint = (
   trx: Db,

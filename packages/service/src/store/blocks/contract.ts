@@ -14,6 +14,16 @@ export interface BlockHeader extends BlockRef {
   lastVersion?: number | undefined;
 }
 
+/** What was read of an uncertain block, so that a later reading can be compared. */
+export interface Reading {
+  /** The parts that were read. */
+  needs: Readonly<Record<string, boolean | undefined>>;
+  /** The records that were read. */
+  records: string;
+  /** Milliseconds until the next reading; 0 to read the block at once. */
+  dueInMs: number;
+}
+
 /** Marks of an unverified block: the gaps of its evidence, and its witnesses. */
 export interface Unverified {
   /** The codes, in the order of `UNVERIFIED_CODES`; at least one. */
@@ -22,6 +32,8 @@ export interface Unverified {
   witnesses: number;
   /** True if a check failed, so the block is read again later. */
   isUncertain: boolean;
+  /** What was read of an uncertain block that will be read again. */
+  reading?: Reading | undefined;
 }
 
 /**

@@ -66,8 +66,11 @@ export function firstState({
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
-/** A pattern for each {@link liveOrigin}. */
-export const LIVE_ORIGINS = 'live:%';
+/**
+ * Condition for the origins of matches that were found while following the chain, or by a later
+ * reading of an uncertain block.
+ */
+export const isLive = sql<SqlBool>`(origin like 'live:%' or origin like 'recheck:%')`;
 
 /** Divides a list into parts of at most this many rows and characters, or of one row. */
 export function* chunksOf<Row>(
@@ -185,13 +188,13 @@ const knownColumns = ['stream_id', 'part', 'origin', 'state'] as const;
 /**
  * Returns a query for the matches of a block that the ledger has already.
  *
- * @param origin a pattern of `like`
+ * @param origins the origins of the matches
  */
 export const selectKnown = (
   trx: Db,
   chain: string,
   { hash, timestamp }: BlockHeader,
-  origin: string,
+  origins: Expression<SqlBool>,
 ): SelectQueryBuilder<Tables, 'match', KnownMatch> =>
   trx
     .selectFrom('match')
@@ -199,7 +202,7 @@ export const selectKnown = (
     .where('chain', '=', chain)
     .where('block_hash', '=', hash)
     .where('block_day', '=', toBlockDay(timestamp))
-    .where('origin', 'like', origin);
+    .where(origins);
 
 /**
  * Inserts the matches of a block and their first deliveries: the confirmed delivery of a

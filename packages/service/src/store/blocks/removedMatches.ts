@@ -11,19 +11,22 @@ import { newId } from '../ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { BlockHeader } from './contract.ts';
 import {
-  LIVE_ORIGINS,
   type DeliveredMatch,
   type KnownMatch,
   chunksOf,
   deliveredColumns,
   firstState,
   insertDeliveries,
-  liveOrigin,
+  isLive,
   readStreamsOf,
 } from './matches.ts';
 import type { MatchState } from './tables.ts';
 
-const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
+/** Splits an origin into its incarnation, which is the last part, and the rest. */
+function splitOrigin(origin: string): { base: string; incarnation: number } {
+  const at = origin.lastIndexOf(':');
+  return { base: origin.slice(0, at), incarnation: Number(origin.slice(at + 1)) };
+}
 
 const daysOf = (matches: readonly { block_day: string }[]): string[] => [
   ...new Set(matches.map((match) => match.block_day)),
@@ -133,16 +136,17 @@ export async function returnMatches(
     .where('block_hash', '=', block.hash)
     .where('block_day', '=', toBlockDay(block.timestamp))
     .where('state', '=', 'orphaned')
-    .where('origin', 'like', LIVE_ORIGINS)
+    .where(isLive)
     .execute();
   if (orphaned.length === 0) return [];
   const streams = await readStreamsOf(trx, orphaned);
   const newest = new Map<string, (typeof orphaned)[number]>();
   for (const match of orphaned) {
     if (!streams.has(match.stream_id)) continue;
-    const key = `${match.stream_id} ${match.part}`;
+    const { base, incarnation } = splitOrigin(match.origin);
+    const key = `${match.stream_id} ${match.part} ${base}`;
     const known = newest.get(key);
-    if (known === undefined || incarnationOf(known.origin) < incarnationOf(match.origin))
+    if (known === undefined || splitOrigin(known.origin).incarnation < incarnation)
       newest.set(key, match);
   }
   const takenBack = await listTakenBack(trx, [...newest.values()]);
@@ -219,10 +223,11 @@ async function announceAgain(
   unconfirmedToo: boolean,
   now: number,
 ): Promise<DeliverySummary[]> {
+  const { base, incarnation } = splitOrigin(match.origin);
   const again = {
     ...match,
     id: newId(),
-    origin: liveOrigin(incarnationOf(match.origin) + 1),
+    origin: `${base}:${incarnation + 1}`,
     state: 'frozen' as const,
     created_at: now,
   };
@@ -267,7 +272,7 @@ export async function forgetHeld(
   const { rows: held } = await sql<KnownMatch & { id: string }>`
     select id, stream_id, part, origin, state from match
     where chain = ${chain} and block_hash = ${block.hash} and block_day = ${day}
-      and held = 1 and state = 'orphaned' and origin like ${LIVE_ORIGINS}
+      and held = 1 and state = 'orphaned' and ${isLive}
       and not exists (select 1 from delivery where delivery.match_id = match.id
         and delivery.block_day = ${day} and delivery.state <> 'cancelled')`.execute(trx);
   if (held.length === 0) return known;

@@ -1,5 +1,5 @@
 /** Records blocks that were accepted unverified or searched by range, and decides which are held. */
-import type { Kysely } from 'kysely';
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import {
   type BlockRange,
   type UnverifiedBlocks,
@@ -141,16 +141,26 @@ async function note(
  * Removes these blocks from the searched ranges of a stream, because they have been read one by
  * one.
  */
-export async function forgetByRange(
+export const forgetByRange = (
   trx: Db,
-  { chain, streamId, from, to }: { chain: string; streamId: string; from: number; to: number },
+  { streamId, ...range }: { chain: string; streamId: string; from: number; to: number },
+): Promise<void> =>
+  forget(trx, range, sql<SqlBool>`stream_id = ${streamId} and reason = ${BY_RANGE}`);
+
+/** Removes the mark of an unverified block, because the block was read again. */
+export const forgetUnverified = (trx: Db, chain: string, block: number): Promise<void> =>
+  forget(trx, { chain, from: block, to: block }, sql<SqlBool>`reason <> ${BY_RANGE}`);
+
+async function forget(
+  trx: Db,
+  { chain, from, to }: { chain: string; from: number; to: number },
+  which: Expression<SqlBool>,
 ): Promise<void> {
   const rows = await trx
     .selectFrom('unverified')
     .selectAll()
     .where('chain', '=', chain)
-    .where('stream_id', '=', streamId)
-    .where('reason', '=', BY_RANGE)
+    .where(which)
     .where('from_block', '<=', to)
     .where('to_block', '>=', from)
     .execute();

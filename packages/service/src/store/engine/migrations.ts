@@ -776,6 +776,35 @@ const keysByBytes: Migration = {
   },
 };
 
+const uncertainBlocks: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    // PostgreSQL compares keys by bytes, like SQLite; see `keysByBytes`.
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('uncertain')
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('block_hash', text, (column) => column.notNull())
+      .addColumn('job_id', text, (column) => column.notNull())
+      .addColumn('parent_hash', 'text', (column) => column.notNull())
+      .addColumn('block_timestamp', 'bigint', (column) => column.notNull())
+      .addColumn('codes', 'text', (column) => column.notNull())
+      .addColumn('step', 'integer', (column) => column.notNull())
+      .addColumn('accepted_at', 'bigint', (column) => column.notNull())
+      .addColumn('due_at', 'bigint', (column) => column.notNull())
+      .addColumn('left_at', 'bigint')
+      .addColumn('needs', 'text', (column) => column.notNull())
+      .addColumn('records', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('uncertain_key', ['chain', 'block_hash', 'job_id'])
+      .execute();
+    await db.schema
+      .createIndex('uncertain_due')
+      .on('uncertain')
+      .columns(['chain', 'due_at'])
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -789,6 +818,7 @@ export const migrations: Record<string, Migration> = {
   '0010 oauth2': oauth2,
   '0011 keys by bytes': keysByBytes,
   '0012 unverified matches': unverifiedMatches,
+  '0013 uncertain blocks': uncertainBlocks,
 };
 
 /** Table with the names of the applied migrations. */

@@ -15,6 +15,7 @@ import type { UpkeepTables } from '../upkeep/tables.ts';
 import type { AccessTables } from '../access/tables.ts';
 import type { InboxTables } from '../inbox/tables.ts';
 import type { LiveTables } from '../live/tables.ts';
+import type { UncertainTables } from '../uncertain/tables.ts';
 
 export interface Tables
   extends
@@ -29,7 +30,8 @@ export interface Tables
     UpkeepTables,
     AccessTables,
     InboxTables,
-    LiveTables {
+    LiveTables,
+    UncertainTables {
   /** Exists only on PostgreSQL. */
   partition: PartitionTable;
 }

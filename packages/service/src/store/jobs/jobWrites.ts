@@ -9,6 +9,7 @@ import { toJob } from '../rows.ts';
 import type { JobWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 import { forgetByRange, noteByRange, recordUnverified } from '../blocks/unverified.ts';
+import { recordUncertain } from '../uncertain/uncertain.ts';
 
 /** Allowed transitions of a job's state. */
 const MOVES: Record<JobState, readonly JobState[]> = {
@@ -107,6 +108,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         for (const { block, matches, unverified } of blocks) {
           if (unverified !== undefined) {
             await recordUnverified(trx, { chain, block: block.number, unverified, now });
+            await recordUncertain(trx, { chain, block, jobId: id, unverified, now });
           }
           if (matches.length === 0) continue;
           await engine.openDay(trx, toBlockDay(block.timestamp));
@@ -118,7 +120,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
               state: 'confirmed',
               matches,
               unverified,
-              known: await selectKnown(trx, chain, block, origin).execute(),
+              known: await selectKnown(trx, chain, block, sql`origin = ${origin}`).execute(),
               now,
             })),
           );
@@ -138,7 +140,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           state: isConfirmed ? 'confirmed' : 'frozen',
           matches,
           unverified,
-          known: await selectKnown(trx, chain, block, origin).execute(),
+          known: await selectKnown(trx, chain, block, sql`origin = ${origin}`).execute(),
           now: await readNow(engine, trx),
         });
       });

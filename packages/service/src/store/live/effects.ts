@@ -119,6 +119,7 @@ const EFFECTS: Effects = {
         : [{ type: 'job', job: answer.job }, ...deliveriesOf(answer.deliveries)],
   },
   commitManual: { signals: ifAny, events: deliveriesOf },
+  commitReading: { signals: ifAny, events: deliveriesOf },
   receiveInInbox: { events: ({ request }) => [{ type: 'inbox', request }] },
 };
 

@@ -13,6 +13,7 @@ import { testRetries } from './retries.suite.ts';
 import { testRules } from './rules.suite.ts';
 import { testStreams } from './streams.suite.ts';
 import { testUnverified } from './unverified.suite.ts';
+import { testUncertain } from './uncertain.suite.ts';
 import { useStore } from './storeTools.test-only.ts';
 
 export function testStore(open: () => Promise<Store>): void {
@@ -30,4 +31,5 @@ export function testStore(open: () => Promise<Store>): void {
   testDeliveries(tools);
   testRetries(tools);
   testUnverified(tools);
+  testUncertain(tools);
 }

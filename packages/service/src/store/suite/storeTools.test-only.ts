@@ -8,7 +8,7 @@ import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
 import type { AddressPart } from '../addresses/contract.ts';
 import type { AttemptOutcome } from '../deliveries/contract.ts';
-import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
+import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
 import type { Store } from '../store.ts';
 
 export const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
@@ -110,6 +110,9 @@ export function useStore(open: () => Promise<Store>) {
         confirmations = 2,
         codes: readonly UnverifiedCode[] = [],
         witnesses = 1,
+        unverified: Unverified | undefined = codes.length === 0
+          ? undefined
+          : { codes, witnesses, isUncertain: false },
       ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
         const result = await store.commitBlock({
@@ -120,7 +123,7 @@ export function useStore(open: () => Promise<Store>) {
           confirmUpTo: block.number - confirmations,
           windowBlocks: 256,
           matches,
-          unverified: codes.length === 0 ? undefined : { codes, witnesses, isUncertain: false },
+          unverified,
         });
         if (result.outcome === 'committed') tip = block;
         return result;

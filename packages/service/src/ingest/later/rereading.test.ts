@@ -1,0 +1,137 @@
+/** Tests the later readings of uncertain blocks, with a complete service on scripted nodes. */
+import type { EvmWebhook } from '@sluice/kit/contract';
+import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
+import { test as base, describe, expect } from 'vitest';
+import {
+  API_KEY,
+  CHAIN,
+  CONFIRMATIONS,
+  type IngestWorld,
+  OTHER,
+  TOKEN,
+  WATCHED,
+  createIngestWorld,
+} from '../ingestWorld.test-only.ts';
+
+const test = base.extend<{ world: IngestWorld }>({
+  // oxlint-disable-next-line no-empty-pattern
+  world: async ({}, use) => {
+    const world = await createIngestWorld();
+    await use(world);
+    await world.stop();
+  },
+});
+
+const TIMEOUT = { timeout: 120_000 };
+/** The block is read again long after the service has committed it. */
+const LATER = { settleMs: 100, readAgainAfterMs: [3_000, 4_000] };
+const NEVER = { settleMs: 100, readAgainAfterMs: [3_600_000] };
+
+/** The node has neither the receipt nor the log of the last transaction of a block. */
+const lackReceipt = (node: RunningScriptedChain): void => {
+  node.trouble({ kind: 'truncatedReceipts' });
+  node.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
+  node.trouble({ kind: 'missingLog', methods: ['eth_getLogs'] });
+};
+const twoTransfers = () => ({
+  transactions: [7n, 8n].map((value) =>
+    scripted.erc20Transfer({ token: TOKEN, from: OTHER, to: WATCHED, value }),
+  ),
+});
+
+/** Returns the logs that were sent, as `<block> <phase> <amount>`, in order. */
+const sentLogs = ({ sink }: IngestWorld): string[] =>
+  sink.requests
+    .map((request) => JSON.parse(request.body) as EvmWebhook)
+    .flatMap(({ block, logs, confirmed }) =>
+      logs.map(
+        (log) => `${block.number} ${confirmed ? 'confirmed' : 'unconfirmed'} ${BigInt(log.data)}`,
+      ),
+    )
+    .toSorted();
+
+const countUncertain = async ({ service }: IngestWorld): Promise<number> => {
+  const response = await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+  const line = (await response.text())
+    .split('\n')
+    .find((each) => each.startsWith(`sluice_chain_uncertain_blocks{chain="${CHAIN}"}`));
+  return Number(line!.split(' ')[1]);
+};
+
+const BOTH = ['1 confirmed 7', '1 confirmed 8', '1 unconfirmed 7', '1 unconfirmed 8'];
+
+describe('records that a node lacked', () => {
+  test('are sent once in both phases, and the block is verified', TIMEOUT, async ({ world }) => {
+    const streamId = await world.startWatching(LATER);
+    lackReceipt(world.chain);
+    world.chain.mine(twoTransfers());
+    await world.caughtUp();
+    expect(await countUncertain(world)).toBe(1);
+    expect((await world.sluice.getCoverage(streamId))[0]!.unverified).toHaveLength(1);
+    world.chain.heal();
+    await world.until('the record appears', async () => sentLogs(world).length === 2);
+    expect(sentLogs(world)).toEqual(['1 unconfirmed 7', '1 unconfirmed 8']);
+    expect(await countUncertain(world)).toBe(0);
+    expect((await world.health()).unverified).toBeNull();
+    expect((await world.sluice.getCoverage(streamId))[0]!.unverified).toEqual([]);
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.until('it is confirmed', async () => sentLogs(world).length === 4);
+    expect(sentLogs(world)).toEqual(BOTH);
+    expect(world.log.join('')).toMatch(/uncertain block read again.*result=verified appeared=1/);
+  });
+
+  test('of a confirmed block are sent once, as confirmed', TIMEOUT, async ({ world }) => {
+    await world.startWatching(LATER);
+    lackReceipt(world.chain);
+    world.chain.mine(twoTransfers());
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.caughtUp();
+    world.chain.heal();
+    await world.until('the record appears', async () => sentLogs(world).length === 3);
+    expect(sentLogs(world)).toEqual(BOTH.filter((each) => each !== '1 unconfirmed 8'));
+  });
+
+  test('are sent after a restart', TIMEOUT, async ({ world }) => {
+    await world.startWatching(LATER);
+    lackReceipt(world.chain);
+    world.chain.mine(twoTransfers());
+    await world.caughtUp();
+    await world.service.stop();
+    world.chain.heal();
+    await world.start(LATER);
+    await world.until('the record appears', async () => sentLogs(world).length === 2);
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.until('it is confirmed', async () => sentLogs(world).length === 4);
+    expect(sentLogs(world)).toEqual(BOTH);
+  });
+
+  test('are sent once another node that was away has them', TIMEOUT, async ({ world }) => {
+    const other = await startScriptedChain({ chain: world.chain });
+    await world.startWatching({ ...LATER, urls: [world.chain.url, other.url] });
+    lackReceipt(world.chain);
+    other.trouble({ kind: 'httpError', status: 502 });
+    world.chain.mine(twoTransfers());
+    await world.caughtUp();
+    expect(await countUncertain(world)).toBe(1);
+    // Both readings of the schedule are due before the node returns, and must not count.
+    await new Promise((resolve) => setTimeout(resolve, LATER.readAgainAfterMs[1]! + 2_000));
+    expect(await countUncertain(world)).toBe(1);
+    other.heal();
+    await world.until('the record appears', async () => sentLogs(world).length === 2);
+    expect(sentLogs(world)).toEqual(['1 unconfirmed 7', '1 unconfirmed 8']);
+    await world.service.stop();
+    await other.stop();
+  });
+});
+
+test('a block that leaves the chain is not read again', TIMEOUT, async ({ world }) => {
+  await world.startWatching(NEVER);
+  lackReceipt(world.chain);
+  world.chain.mine(twoTransfers());
+  await world.caughtUp();
+  expect(await countUncertain(world)).toBe(1);
+  world.chain.heal();
+  world.chain.fork({ depth: 1, blocks: 2 });
+  await world.caughtUp();
+  expect(await countUncertain(world)).toBe(0);
+});

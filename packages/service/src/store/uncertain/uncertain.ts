@@ -1,0 +1,296 @@
+/** Records uncertain blocks, and commits their later readings together with their matches. */
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { BlockNeeds } from '../../match/evm/block.ts';
+import type { BlockHeader, BlockRef, Unverified } from '../blocks/contract.ts';
+import { insertMatches, releaseMatches } from '../blocks/matches.ts';
+import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
+import { forgetUnverified, isWitnessed, recordUnverified } from '../blocks/unverified.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { toBlockDay } from '../engine/partitions.ts';
+import type { Db, Tables } from '../engine/tables.ts';
+import { newId } from '../ids.ts';
+import { holdsLease } from '../upkeep/leases.ts';
+import type { UncertainBlock, UncertainReads, UncertainWrites } from './contract.ts';
+
+/** Time for which a block that left the chain is kept, in case it returns. */
+const KEEP_LEFT_MS = 86_400_000;
+
+/** Records a block to be read again, if a check failed. */
+export async function recordUncertain(
+  trx: Db,
+  {
+    chain,
+    block,
+    jobId = '',
+    unverified: { codes, reading },
+    now,
+  }: {
+    chain: string;
+    block: BlockHeader;
+    /** The backfill that read the block; omitted if it was read while following the chain. */
+    jobId?: string;
+    unverified: Unverified;
+    now: number;
+  },
+): Promise<void> {
+  if (reading === undefined) return;
+  await trx
+    .insertInto('uncertain')
+    .values({
+      chain,
+      block_number: block.number,
+      block_hash: block.hash,
+      job_id: jobId,
+      parent_hash: block.parentHash,
+      block_timestamp: block.timestamp,
+      codes: codes.join(', '),
+      step: 0,
+      accepted_at: now,
+      due_at: now + reading.dueInMs,
+      left_at: null,
+      needs: JSON.stringify(reading.needs),
+      records: reading.records,
+    })
+    // A block that returned has been revived already.
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/**
+ * Continues the readings of a block that left the chain and returned. Its restored matches have the
+ * records of earlier readings, so the block is read again even if it is certain now.
+ */
+export async function returnUncertain(
+  trx: Db,
+  {
+    chain,
+    block,
+    unverified,
+    now,
+  }: { chain: string; block: BlockRef; unverified: Unverified | undefined; now: number },
+): Promise<void> {
+  const dueInMs = unverified?.reading?.dueInMs ?? 0;
+  await trx
+    .updateTable('uncertain')
+    .set({ left_at: null, accepted_at: now, due_at: now + dueInMs })
+    .where('chain', '=', chain)
+    .where('block_hash', '=', block.hash)
+    .where('left_at', 'is not', null)
+    .execute();
+}
+
+/**
+ * Stops the readings of the blocks above the ancestor. They are continued if their block returns,
+ * because its matches are restored then.
+ */
+export async function rewindUncertain(
+  trx: Db,
+  chain: string,
+  { number }: BlockRef,
+  now: number,
+): Promise<void> {
+  await trx
+    .deleteFrom('uncertain')
+    .where('chain', '=', chain)
+    .where('left_at', '<', now - KEEP_LEFT_MS)
+    .execute();
+  await trx
+    .updateTable('uncertain')
+    .set({ left_at: now })
+    .where('chain', '=', chain)
+    .where('block_number', '>', number)
+    .where('left_at', 'is', null)
+    .execute();
+}
+
+/** Ends all later readings of a chain that is restarted. */
+export async function restartUncertain(trx: Db, chain: string): Promise<void> {
+  await trx.deleteFrom('uncertain').where('chain', '=', chain).execute();
+}
+
+/** Condition for the matches of an uncertain block that its later readings may replace. */
+const isOfReading = ({ chain, header, jobId }: UncertainBlock) => sql<SqlBool>`
+  match.chain = ${chain} and match.block_number = ${header.number}
+  and match.block_hash = ${header.hash} and ${
+    jobId === null
+      ? sql`(origin like 'live:%' or origin like 'recheck:%')`
+      : sql`(origin = ${`job:${jobId}`} or origin like ${`job:${jobId}:recheck:%`})`
+  }`;
+
+export function createUncertainReads(db: Kysely<Tables>, engine: Engine): UncertainReads {
+  return {
+    async nextUncertain(chain) {
+      const row = await db
+        .selectFrom('uncertain')
+        .leftJoin('job', 'job.id', 'uncertain.job_id')
+        .selectAll('uncertain')
+        .select(['job.stream_id', engine.now().as('now')])
+        .where('uncertain.chain', '=', chain)
+        .where('left_at', 'is', null)
+        .where('due_at', '<=', engine.now())
+        .orderBy('due_at')
+        .limit(1)
+        .executeTakeFirst();
+      return (
+        row && {
+          chain,
+          header: {
+            number: row.block_number,
+            hash: row.block_hash,
+            parentHash: row.parent_hash,
+            timestamp: row.block_timestamp,
+          },
+          jobId: row.job_id === '' ? null : row.job_id,
+          streamId: row.stream_id,
+          codes: row.codes,
+          step: row.step,
+          ageMs: row.now - row.accepted_at,
+          needs: JSON.parse(row.needs) as BlockNeeds,
+          records: row.records,
+        }
+      );
+    },
+
+    async countUncertain() {
+      const rows = await db
+        .selectFrom('checkpoint')
+        .leftJoin('uncertain', (join) =>
+          join.onRef('uncertain.chain', '=', 'checkpoint.chain').on('left_at', 'is', null),
+        )
+        .select(({ fn }) => ['checkpoint.chain', fn.count<number>('block_hash').as('blocks')])
+        .groupBy('checkpoint.chain')
+        .execute();
+      return Object.fromEntries(rows.map(({ chain, blocks }) => [chain, blocks]));
+    },
+
+    async listUncertainMatches(block) {
+      const rows = await db
+        .selectFrom('match')
+        .innerJoin('stream', 'stream.id', 'match.stream_id')
+        .select(['match.id', 'stream_id', 'notify_removed', 'body_head', 'body_tail'])
+        .where(isOfReading(block))
+        .where('block_day', '=', toBlockDay(block.header.timestamp))
+        .where('state', '<>', 'orphaned')
+        .where('deleted_at', 'is', null)
+        .orderBy('match.id')
+        .execute();
+      return rows.map((row) => ({
+        id: row.id,
+        streamId: row.stream_id,
+        notifyRemoved: row.notify_removed === 1,
+        bodyHead: row.body_head,
+        bodyTail: row.body_tail,
+      }));
+    },
+
+    async listUncertainStreams({ chain, streamId, header: { number } }) {
+      if (streamId !== null) return [{ streamId, isLive: false }];
+      const rows = await db
+        .selectFrom('coverage')
+        .innerJoin('stream', 'stream.id', 'coverage.stream_id')
+        .select(['coverage.stream_id', 'status'])
+        .where('coverage.chain', '=', chain)
+        .where('from_block', '<=', number)
+        .where('deleted_at', 'is', null)
+        .where('status', '<>', 'terminated')
+        .where(
+          sql<SqlBool>`not exists (select 1 from hole where hole.chain = ${chain}
+            and (hole.stream_id is null or hole.stream_id = coverage.stream_id)
+            and hole.from_block <= ${number}
+            and (hole.to_block is null or hole.to_block >= ${number}))`,
+        )
+        .execute();
+      return rows.map((row) => ({ streamId: row.stream_id, isLive: row.status !== 'paused' }));
+    },
+  };
+}
+
+export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): UncertainWrites {
+  /** Selects the row of a block, unless another reading or a reorg has changed it. */
+  const isUnchanged = ({ chain, header, jobId, step }: UncertainBlock) =>
+    sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash} and job_id = ${jobId ?? ''}
+      and step = ${step} and left_at is null`;
+
+  return {
+    async commitReading({ block, epoch, matches, removed, isConfirmed, unverified, next }) {
+      const { chain, header, jobId, step } = block;
+      return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        const now = await readNow(engine, trx);
+        const written =
+          next === undefined
+            ? await trx
+                .deleteFrom('uncertain')
+                .where(isUnchanged(block))
+                .returning('step')
+                .executeTakeFirst()
+            : await trx
+                .updateTable('uncertain')
+                .set({ step: step + 1, due_at: now + next.dueInMs, records: next.records })
+                .where(isUnchanged(block))
+                .returning('step')
+                .executeTakeFirst();
+        if (written === undefined) return undefined;
+        await forgetUnverified(trx, chain, header.number);
+        if (unverified !== undefined) {
+          await recordUnverified(trx, { chain, block: header.number, unverified, now });
+        }
+        const day = toBlockDay(header.timestamp);
+        const released =
+          unverified === undefined || isWitnessed(unverified)
+            ? await releaseMatches(
+                trx,
+                sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}
+                  and block_day = ${day} and held = 1`,
+                now,
+              )
+            : [];
+        if (matches.length === 0 && removed.length === 0) return released;
+        await engine.openDay(trx, day);
+        const id = newId(now);
+        const { orphaned, cancelled } =
+          removed.length === 0
+            ? { orphaned: [], cancelled: [] }
+            : await orphanMatches(
+                trx,
+                sql<SqlBool>`block_day = ${day} and id in (${sql.join(removed)})`,
+                now,
+              );
+        if (orphaned.length > 0) {
+          // If the block leaves the chain and returns, these matches must not be restored.
+          await trx
+            .updateTable('match')
+            .set({ origin: sql<string>`'gone:' || ${id} || ':' || origin` })
+            .where('block_day', '=', day)
+            .where(
+              'id',
+              'in',
+              orphaned.map((match) => match.id),
+            )
+            .execute();
+        }
+        // Receivers with strict order get the removal webhook before the new match.
+        const removals = await insertRemovals(trx, engine, orphaned, now);
+        const origin = `recheck:${step}:${id}`;
+        const created = await insertMatches(trx, engine, {
+          ...{ chain, block: header, matches, known: [], unverified, now },
+          origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
+          state: isConfirmed ? 'confirmed' : 'frozen',
+        });
+        return [...released, ...cancelled, ...removals, ...created];
+      });
+    },
+
+    async endReadings(block) {
+      await db.deleteFrom('uncertain').where(isUnchanged(block)).execute();
+    },
+
+    async postponeReading(block, byMs) {
+      await db
+        .updateTable('uncertain')
+        .set({ due_at: sql<number>`${engine.now()} + ${byMs}` })
+        .where(isUnchanged(block))
+        .execute();
+    },
+  };
+}
