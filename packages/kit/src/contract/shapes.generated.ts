@@ -1319,7 +1319,7 @@ export interface UnverifiedBlocks {
   blocks: number;
   /** The newest of them. */
   latest: number;
-  /** Number of blocks with each code, in the order of `UNVERIFIED_CODES`. A block may have several codes. */
+  /** Number of blocks with each code. A block may have several codes. */
   byCode: {
     [k: string]: number;
   };

@@ -10,14 +10,13 @@ import { createRereading } from '../ingest/later/rereading.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
-import type { BlockNeeds } from '../match/evm/block.ts';
 import { CallerError, RetryableError, hasCode } from '../base/errors.ts';
 import { isLocalUrl } from '../base/hostNames.ts';
 import type { ChainCalls } from './calls.ts';
 import type { Matching } from './matching.ts';
 import type { Log } from '../base/log.ts';
 import type { Tracing } from '../base/tracing.ts';
-import type { BlockHeader } from '../store/blocks/contract.ts';
+import type { BlockNeeds, BlockHeader } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 

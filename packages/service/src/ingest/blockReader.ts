@@ -4,9 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '@sluice/kit/contract';
-import type { BlockNeeds } from '../match/evm/block.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
-import type { BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { BlockNeeds, BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import {
   type BlockSearch,
   type ChainSource,

@@ -42,8 +42,8 @@ export function reconcile(
     return { kind: 'gap', from: tip.number + 1 };
   }
 
-  const parent = local.find(({ number }) => number < first.number);
-  if (parent?.hash === first.parentHash) {
+  const parent = local.find(({ hash }) => hash === first.parentHash);
+  if (parent !== undefined && parent.number < first.number) {
     if (parent.number === tip.number) return { kind: 'extend' };
     return {
       kind: 'reorg',

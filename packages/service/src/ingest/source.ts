@@ -2,10 +2,10 @@
 import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ChainProof, ChainTrust, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
-import type { BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
+import type { BlockNeeds, BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
 import type { RecordIds } from './later/records.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
-import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
+import type { EvmBlock } from '../match/evm/block.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
 
 /** A block that the source may not have fully verified. */

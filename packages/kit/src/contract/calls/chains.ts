@@ -126,9 +126,7 @@ const unverifiedBlocks = shape(
     latest: count.describe('The newest of them.'),
     byCode: z
       .record(text, count)
-      .describe(
-        'Number of blocks with each code, in the order of `UNVERIFIED_CODES`. A block may have several codes.',
-      ),
+      .describe('Number of blocks with each code. A block may have several codes.'),
   }),
 );
 

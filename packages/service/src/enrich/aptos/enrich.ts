@@ -15,7 +15,7 @@ import { createEnrichPool } from '../enrichPool.ts';
 import type { AptosReader } from '../state.ts';
 import { MAX_TEXT_CHARACTERS, cleanText } from '../token.ts';
 import { createTokens } from '../tokens.ts';
-import { toValueWithDecimals } from '../valueWithDecimals.ts';
+import { toValueWithDecimals } from '../../base/valueWithDecimals.ts';
 
 export type AptosCoinArrays = Pick<
   AptosWebhook,

@@ -2,7 +2,7 @@
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../../store/enrichment/contract.ts';
 import { MAX_TEXT_CHARACTERS } from '../token.ts';
-import { toValueWithDecimals } from '../valueWithDecimals.ts';
+import { toValueWithDecimals } from '../../base/valueWithDecimals.ts';
 
 export type TokenArrays = Pick<
   EvmWebhook,

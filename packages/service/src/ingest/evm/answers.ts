@@ -1,7 +1,7 @@
 /** Reads what a node returns for a block, in the ways that the node supports, and checks it. */
 import type { UnverifiedCode } from '@sluice/kit/contract';
-import type { BlockNeeds, BlockProofs } from '../../match/evm/block.ts';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { BlockProofs } from '../../match/evm/block.ts';
+import type { BlockNeeds, BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, object } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
 import type { HeaderProof, HeaderProver } from './headerLayout.ts';

@@ -1,6 +1,6 @@
 /** Reads the needed parts of blocks from one or more nodes. */
-import type { BlockNeeds, EvmBlock } from '../../match/evm/block.ts';
-import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
+import type { EvmBlock } from '../../match/evm/block.ts';
+import type { BlockNeeds, BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import { object } from '../json.ts';
 import type { Providers } from '../nodes/providers.ts';
 import { SourceError } from '../source.ts';

@@ -1,6 +1,7 @@
 /** Tests a chain that has no block at some heights, such as Filecoin, with a complete service. */
+import { createClient } from '@sluice/kit';
 import { expect, test } from 'vitest';
-import { WATCHED, createIngestWorld } from '../ingestWorld.test-only.ts';
+import { API_KEY, WATCHED, createIngestWorld } from '../ingestWorld.test-only.ts';
 import type { Json } from '../json.ts';
 import {
   FULL_BLOOM,
@@ -56,7 +57,10 @@ test(
       expect(await world.sluice.listGaps()).toEqual([]);
       expect((await world.health()).state).toBe('live');
 
-XX
+      const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+      await client.streams.createHistoricalJob({
+        ...{ streamId, chainId: '0x7a69', blockFrom: 11, blockTo: 15 },
+      });
       await world.until('the backfill is delivered', async () => (await confirmed()).length === 6);
     } finally {
       await world.stop();

@@ -1,6 +1,7 @@
 /** Reads the blocks of an EVM chain over JSON-RPC by hash, and accepts them on evidence. */
+import type { BlockNeeds } from '../../store/blocks/contract.ts';
 import type { ChainProof, ChainTrust } from '@sluice/kit/contract';
-import type { BlockNeeds, EvmBlock } from '../../match/evm/block.ts';
+import type { EvmBlock } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
 import { createAcceptance } from './acceptance.ts';
 import { createAnswers } from './answers.ts';

@@ -2,10 +2,11 @@
  * A node of a chain that breaks Ethereum's rules. It serves a few given blocks, and a test changes
  * what single methods return.
  */
+import type { BlockNeeds } from '../../store/blocks/contract.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLog } from '../../base/log.ts';
-import type { EvmBlock, BlockNeeds } from '../../match/evm/block.ts';
+import type { EvmBlock } from '../../match/evm/block.ts';
 import type { Json } from '../json.ts';
 import { type EvmSourceOptions, createEvmSource } from './evm.ts';
 

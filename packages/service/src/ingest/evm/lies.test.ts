@@ -320,11 +320,15 @@ describe.each(SITUATIONS)('%s that lies', (_, chain, ask) => {
 describe('the only node of a chain of standard rules', () => {
   test.each(Object.keys(LIES))('is not believed when %s', async (kind) => {
     const { block, receipts, header, honest } = blocks[2]!;
-    const said = structuredClone({ block, receipts });
-    LIES[kind]!(said, 11, 22, blocks);
-    const accepted = accept(STANDARD, header, [said]).then(({ parts }) => parts);
-    // The roots decide the places of logs and transactions, whatever their fields claim.
-    if (kind === 'a log names another transaction') expect(await accepted).toBe(honest);
-    else await expect(accepted).rejects.toThrow();
+    let rejected = 0;
+    for (let pick = 0; pick < 20; pick++) {
+      const said = structuredClone({ block, receipts });
+      LIES[kind]!(said, 11 + pick, 22 + 7 * pick, blocks);
+      const accepted = await accept(STANDARD, header, [said]).catch(() => undefined);
+      // Some lies change nothing that counts: the roots decide the places of logs and transactions.
+      if (accepted === undefined) rejected++;
+      else expect(accepted.parts).toBe(honest);
+    }
+    expect(rejected > 0).toBe(kind !== 'a log names another transaction');
   });
 });

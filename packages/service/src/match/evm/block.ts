@@ -91,13 +91,3 @@ export interface EvmReceipt {
   root: string | null;
   status: string | null;
 }
-
-/** The parts of a block that current streams need. */
-export interface BlockNeeds {
-  logs: boolean;
-  /** Transactions, including their receipts. */
-  transactions: boolean;
-  traces: boolean;
-  /** Proofs of the receipts. Default: false. */
-  proofs?: boolean | undefined;
-}

@@ -1,11 +1,6 @@
 /** Matches an EVM block against streams. */
-import type {
-  EvmBlock,
-  EvmInternalTransaction,
-  EvmLog,
-  EvmTransaction,
-  BlockNeeds,
-} from './block.ts';
+import type { BlockNeeds } from '../../store/blocks/contract.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { type ExplainReason, NATIVE_EMITTER } from '@sluice/kit/contract';
 import { type AddReason, passed, stopped, watched } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';

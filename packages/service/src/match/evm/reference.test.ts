@@ -3,6 +3,7 @@
  * against every stream. The naive implementation shares no code with the matcher and does not
  * decode logs.
  */
+import type { BlockNeeds } from '../../store/blocks/contract.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AbiItem } from '@sluice/kit/contract';
@@ -13,7 +14,7 @@ import {
   type EvmStreamRecord,
   type StreamOptions,
 } from '../../store/streams/contract.ts';
-import type { BlockNeeds, EvmBlock } from './block.ts';
+import type { EvmBlock } from './block.ts';
 import { explainBlock } from './explain.ts';
 import { matchBlock, createStreamIndex, needsOf } from './match.ts';
 import { countObservedEvents } from './observed.ts';

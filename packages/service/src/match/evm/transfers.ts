@@ -12,7 +12,7 @@ import {
   keccak256,
   toNativeTransfer,
 } from '@sluice/kit/contract';
-import { toValueWithDecimals } from '../../enrich/valueWithDecimals.ts';
+import { toValueWithDecimals } from '../../base/valueWithDecimals.ts';
 import type { EvmLog } from './block.ts';
 
 export type DecodedArrays = Pick<

@@ -1,11 +1,6 @@
 /** Records blocks that were accepted unverified or searched by range, and decides which are held. */
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
-import {
-  type BlockRange,
-  type UnverifiedBlocks,
-  type UnverifiedRange,
-  UNVERIFIED_CODES,
-} from '@sluice/kit/contract';
+import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Engine } from '../engine/engine.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
@@ -255,8 +250,7 @@ export async function readUnverified(
   if (ranges === undefined) return null;
   const countOf = (some: readonly BlockRange[]): number =>
     some.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-  const known = Object.keys(UNVERIFIED_CODES);
-  const codes = [...new Set([...known, ...ranges.flatMap((range) => range.codes)])];
+  const codes = [...new Set(ranges.flatMap((range) => range.codes))].toSorted();
   return {
     blocks: countOf(ranges),
     latest: Math.max(...ranges.map(({ to }) => to)),

@@ -1,7 +1,6 @@
 /** Uncertain blocks: accepted with a failed check, and read again later. */
 import type { DeliverySummary } from '@sluice/kit/contract';
-import type { BlockNeeds } from '../../match/evm/block.ts';
-import type { BlockHeader, NewMatch, Reading, Unverified } from '../blocks/contract.ts';
+import type { BlockNeeds, BlockHeader, NewMatch, Reading, Unverified } from '../blocks/contract.ts';
 
 export interface UncertainBlock {
   chain: string;

@@ -1,7 +1,6 @@
 /** Records uncertain blocks, and commits their later readings together with their matches. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { BlockNeeds } from '../../match/evm/block.ts';
-import type { BlockHeader, BlockRef, Unverified } from '../blocks/contract.ts';
+import type { BlockNeeds, BlockHeader, BlockRef, Unverified } from '../blocks/contract.ts';
 import { insertMatches, releaseMatches } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { forgetUnverified, isWitnessed, recordUnverified } from '../blocks/unverified.ts';
