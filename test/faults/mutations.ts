@@ -205,21 +205,16 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 18,
     what: 'logs are not compared with the bloom of their block',
-    file: `${SERVICE}/ingest/evm/blockParts.ts`,
-    edits: [["if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {", 'if (false) {']],
+    file: `${SERVICE}/ingest/evm/normalize.ts`,
+    edits: [['if (!covers(bloom, promised)) {', 'if (false) {']],
     suite: 'chains',
     tests: 'on sqlite.*fault 18: a node behind a load balancer has too few logs: emptyLogs',
   },
   {
     fault: 19,
     what: 'logs are not checked',
-    file: `${SERVICE}/ingest/evm/blockParts.ts`,
-    edits: [
-      [
-        'const logs = raw.map((item, n) => {',
-        "if (raw.length > 0) return { logs: raw.map((item, n) => toLog(object(item, 'log'), n, hashes, doubt.add)), doubts: [] };\n  const logs = raw.map((item, n) => {",
-      ],
-    ],
+    file: `${SERVICE}/ingest/evm/normalize.ts`,
+    edits: [["if (log['blockHash'] !== header.hash || log['removed'] === true) {", 'if (false) {']],
     suite: 'chains',
     tests: 'on sqlite.*fault 19: the only node lies about logs: foreignLogs',
   },

@@ -29,9 +29,10 @@ export function createHeaderRules({
   return {
     prover,
     isStrict,
-    rejects(node, { number, hash }, isAlone) {
+    rejects(node, { number, hash }, { result, isAlone }) {
+      if (result === 'passed') learned.confirm('headers-prove');
       // Block 0 may have other header rules.
-      if (number === 0 || trust === 'node') return false;
+      if (result !== 'failed' || number === 0 || trust === 'node') return false;
       if (isStrict) return true;
       const nodes = (failures.get(hash) ?? new Set()).add(node);
       failures.set(hash, nodes);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { toChainId } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { toHeader } from './header.ts';
-import type { HeaderProver } from './headerLayout.ts';
+import type { HeaderProof, HeaderProver } from './headerLayout.ts';
 import { type Json, object } from '../json.ts';
 import { createHttpClient } from './rpc/httpClient.ts';
 import type { Connect, RpcClient } from './rpc/rpcClient.ts';
@@ -22,8 +22,12 @@ export interface HeaderRules {
   prover: HeaderProver;
   /** Whether a pushed header is used only if it matches its hash. */
   isStrict: boolean;
-  /** Returns whether a header that does not match its hash is rejected. */
-  rejects(node: string, header: BlockHeader, isAlone: boolean): boolean;
+  /** Returns whether a header with this result of its check is rejected. */
+  rejects(
+    node: string,
+    header: BlockHeader,
+    how: { result: HeaderProof['result']; isAlone: boolean },
+  ): boolean;
 }
 
 export interface Provider extends AnyProvider {
@@ -149,7 +153,7 @@ export function createProvider(
 
   const checkHeader = async (body: Json, header: BlockHeader): Promise<void> => {
     const { result } = await headers.prover.prove(body, name);
-    if (result !== 'failed' || !headers.rejects(name, header, isAlone())) return;
+    if (!headers.rejects(name, header, { result, isAlone: isAlone() })) return;
     throw new SourceError(
       'inconsistent',
       `${name}: the header of block ${header.number} does not match its hash ${header.hash}`,

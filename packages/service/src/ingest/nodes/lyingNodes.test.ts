@@ -30,12 +30,15 @@ const ofOnlyNode: [string, Trouble, boolean][] = [
   ['withholds the block by hash', { kind: 'withhold' }, true],
   ['has no receipts yet', { kind: 'nullReceipts' }, true],
   ['omits a log', { kind: 'missingLog' }, true],
-  ['returns logs of another block', { kind: 'foreignLogs' }, true],
   ['returns a wrong parent', { kind: 'wrongParentHash' }, true],
   ['omits a log of a log-only stream', { kind: 'missingLog' }, false],
   [
     'lags behind its own head',
-    { kind: 'lag', blocks: 1, methods: ['eth_getLogs', 'eth_getBlockReceipts'] },
+    {
+      kind: 'lag',
+      blocks: 1,
+      methods: ['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'],
+    },
     false,
   ],
   ['rate limits', { kind: 'rateLimit', retryAfterSeconds: 1 }, true],

@@ -24,6 +24,16 @@ export interface Reading {
   dueInMs: number;
 }
 
+/** The parts of a block that current streams need. */
+export interface BlockNeeds {
+  logs: boolean;
+  /** Transactions, including their receipts. */
+  transactions: boolean;
+  traces: boolean;
+  /** Proofs of the receipts. Default: false. */
+  proofs?: boolean | undefined;
+}
+
 /** Marks of an unverified block: the gaps of its evidence, and its witnesses. */
 export interface Unverified {
   /** The codes, in the order of `UNVERIFIED_CODES`; at least one. */

@@ -21,6 +21,6 @@ interface UncertainTable {
   left_at: number | null;
   /** JSON of the parts that were read. */
   needs: string;
-  /** The records that were read, as `identify.ts` of the chain's family encodes them. */
+  /** The records that were read, as the chain's family encodes them. */
   records: string;
 }

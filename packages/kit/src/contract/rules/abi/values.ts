@@ -39,6 +39,7 @@ export interface ReadOptions {
 }
 
 const LENIENT: ReadOptions = { strict: false, text: 'exact' };
+const STRICT: ReadOptions = { strict: true, text: 'exact' };
 
 export interface Codec {
   /** Whether the value is encoded behind an offset instead of in place. */
@@ -130,7 +131,7 @@ export function compileType(
 export interface CompiledParameters {
   /** Size of the encoded values; undefined if it varies. */
   readonly sizeBytes: number | undefined;
-  /** Decodes the values. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
+  /** Decodes the values strictly. Throws {@link MALFORMED}, {@link OVERLAPPING} or {@link DIRTY}. */
   readonly decode: (data: string) => DecodedValue[];
 }
 
@@ -153,7 +154,7 @@ export function compileParameters(
     decode(data) {
       const hex = toHex(data);
       if (hex === undefined) throw MALFORMED;
-      const source = new Source(hex);
+      const source = new Source(hex, STRICT);
       let at = '0x'.length;
       return codecs.map((codec) => {
         const value = readMember(codec, source, 2, at);

@@ -140,19 +140,6 @@ describe('a block', () => {
     expect(codes(check(changed, ETHEREUM))).toEqual(['receipts-root failed']);
   });
 
-  test('with a log of another transaction fails', () => {
-    const [first, second, third] = made.receipts;
-    const moved = { ...(second!['logs'] as Json[])[0], transactionHash: first!['transactionHash'] };
-    const receipts = [first!, { ...second, logs: [moved] }, third!];
-    expect(check({ ...made, receipts })).toEqual([
-      {
-        code: 'receipts-root',
-        result: 'failed',
-        reason: 'a log has the index or the transaction of another',
-      },
-    ]);
-  });
-
   test.each<[string, (made: Made) => Made]>([
     ['a missing receipt', ({ block, receipts }) => ({ block, receipts: receipts.slice(1) })],
     [
