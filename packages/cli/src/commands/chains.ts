@@ -128,7 +128,8 @@ function describe(chain: ChainHealth): string[] {
   const head = chain.head === null ? 'head unknown' : `head ${chain.head}`;
   const at = chain.checkpoint === null ? 'not started' : `at ${chain.checkpoint}`;
   const finalized = chain.finalized === null ? '' : `, finalized ${chain.finalized}`;
-  const trust = chain.trust === null ? '' : `, trust ${chain.trust}`;
+  const isUsual = chain.trust === null || chain.trust === 'evidence';
+  const trust = isUsual ? '' : `, trust ${chain.trust}`;
   return [
     `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}${trust}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),

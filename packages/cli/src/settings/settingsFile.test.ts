@@ -55,10 +55,11 @@ chains:
   0x1:
     nodes: [https://a.example/v2/${KEY}, wss://b.example]
     confirmations: finalized
-    accept: unverified
-    proof: off
-    verify: headers
+    trust: strict
+    operator: acme
+    ranges: verified
   0x89: { nodes: ['https://c.example'], poll: 50, confirmations: 3 }
+settle: 60
 aptos:
   testnet: { nodes: ['https://fullnode.example/v1', 'grpcs://:word@stream.example:443'], poll: 90 }
 spamLists: { 0x1: spam.txt }
@@ -88,9 +89,9 @@ const FLAGS = `--port=8080 --host=0.0.0.0 --data=${join(folder, 'ledger')}
 --database-url=postgres://sluice:word@db/sluice --role=ingest --role=api
 --api-key=a-key-of-16-letters --secret=whs_1 --master-key-file=/keys/master --trust-proxy=1
 --allow-host=sluice.example --cors-origin=https://app.example --rate-limit=20
---chain=0x1=https://a.example/v2/${KEY},confirmations=finalized,accept=unverified,proof=off,verify=headers
+--chain=0x1=https://a.example/v2/${KEY},confirmations=finalized,trust=strict,operator=acme,ranges=verified
 --chain=0x1=wss://b.example --chain=0x89=https://c.example,poll=50,confirmations=3
---aptos=testnet=https://fullnode.example/v1,poll=90
+--settle=60 --aptos=testnet=https://fullnode.example/v1,poll=90
 --aptos=testnet=grpcs://:word@stream.example:443 --spam-list=0x1=${join(folder, 'spam.txt')}
 --abi-url=0x1=https://abi.example/{address}?key=word --explorer=0x1=https://eth.example
 --explorer=aptos:testnet=https://aptos.example --allow-cidr=10.0.0.0/8
@@ -218,9 +219,9 @@ describe('secrets', () => {
       '0x1': {
         nodes: ['https://a.example/v2/***', 'wss://b.example'],
         confirmations: 'finalized',
-        accept: 'unverified',
-        proof: 'off',
-        verify: 'headers',
+        trust: 'strict',
+        operator: 'acme',
+        ranges: 'verified',
       },
       '0x89': { nodes: ['https://c.example'], poll: 50, confirmations: 3 },
     });

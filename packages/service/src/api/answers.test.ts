@@ -94,7 +94,7 @@ test('sizes are checked before contents', () => {
   const items = listOf(100, { type: 'event', name: 'A', inputs: listOf(51, parameter) });
   const headers = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [` ${n}`, '']));
   expect(refused({ ...good, abi: items })['requestBody.abi']?.message).toBe(
-    'should have at most 5000 inputs, outputs and components in total',
+    'should have at most 5000 inputs and components of events',
   );
   expect(refused({ ...good, headers })).toMatchObject({
     'requestBody.headers': { message: 'should have at most 20 entries' },

@@ -37,7 +37,7 @@ test('events of the form, by signature or hash, are not offered again', () => {
 
 test('each event of the token standards is added with the ABI of the observed standard', () => {
   for (const [topic0, signature] of Object.entries(KNOWN_EVENTS)) {
-    const shapes = /^(Transfer|Approval)\(/.test(signature)
+    const shapes = /^(Transfer|Approval)\(address,address,uint256\)/.test(signature)
       ? [2, 3]
       : [signature.startsWith('ApprovalForAll') ? 2 : 3];
     for (const indexed of shapes) {
