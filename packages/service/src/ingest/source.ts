@@ -10,7 +10,7 @@ import type { LogSearch } from '../match/evm/logSearch.ts';
 
 /** A block that the source may not have fully verified. */
 export interface MaybeUnverified {
-  /** What the evidence does not cover; undefined if the block is verified. */
+  /** Marks of the gaps in the evidence; undefined if the block is verified. */
   unverified?: Unverified | undefined;
 }
 

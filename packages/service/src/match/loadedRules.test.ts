@@ -29,7 +29,7 @@ function openFinder(maxKeptBytes?: number) {
       const rules = await store.readRules(...args);
       hasRead();
       await gate;
-      return rules as never;
+      return rules;
     },
     readAddressChanges: store.readAddressChanges,
     readAddresses(id: string, after?: string) {

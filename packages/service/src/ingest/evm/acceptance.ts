@@ -149,7 +149,7 @@ export function createAcceptance({
 const CODES = Object.keys(UNVERIFIED_CODES) as (keyof typeof UNVERIFIED_CODES)[];
 
 /** Returns the failed checks that are not in the nature of the network. */
-export const findUnexplained = (
+const findUnexplained = (
   { findings }: Answer,
   { deviations }: Pick<Network, 'deviations'>,
 ): Finding[] => findings.filter((each) => isFailed(each) && !deviations.includes(each.code));
@@ -186,9 +186,12 @@ function blame(from: Provider, { findings }: Answer): void {
   if (first !== undefined) from.fault(kindOf(first));
 }
 
-/** The content of an answer. Log indices are left out, because chains and nodes count differently. */
+/** Returns a log without its index, because chains and nodes count differently. */
+const withoutIndex = ({ logIndex: _logIndex, ...log }: Parts['logs'][number]) => log;
+
+/** The content of an answer, which the witnesses must agree on. */
 export const contentOf = ({ logs, transactions }: Parts): string =>
-  JSON.stringify({ logs: logs.map(({ logIndex: _, ...log }) => log), transactions });
+  JSON.stringify({ logs: logs.map(withoutIndex), transactions });
 
 interface Decision {
   /** The answer with the fewest failed checks, among those with this content. */
@@ -240,7 +243,7 @@ export function lacksParts(less: Answer, more: Answer): boolean {
   if (failures(more) > 0 || !less.findings.some((each) => isFailed(each) && isMissing(each.code))) {
     return false;
   }
-  const idOf = ({ logIndex: _, ...log }: Answer['logs'][number]): string => JSON.stringify(log);
+  const idOf = (log: Answer['logs'][number]): string => JSON.stringify(withoutIndex(log));
   const logs = new Set(more.logs.map(idOf));
   const hashes = new Set(more.transactions.map(({ hash }) => hash));
   return (

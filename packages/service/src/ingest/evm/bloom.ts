@@ -11,7 +11,7 @@ export const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
   topics: list(log['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
 });
 
-export const BLOOM_BYTES = 256;
+const BLOOM_BYTES = 256;
 
 /** A cache of the bits of addresses and topics, which repeat often within a block. */
 export type KnownBits = Map<string, readonly number[]>;

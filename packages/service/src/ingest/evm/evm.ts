@@ -56,9 +56,9 @@ export interface EvmSourceOptions {
   log: Log;
 }
 
-export const DEFAULT_SETTLE_MS = 120_000;
+const DEFAULT_SETTLE_MS = 120_000;
 /** 10 minutes, 1 hour and 1 day. */
-export const READ_AGAIN_AFTER_MS: readonly number[] = [600_000, 3_600_000, 86_400_000];
+const READ_AGAIN_AFTER_MS: readonly number[] = [600_000, 3_600_000, 86_400_000];
 
 const NO_NEEDS: BlockNeeds = { logs: false, transactions: false, traces: false };
 

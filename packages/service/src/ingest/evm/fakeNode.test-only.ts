@@ -16,7 +16,7 @@ export const LOGS: BlockNeeds = { ...ALL, transactions: false };
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 export const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 export const toHex = (n: number): string => `0x${n.toString(16)}`;
-export const ZERO_BLOOM = `0x${'00'.repeat(256)}`;
+const ZERO_BLOOM = `0x${'00'.repeat(256)}`;
 export const FULL_BLOOM = `0x${'ff'.repeat(256)}`;
 
 const hashOfBlock = (number: number): string => word(0xb10c_0000 + number);

@@ -9,7 +9,7 @@ const REMEMBERED = 64;
 
 /**
  * On chains of standard rules, a header that does not match its hash is always rejected. Elsewhere,
- * it is rejected if the headers of the chain usually match and another node can be asked, unless two
+ * it is rejected if the headers of the chain usually match and another node can be queried, unless two
  * nodes return such a header for the same block: then the rules have changed.
  */
 export function createHeaderRules({

@@ -1,5 +1,5 @@
 /**
- * What was learned about a chain from its blocks. It saves work and never decides whether a block
+ * Facts about a chain that its blocks showed. It saves work and never decides whether a block
  * is accepted. Each fact is forgotten after a day in which no block confirmed it.
  */
 

@@ -22,7 +22,7 @@ const AHEAD_BLOCKS = 4_096;
 /** Number of blocks that are read ahead when a block starts to settle. */
 const FIRST_AHEAD_BLOCKS = 1_024;
 const READS_AT_ONCE = 4;
-/** Time after which a block that is no longer asked for counts as settled or gone. */
+/** Time after which a block that is no longer requested counts as settled or gone. */
 const FORGET_MS = 60_000;
 const REMEMBERED = 2 * AHEAD_BLOCKS;
 

@@ -1,4 +1,4 @@
-/** Tells which nodes count as one witness: those of one operator. */
+/** Determines which nodes count as one witness: those of one operator. */
 import { parse } from 'tldts';
 
 /**

@@ -28,7 +28,7 @@ const KINDS: readonly {
 }[] = [
   // The message of a reverted call comes from the called contract, so it may contain any text.
   { kind: 'refused', codes: [3], says: /revert/i },
-  // The node lags. These texts may also mention a block range.
+  // The node lags. These messages may also mention a block range.
   {
     kind: 'missing',
     says: /\b(beyond|ahead of|past|(greater|higher|larger|later|newer) than) (the |its )?(current |chain )?(head|tip|latest|newest|current block)|\bblock(hash)?\b.{0,20} cannot be found/i,
@@ -78,7 +78,7 @@ const PASSING = /time(d )?-?out|deadline exceeded|context cancel|temporar|try ag
 
 /**
  * Returns whether the same request may succeed soon: the node is unreachable or lags, or its error
- * has a passing cause. Such an error alone says nothing about the request.
+ * has a passing cause. Such an error alone does not show that the request is wrong.
  */
 export const isPassing = (error: SourceError): boolean =>
   error.kind === 'unreachable' ||
@@ -133,7 +133,7 @@ function toSourceError(
 ): SourceError {
   const { code, data } = error as { code?: unknown; data?: unknown };
   const text = textOf(error);
-  const shown = `${cutText(text, MESSAGE_LENGTH)}${code === undefined ? '' : ` (${String(code)})`}`;
+  const shown = `${cutText(text, MESSAGE_LENGTH)}${typeof code === 'number' || typeof code === 'string' ? ` (${code})` : ''}`;
   const full = `${name}: ${method} failed: ${shown}`;
   const kind = findKind(method, text, code) ?? (http?.status === 413 ? 'too-large' : 'refused');
   if (kind === 'rate-limited') return rateLimited(full, http?.retryAfter);

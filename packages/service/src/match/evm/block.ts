@@ -18,7 +18,7 @@ export interface EvmBlock {
    * traces.
    */
   internalTransactions: EvmInternalTransaction[];
-  /** What the evidence does not cover; undefined if the block is verified. */
+  /** Marks of the gaps in the evidence; undefined if the block is verified. */
   unverified?: Unverified | undefined;
   /** Proofs of the receipts; set if a stream includes proofs and the block is proven. */
   proofs?: BlockProofs | undefined;

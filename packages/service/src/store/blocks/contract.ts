@@ -14,7 +14,7 @@ export interface BlockHeader extends BlockRef {
   lastVersion?: number | undefined;
 }
 
-/** What was read of an uncertain block, so that a later reading can be compared. */
+/** The reading of an uncertain block, to compare a later reading with it. */
 export interface Reading {
   /** The parts that were read. */
   needs: Readonly<Record<string, boolean | undefined>>;
@@ -42,7 +42,7 @@ export interface Unverified {
   witnesses: number;
   /** True if a check failed, so the block is read again later. */
   isUncertain: boolean;
-  /** What was read of an uncertain block that will be read again. */
+  /** The reading of an uncertain block that will be read again. */
   reading?: Reading | undefined;
 }
 

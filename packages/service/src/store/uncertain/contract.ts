@@ -41,7 +41,7 @@ export interface LaterReading {
   removed: readonly string[];
   /** Whether the block is confirmed. */
   isConfirmed: boolean;
-  /** What the evidence does not cover after this reading; undefined if the block is verified. */
+  /** Marks after this reading; undefined if the block is verified. */
   unverified: Unverified | undefined;
   /** When to read the block again; undefined if this was the last reading, or no check failed. */
   next: Pick<Reading, 'records' | 'dueInMs'> | undefined;

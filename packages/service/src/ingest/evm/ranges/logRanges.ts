@@ -196,7 +196,7 @@ function openSearch(
       if (anchor === undefined) {
         throw new SourceError('missing', `no node of this chain has block ${to}`);
       }
-      // The blocks are searched again if those that were found before could not be read.
+      // The blocks are searched again if those that were found before failed to load.
       const isAgain = from <= searchedUpTo;
       const found = await providers.ask((node) => searchOn(node, plan, from, anchor, isAgain), {
         hash: anchor.hash,

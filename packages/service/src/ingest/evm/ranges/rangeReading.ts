@@ -10,7 +10,7 @@ import type { Provider } from '../provider.ts';
 import { GROWTH, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
 /** Number of ranges queried at once, of a size that the node is known to accept. */
-export const RANGES_AT_ONCE = 16;
+const RANGES_AT_ONCE = 16;
 /** Initial range size of the first plan, which is the most selective one. */
 const FIRST_BLOCKS = 128;
 /** Initial range size of other plans, whose filters also return unrelated logs. */
@@ -53,7 +53,7 @@ const REFUSED_MS = 3_600_000;
 /** The same for a node whose errors are passing. */
 export const FAILED_MS = 60_000;
 
-/** What is known about the ranges of one node. */
+/** The known limits of the ranges of one node. */
 export interface NodeRanges {
   readonly limit: RangeLimit;
   /** The `performance.now` time until which the node is not queried for ranges. */
@@ -292,7 +292,7 @@ function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (plan.size === MAX_BLOCKS) plan.isSettled = true;
 }
 
-export const quantity = (number: number): string => `0x${number.toString(16)}`;
+const quantity = (number: number): string => `0x${number.toString(16)}`;
 
 async function queryLogs(
   node: Provider,
