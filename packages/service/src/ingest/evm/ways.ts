@@ -109,8 +109,8 @@ export function createWays<Node extends object>(
 const INTERNAL_ERROR = -32603;
 
 /**
- * Returns whether the same request may succeed soon, or for other blocks, so the error says nothing
- * about the way.
+ * Returns whether the same request may succeed soon, or for other blocks, so the error does not
+ * condemn the way.
  */
 const isPassing = ({ kind, rpcCode }: SourceError): boolean =>
   PASSING.has(kind) || rpcCode === INTERNAL_ERROR;
