@@ -59,7 +59,7 @@ const isAt = (number: number): Promise<unknown> =>
       const { state, head, checkpoint } = await health();
       return state === 'live' && head === number && checkpoint === number;
     },
-    20_000,
+    90_000,
   );
 
 /** Pays the watched account in a block of its own, and returns the hash of the transaction. */
@@ -88,7 +88,7 @@ const received = (): string[] =>
       return `${phase} ${txs[0]!.hash}`;
     });
 const isReceived = (delivery: string): Promise<unknown> =>
-  until(`received ${delivery}`, () => received().includes(delivery), 20_000);
+  until(`received ${delivery}`, () => received().includes(delivery), 90_000);
 
 describe.each(['url', 'wsUrl'] as const)('a local chain at its %s', (url) => {
   test('that restarts is followed from its first block, and announced', async () => {
