@@ -133,7 +133,10 @@ export function createEvmSource({
     doubt: providers.doubt,
 
     readBlock: read,
-    readBlockAt: reading.readAt,
+    readBlockAt: (number, wanted) => {
+      needs = wanted;
+      return reading.readAt(number, wanted);
+    },
     // With `strict`, every block is read, because logs of a range prove nothing.
     ...(trust !== 'strict' && {
       openSearch: createLogRanges({ ...{ chain, providers, isVerified: verifyHeaders, log } }),

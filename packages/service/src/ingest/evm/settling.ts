@@ -2,6 +2,7 @@
  * Tracks how long the nodes have returned the same content for blocks that a single witness vouches
  * for. Later blocks are read ahead meanwhile, so that blocks settle in parallel.
  */
+import { createHash } from 'node:crypto';
 import type { BlockRef } from '../../store/blocks/contract.ts';
 
 export interface Settling {
@@ -9,7 +10,7 @@ export interface Settling {
    * Returns the milliseconds until the content will have been the same for `waitMs`; 0 if it has.
    * Other content starts the time again.
    *
-   * @param content digest of what was read of the block
+   * @param content text of what was read of the block
    */
   remainingMs(block: BlockRef, content: string, waitMs: number): number;
   /** Reads the blocks up to the head ahead, if an older block is settling. */
@@ -76,7 +77,10 @@ export function createSettling(
   };
 
   return {
-    remainingMs({ number, hash }, content, waitMs) {
+    remainingMs({ number, hash }, read, waitMs) {
+      if (waitMs === 0) return 0;
+      // Blocks can be large, so only a digest is kept.
+      const content = createHash('sha256').update(read).digest('base64');
       const known = entries.get(hash);
       const entry = known?.content === content ? known : { content, sinceMs: now() };
       entries.delete(hash);
