@@ -151,7 +151,7 @@ export function testReads(tools: StoreTools): void {
 
       const passOver = async (to: number, after: BlockRef) => {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
-        const block = { ...next(), number: to };
+        const block = { ...next(), number: to, parentHash: hashOf() };
         const commit = { ...held, block, after, ruleRevision: revision, matches: [] };
         const outcome = await store.commitBlock({ ...commit, confirmUpTo: -1, windowBlocks: 256 });
         expect(outcome.outcome).toBe('committed');
