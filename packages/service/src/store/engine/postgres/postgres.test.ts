@@ -209,7 +209,8 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     await commit(3);
     await server.kill();
     await server.restart();
-    expect(await store.readCheckpoint(chain)).toMatchObject({ number: 1 });
+    // Full pages of the log can be on disk, so block 2 can be there, but the last block is not.
+    expect([1, 2]).toContain((await store.readCheckpoint(chain))!.number);
     expect(await store.readDelivery(claimed!.id)).toMatchObject({ state: 'leased' });
     await store.close();
     await server.stop();
