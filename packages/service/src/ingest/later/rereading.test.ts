@@ -124,6 +124,38 @@ describe('records that a node lacked', () => {
   });
 });
 
+test(
+  'a node that lacks records of many blocks costs none, whether another node is there or not',
+  TIMEOUT,
+  async ({ world }) => {
+    const other = await startScriptedChain({ chain: world.chain });
+    const later = { settleMs: 100, readAgainAfterMs: [7_000, 10_000] };
+    await world.startWatching({ ...later, urls: [world.chain.url, other.url] });
+    lackReceipt(world.chain);
+    const blocks = 24;
+    for (let block = 1; block <= blocks; block++) {
+      if (block % 8 === 1) other.trouble({ kind: 'httpError', status: 502 });
+      if (block % 8 === 5) other.heal();
+      world.chain.mine(twoTransfers());
+      await world.caughtUp();
+    }
+    expect(await countUncertain(world)).toBeGreaterThan(0);
+    world.chain.heal();
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.until('no block is uncertain', async () => (await countUncertain(world)) === 0);
+    // A record of a confirmed block is sent only as confirmed.
+    const confirmed = () => sentLogs(world).filter((each) => each.includes(' confirmed '));
+    await world.until('all are sent', async () => confirmed().length >= 2 * blocks);
+    const expected = Array.from({ length: blocks }, (_, index) =>
+      ['7', '8'].map((amount) => `${index + 1} confirmed ${amount}`),
+    );
+    expect(confirmed()).toEqual(expected.flat().toSorted());
+    expect(new Set(sentLogs(world)).size).toBe(sentLogs(world).length);
+    await world.service.stop();
+    await other.stop();
+  },
+);
+
 test('a block that leaves the chain is not read again', TIMEOUT, async ({ world }) => {
   await world.startWatching(NEVER);
   lackReceipt(world.chain);
