@@ -3,7 +3,7 @@
  * `node -C @sluice/source examples/records.ts` listens on port 3000 and writes `records.sqlite`.
  */
 import { createServer } from 'node:http';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isSluiceError, verifySignature } from '@sluice/kit';
 import { type RecordSource, toRecords, toRemovedIds } from '@sluice/kit/records';
 
@@ -103,7 +103,9 @@ export function writeToSqlite(database: DatabaseSync, webhook: RecordSource): vo
 
 if (import.meta.main) {
   const { SLUICE_SECRET: secret = '' } = process.env;
-  const database = new DatabaseSync('records.sqlite');
+  // Loaded here, because other programs use the statements with other databases and on older Node.
+  const sqlite = await import('node:sqlite');
+  const database = new sqlite.DatabaseSync('records.sqlite');
   for (const sql of createTables) database.exec(sql);
   const server = createServer(async (request, response) => {
     try {

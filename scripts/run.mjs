@@ -1,7 +1,7 @@
 /**
- * `npm start`, `npm test` and `npm run test:…` install missing dependencies and run a program on the
- * pinned Node. They forward signals to the program and return its exit code. `build` only installs
- * and builds.
+ * `npm start`, `npm test` and the other scripts that call this file install missing dependencies and
+ * run a program on the pinned Node. They forward signals to the program and return its exit code.
+ * `build` only installs and builds.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -27,13 +27,37 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 const PUBLISHED = ['packed', 'runtimes'];
 /** Projects that `npm test` excludes; they have their own commands. */
 const STAGES = ['faults', 'browser', 'looks', ...PUBLISHED];
+/** Programs that need only the installed packages, by task. */
+const PROGRAMS = {
+  bench: 'bench/run.ts',
+  mutants: 'test/faults/mutants.ts',
+  networks: 'scripts/networks/generate.ts',
+  pictures: 'test/looks/pictures.ts',
+  release: 'scripts/release/release.ts',
+  'release:version': 'scripts/release/version.ts',
+  site: 'site/build.ts',
+  soak: 'test/soak/soak.ts',
+  'watch-forks': 'scripts/networks/watchForks.ts',
+};
 const [task, ...args] = process.argv.slice(2);
 
 endWithNpm();
 try {
   await ensurePackages({ withTools: task !== 'start' });
   const node = ensureNode();
-  ensureConsole(node);
+  if (Object.hasOwn(PROGRAMS, task)) {
+    handOver(node, ['-C', '@sluice/source', PROGRAMS[task], ...args]);
+  } else {
+    ensureConsole(node);
+    await run(node);
+  }
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`sluice: ${error.message}\n`);
+  process.exitCode = 1;
+}
+
+async function run(node) {
   if (task === 'start') {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args];
     // The IPC channel closes when this process ends for any reason; the service then stops.
@@ -59,10 +83,6 @@ try {
     const command = [...VITEST, '--project', task, '--reporter', 'verbose', ...args];
     handOver(node, command, { CHROMIUM_BIN, TESTS_PROGRAM: ensureProgram(node) });
   }
-} catch (error) {
-  if (!(error instanceof SetupError)) throw error;
-  process.stderr.write(`sluice: ${error.message}\n`);
-  process.exitCode = 1;
 }
 
 /**

@@ -44,7 +44,13 @@ test('a dry run prints the plan and creates nothing', async () => {
       '+ deposits  evm, active in the hosted service\n+ small  evm, paused in the hosted service\n',
   });
   expect(await world.client.listStreamSummaries()).toEqual([]);
-  expect(await world.sluice([...flags().slice(0, -1), 'wrong'])).toMatchObject({ code: 3 });
+  const wrongKey = await world.sluice([...flags().slice(0, -1), 'wrong']);
+  expect(wrongKey.code).toBe(3);
+  expect(wrongKey.stderr).toMatch(/hosted service rejected[^]*fix: check --hosted-key/);
+  const wrongUrl = ['--hosted-url', 'http://127.0.0.1:1', '--hosted-key', HOSTED_KEY];
+  const unreachable = await world.sluice(['import', 'moralis', ...wrongUrl]);
+  expect(unreachable.code).toBe(6);
+  expect(unreachable.stderr).toMatch(/http:\/\/127.0.0.1:1[^]*fix: check --hosted-url/);
   expect(await world.sluice(['import', 'moralis'])).toMatchObject({ code: 2 });
 });
 

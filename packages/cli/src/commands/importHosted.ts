@@ -81,7 +81,9 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
     maxRetries: MAX_RETRIES,
     ...toClientOptions(options, terminal),
   });
-  const found = await listHosted(hosted);
+  const found = await listHosted(hosted).catch((error: unknown) => {
+    throw isSluiceError(error) ? toHostedError(error, options) : error;
+  });
   if (options.dryRun) return printPlan(found, options, terminal);
   const { api, sluice } = connect(options, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
@@ -153,6 +155,29 @@ function whyOf({ message, fields }: SluiceError): string {
 interface HostedStream {
   stream: AnyStream;
   family: NetworkType;
+}
+
+/** Names the flags of the hosted service, which differ from those of this service. */
+function toHostedError(error: SluiceError, { hostedUrl }: ImportOptions): unknown {
+  switch (error.code) {
+    case 'unauthorized':
+    case 'forbidden':
+      return new CommandError(
+        'not_signed_in',
+        `The hosted service rejected the API key: ${error.message}`,
+        'check --hosted-key (MORALIS_API_KEY)',
+      );
+    case 'network_error':
+    case 'redirected':
+    case 'invalid_answer':
+      return new CommandError(
+        'no_service',
+        `Cannot reach the hosted service at ${hostedUrl}: ${error.message}`,
+        'check --hosted-url, and the connection to it',
+      );
+    default:
+      return error;
+  }
 }
 
 async function listHosted(hosted: Client): Promise<HostedStream[]> {

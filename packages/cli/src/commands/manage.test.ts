@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cutText } from '../terminal/text.ts';
 import { ALICE, BOB, SECRET, type World, startWorld } from './world.test-only.ts';
 
 let world: World;
@@ -122,6 +123,19 @@ describe('streams', () => {
         requestId: expect.any(String) as string,
       },
     });
+  });
+
+  test('a stream is found by its tag as a table shortens it', async () => {
+    const tag = 'a-tag-that-a-narrow-table-shortens';
+    const { id } = await world.api.streams.create({
+      ...{ webhookUrl: world.sink.url, tag, description: '', chainIds: ['0x7a69'] },
+      includeNativeTxs: true,
+    });
+    for (const given of [cutText(tag, 12), cutText(tag, 15, 'middle')]) {
+      expect(await json<Shown>('streams', 'get', given)).toMatchObject({ id, tag });
+    }
+    expect((await sluice(['streams', 'get', 'no-such…'])).code).toBe(4);
+    await sluice(['streams', 'delete', id, '--yes']);
   });
 
   test('a copy has the same tag, which is then ambiguous', async () => {

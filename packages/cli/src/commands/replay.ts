@@ -1,5 +1,5 @@
 import { UNDELIVERED } from '@sluice/kit/contract';
-import type { DeliveryFilter, Replay } from '@sluice/kit/sluice';
+import type { DeliveryFilter, Replay, ReplayEstimate } from '@sluice/kit/sluice';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import {
@@ -8,7 +8,12 @@ import {
   addConnectionOptions,
   connect,
 } from '../connection/connection.ts';
-import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliveryFilter.ts';
+import {
+  type FilterOptions,
+  type SearchedFilter,
+  addFilterOptions,
+  toFilter,
+} from '../flags/deliveryFilter.ts';
 import { describeAgo, toPerSecond } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
@@ -115,8 +120,8 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
 }
 
 async function* listIds(
-  { sluice }: Connection,
-  filter: DeliveryFilter,
+  { sluice }: Pick<Connection, 'sluice'>,
+  filter: SearchedFilter,
 ): AsyncGenerator<string, undefined> {
   for await (const { id } of sluice.listDeliveries(filter)) yield id;
 }
@@ -127,7 +132,7 @@ async function* listIds(
  */
 async function replaySelection(
   { sluice }: Connection,
-  chosen: DeliveryFilter,
+  chosen: SearchedFilter,
   options: ReplayOptions,
   terminal: Terminal,
 ): Promise<void> {
@@ -142,14 +147,18 @@ async function replaySelection(
       'send them from this machine: pass --to with a port or URL',
     );
   }
-  const estimate = await sluice.estimateReplay(filter);
+  const filters = await toReplayable({ sluice }, filter);
+  const estimate = await estimateAll({ sluice }, filters);
   const { deliveries, bytes, isCapped } = estimate;
   const many = `${count(deliveries)}${isCapped ? ' or more' : ''} ${deliveries === 1 ? 'delivery' : 'deliveries'}, about ${count(Math.ceil(bytes / 1_000))} kB`;
   if (options.dryRun || deliveries === 0) {
     if (options.json) terminal.printJson(estimate);
     else terminal.print(many);
     if (!isChosenByState) {
-      const { deliveries: all } = await sluice.estimateReplay(chosen);
+      const { deliveries: all } = await estimateAll(
+        { sluice },
+        await toReplayable({ sluice }, chosen),
+      );
       if (all > deliveries)
         terminal.note(
           `${count(all - deliveries)} more succeeded; add --include-delivered to replay them`,
@@ -158,7 +167,59 @@ async function replaySelection(
     return;
   }
   await confirm(terminal, `This replays ${many}.`, String(deliveries), options);
-  const made = await sluice.createReplay({ name: options.name, filter, perSecond });
+  let failed = 0;
+  let replayed = 0;
+  for (const each of filters) {
+    const ended = await startReplay({ sluice }, each, { ...options, perSecond }, terminal);
+    failed += ended.failed;
+    replayed += ended.replayed;
+  }
+  if (options.wait && failed > 0) {
+    throw new CommandError('partial', `${count(failed)} of ${count(replayed)} deliveries failed`);
+  }
+}
+
+/** Maximum number of delivery IDs in a filter. */
+const MAX_IDS = 500;
+
+/** Returns filters that the service can replay: those of a search name the deliveries it finds. */
+async function toReplayable(
+  connection: Pick<Connection, 'sluice'>,
+  { find, ...filter }: SearchedFilter,
+): Promise<DeliveryFilter[]> {
+  if (find === undefined) return [filter];
+  const chunks: string[][] = [];
+  for await (const id of listIds(connection, { ...filter, find })) {
+    const last = chunks.at(-1);
+    if (last === undefined || last.length === MAX_IDS) chunks.push([id]);
+    else last.push(id);
+  }
+  return chunks.map((id) => ({ ...filter, id }));
+}
+
+async function estimateAll(
+  { sluice }: Pick<Connection, 'sluice'>,
+  filters: readonly DeliveryFilter[],
+): Promise<ReplayEstimate> {
+  const sum = { deliveries: 0, bytes: 0, isCapped: false };
+  for (const filter of filters) {
+    const { deliveries, bytes, isCapped } = await sluice.estimateReplay(filter);
+    sum.deliveries += deliveries;
+    sum.bytes += bytes;
+    sum.isCapped ||= isCapped;
+  }
+  return sum;
+}
+
+/** Starts a replay in the service and, with `--wait`, waits for its end. */
+async function startReplay(
+  { sluice }: Pick<Connection, 'sluice'>,
+  filter: DeliveryFilter,
+  options: ReplayOptions & { perSecond: number },
+  terminal: Terminal,
+): Promise<Replay> {
+  const { name, perSecond } = options;
+  const made = await sluice.createReplay({ name, filter, perSecond });
   const look = `Show progress: ${sluiceCommand()} replays get ${made.id}; cancel: ${sluiceCommand()} replays cancel ${made.id}`;
   let ended = made;
   try {
@@ -170,12 +231,7 @@ async function replaySelection(
   if (options.json) terminal.printJson(ended);
   else terminal.printText(describe(ended), { indent: 4 });
   if (!options.wait) terminal.note(look);
-  if (options.wait && ended.failed > 0) {
-    throw new CommandError(
-      'partial',
-      `${count(ended.failed)} of ${count(ended.replayed)} deliveries failed`,
-    );
-  }
+  return ended;
 }
 
 const CHECK_EVERY_MS = 500;

@@ -1,5 +1,5 @@
 /** The flags that filter deliveries, shared by all commands that select deliveries. */
-import { DELIVERY_STATES } from '@sluice/kit/contract';
+import { DELIVERY_STATES, type DeliverySearch } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import type { Connection } from '../connection/connection.ts';
@@ -22,8 +22,12 @@ export interface FilterOptions {
   until?: string;
   blocks?: string;
   transaction?: string;
+  address?: string;
   replay?: string;
 }
+
+/** A filter, and the text to search for in the deliveries that match it. */
+export type SearchedFilter = DeliveryFilter & Pick<DeliverySearch, 'find'>;
 
 export const addFilterOptions = (command: Command): Command =>
   command
@@ -52,20 +56,24 @@ export const addFilterOptions = (command: Command): Command =>
     .option('--until <time>', 'Only deliveries created at or before this time')
     .option('--blocks <range>', 'Only deliveries of these blocks: 100, 100..200, or 100..')
     .option('--transaction <hash>', 'Only deliveries with records of this transaction')
+    .option(
+      '--address <address>',
+      'Only deliveries with this address in their body, or with a watched address of this label; searches bodies, newest first',
+    )
     .option('--replay <replay>', 'Only deliveries last sent by this replay');
 
 /** Builds the filter, which is empty if no flag is given. */
 export async function toFilter(
   options: FilterOptions,
   connection: Connection,
-): Promise<DeliveryFilter> {
+): Promise<SearchedFilter> {
   const { state, failed, stream, chain, phase, status, error, reorged, since, until } = options;
   const states = [...(state ?? []), ...(failed ? (['failed', 'quarantined'] as const) : [])];
   const streamId: string[] = [];
   for (const each of stream ?? []) streamId.push(await findStreamId(connection, each));
   const blocks = toOpenRange('--blocks', options.blocks);
   const attempts = toOpenRange('--attempts', options.attempts);
-  const filter: DeliveryFilter = {
+  const filter: SearchedFilter = {
     state: states.length > 0 ? states : undefined,
     streamId: streamId.length > 0 ? streamId : undefined,
     chainId: chain,
@@ -80,6 +88,7 @@ export async function toFilter(
     blockFrom: blocks.from,
     blockTo: blocks.to,
     transactionHash: options.transaction,
+    find: options.address,
     replayId:
       options.replay === undefined
         ? undefined

@@ -1,4 +1,4 @@
-/** Finds a stream by its id or tag. */
+/** Finds a stream by its id or tag, also as a table shortens it. */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { sluiceCommand } from '../package/packaged.ts';
@@ -12,6 +12,13 @@ export const CREATE_STREAM = `Create one: ${sluiceCommand()} streams create --he
 export const nameOf = ({ tag, id }: Pick<StreamSummary, 'tag' | 'id'>): string =>
   tag || shortOf(id);
 
+/** Returns whether a table may show the tag in this form, such as `big-trans…`. */
+function isShortened(given: string, tag: string): boolean {
+  const [front = '', end, ...more] = given.split('…');
+  if (end === undefined || more.length > 0 || given.length < 2) return false;
+  return tag.length >= given.length && tag.startsWith(front) && tag.endsWith(end);
+}
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @throws CommandError `not_found` if no stream matches; `usage` if several do. */
@@ -20,7 +27,8 @@ export async function findStream(
   idOrTag: string,
 ): Promise<StreamSummary> {
   const streams = await sluice.listStreamSummaries();
-  const tagged = streams.filter(({ tag }) => tag === idOrTag);
+  const same = streams.filter(({ tag }) => tag === idOrTag);
+  const tagged = same.length > 0 ? same : streams.filter(({ tag }) => isShortened(idOrTag, tag));
   const whole = idOrTag.toLowerCase();
   // An exact tag takes precedence over an id that starts with the same characters.
   const id =
@@ -46,7 +54,7 @@ export async function findStream(
     const ids = [first, ...more].map(({ id }) => id).join(', ');
     throw new CommandError(
       'usage',
-      `${more.length + 1} streams have the tag ${idOrTag}`,
+      `${more.length + 1} streams match the tag ${idOrTag}`,
       `use one of these IDs: ${ids}`,
     );
   }

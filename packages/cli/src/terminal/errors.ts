@@ -104,6 +104,14 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
   missing_abi: EXIT.checkFailed,
 };
 
+/** Fixes of the kit's errors that name a flag instead of an option of the kit's client. */
+const KIT_FIXES: Readonly<Partial<Record<SluiceErrorCode, string>>> = {
+  unauthorized: 'check --api-key (SLUICE_API_KEY), or sign in again: sluice login',
+  network_error: 'check --api-url (SLUICE_API_URL), and that the service is running',
+  redirected: 'pass the final URL with --api-url',
+  invalid_answer: 'check that --api-url is the URL of the API, not of a web page',
+};
+
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
@@ -190,7 +198,7 @@ function tell(error: unknown, command: string): ErrorText {
       // After a semicolon, the kit's message repeats the details, so that part is removed.
       message: why.length > 0 ? message.split(';', 1)[0]! : message,
       why,
-      fix: code === 'validation_failed' && why.length > 0 ? undefined : hint,
+      fix: code === 'validation_failed' && why.length > 0 ? undefined : (KIT_FIXES[code] ?? hint),
       requestId,
     };
   }

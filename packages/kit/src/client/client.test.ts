@@ -688,6 +688,11 @@ describe('lists', () => {
     expect(await idsOf(streams().list())).toEqual(['a']);
   });
 
+  it('continue a search after an empty page', async () => {
+    answers = [{ ...page([], 'c1', 0), searchedTo: 5 }, page(['a'], undefined, 0)];
+    expect(await idsOf(streams().list())).toEqual(['a']);
+  });
+
   it('fail if the service repeats a cursor', async () => {
     answers = [page(['a'], 'c1'), page(['b'], 'c1')];
     await expect(idsOf(streams().list())).rejects.toMatchObject({ code: 'invalid_answer' });

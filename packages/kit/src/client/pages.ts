@@ -38,7 +38,7 @@ export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
  *
  * @param readPage fetches the page at a cursor; without a cursor, the first page.
  */
-export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
+export function createList<Row, P extends AnyPage<Row> & { total?: number; searchedTo?: number }>(
   readPage: (cursor: string | undefined) => Promise<WithResponse<P>>,
 ): ListResult<Row, P> {
   const readListed = async (
@@ -61,8 +61,9 @@ export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
       seen += page.result.length;
       const next = page.cursor;
       // The last page has no cursor. An empty page after all rows also ends the list, because some
-      // services always send a cursor.
-      if (!next || (page.result.length === 0 && seen >= (page.total ?? 0))) return;
+      // services always send a cursor. A search that continues may have an empty page.
+      const isEnd = page.result.length === 0 && page.searchedTo === undefined;
+      if (!next || (isEnd && seen >= (page.total ?? 0))) return;
       if (next === cursor) {
         throw new SluiceError('invalid_answer', 'The service sent the same cursor twice');
       }
