@@ -50,6 +50,7 @@ test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
   ['a failure after the fast retry', { fastRetried: true }, answered(500), 'retry', 1_000],
   ['a second failure', {}, answered(500), 'retry', 2_000],
   ['a longer wait that is requested', {}, answered(429, { retryAfterMs: 9_000 }), 'retry', 9_000],
+  ['a shorter wait that is requested', {}, answered(429, { retryAfterMs: 5 }), 'retry', 2_000],
   ['a failure after the schedule', { attempts: 2 }, answered(500), 'failed', 0],
   ['a receiver that is gone', { attempts: 2 }, answered(410), 'retry', 2_000],
   [

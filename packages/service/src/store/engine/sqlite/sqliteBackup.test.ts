@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -57,6 +57,20 @@ test('a backup replaces no file, and a restore replaces a ledger only if request
   );
   expect(settingOf(target)).toBe('red');
   await restoreSqlite(file, target, { overwrite: true });
+  expect(settingOf(target)).toBe('green');
+});
+
+test('a restore discards the write-ahead log that a killed process left', async () => {
+  const target = join(folder, 'killed');
+  const wal = join(target, 'sluice.db-wal');
+  await restoreSqlite(file, target, { overwrite: true });
+  const killed = new DatabaseSync(join(target, 'sluice.db'));
+  killed.exec("pragma journal_mode = wal; update setting set value = 'red'");
+  const log = readFileSync(wal);
+  killed.close();
+  writeFileSync(wal, log);
+  await restoreSqlite(file, target, { overwrite: true });
+  expect(existsSync(wal)).toBe(false);
   expect(settingOf(target)).toBe('green');
 });
 
