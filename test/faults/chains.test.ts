@@ -219,12 +219,14 @@ describe('several nodes', () => {
 
   test('fault 19: one of three nodes is on another branch, and one lies', async () => {
     const watch = await world.watch('outvoted');
+    // A node that is caught with a wrong header loses its vote. By then, the node on the other
+    // branch has lost its own, because it was outvoted.
     const kinds = [
-      'wrongParentHash',
       'foreignLogs',
       'missingLog',
-      'wrongHash',
       'emptyBloom',
+      'wrongParentHash',
+      'wrongHash',
     ] as const;
     for (const kind of kinds) {
       nodes[0]!.trouble({ kind, every: 2 });
