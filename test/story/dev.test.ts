@@ -92,6 +92,8 @@ test('starts, delivers, stops cleanly, and resumes where it stopped, also after 
     /✓ verified +aptos #\d+ final +\S+ APT 0x/.test(first.output()),
   );
   expect(await answers(first.chainUrl())).toBe(true);
+  const readKey = (): string => readFileSync(join(folder, 'dev', 'api-key'), 'utf8').trim();
+  const apiKey = readKey();
   expect(await first.end('SIGINT')).toBe(0);
   expect(await answers(first.chainUrl())).toBe(false);
 
@@ -109,7 +111,8 @@ test('starts, delivers, stops cleanly, and resumes where it stopped, also after 
   const before = Math.max(...second.blocks());
   await until('blocks continue', () => Math.max(...third.blocks()) > before, 60_000);
   expect(third.output()).not.toContain('starting over');
-  const apiKey = readFileSync(join(folder, 'dev', 'api-key'), 'utf8').trim();
+  // Links and clients with the key stay valid.
+  expect(readKey()).toBe(apiKey);
   const sluice = createSluiceClient({ apiKey, baseUrl: urlOf(third.output()) });
   expect(await sluice.getAbout()).toMatchObject({ environment: 'dev' });
   const streams = await sluice.listStreamSummaries();

@@ -332,13 +332,18 @@ describe('unwrap', () => {
     fc.assert(
       fc.property(
         text,
-        fc.nat(),
-        fc.constantFrom(...'0 9 a z A Z - _ + / = .'.split(' ')),
-        (name, at, character) => {
+        fc.oneof(fc.nat(), fc.constant('end' as const)),
+        fc.constantFrom(...'0 9 a z A Z - _ + / = .'.split(' '), ' '),
+        fc.constantFrom('replace', 'insert', 'remove'),
+        (name, at, character, how) => {
           const value = GIVEN.headers[name as 'webhook-id'];
-          const index = at % value.length;
-          fc.pre(value[index] !== character);
-          const changed = value.slice(0, index) + character + value.slice(index + 1);
+          const last = value.length - (how === 'insert' ? 0 : 1);
+          const index = at === 'end' ? last : at % (last + 1);
+          fc.pre(how !== 'replace' || value[index] !== character);
+          // Spaces separate signatures.
+          fc.pre(how !== 'insert' || name !== 'webhook-signature' || character !== ' ');
+          const rest = value.slice(how === 'insert' ? index : index + 1);
+          const changed = value.slice(0, index) + (how === 'remove' ? '' : character) + rest;
           thrownBy(
             { ...GIVEN, headers: { ...GIVEN.headers, [name]: changed } },
             'invalid_signature',
