@@ -50,7 +50,7 @@ function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100
     fault: (kind: string) => faults.push(kind),
   } as unknown as AptosPage['giver'];
   const at = versions.findIndex(({ raw }) => raw['id'] === blocks[0]!.hash);
-  const state = { last: upTo ?? versions.length - 1, versions };
+  const state = { last: upTo ?? versions.length - 1, versions, heads: new Map<number, string>() };
   const run = createAptosRun(
     {
       number: FIRST,
@@ -61,7 +61,7 @@ function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100
       lastVersion: at,
     },
     {
-      hashAt: () => undefined,
+      hashAt: (height) => state.heads.get(height),
       ledgerVersion: () => state.last,
       async readPage(start, limit): Promise<AptosPage> {
         const length = Math.min(limit, lengths[pages++ % lengths.length]!);
@@ -132,6 +132,15 @@ describe('a run of blocks', () => {
     expect(faults).toEqual(['inconsistent']);
     expect((await run.read(20))!.hash).toBe(blocks[19]!.hash);
     state.versions = versions;
+    expect((await run.read(30))!.hash).toBe(blocks[29]!.hash);
+  });
+
+  test('rejects a block with another hash than the head that was observed', async () => {
+    const { run, state, faults } = runOver(versionsOf([]));
+    state.heads.set(21, account(7));
+    await expect(run.read(30)).rejects.toThrow(`where 21 ${account(7)} was expected`);
+    expect(faults).toEqual(['inconsistent']);
+    state.heads.set(21, blocks[20]!.hash);
     expect((await run.read(30))!.hash).toBe(blocks[29]!.hash);
   });
 
