@@ -5,7 +5,8 @@ import { copySlots, findSlot, freeSlot, hashWords } from './addressSlots.ts';
 const WORDS = 2;
 const CAPACITY = 8;
 const newTable = (capacity: number): Uint32Array => new Uint32Array(capacity * (WORDS + 1));
-const keyOf = (n: number): Uint32Array => Uint32Array.of(n, n * 7919);
+/** Keys share words, so that no word alone identifies a key. */
+const keyOf = (n: number): Uint32Array => Uint32Array.of(Math.floor(n / 5), n % 5);
 
 function slotOf(table: Uint32Array, n: number): number {
   const key = keyOf(n);

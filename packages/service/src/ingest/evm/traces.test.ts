@@ -147,6 +147,19 @@ describe('internal transactions', () => {
     expect(fromTraceBlock(traceBlock, transactions)).toEqual(expected);
   });
 
+  test('below several reverted calls are omitted, in any order that lists a call before its own', () => {
+    const reverted = (n: number) =>
+      trace(0, [n], { ...call(2, 7, '0x7', '0x5'), error: 'Reverted' });
+    const below = (n: number) => trace(0, [n, 0], call(7, 8, '0x8', '0x6'));
+    const top = trace(0, [], call(1, 2, '0x64', '0x5208'));
+    for (const order of [
+      [reverted(1), below(1), reverted(12), below(12)],
+      [reverted(1), reverted(12), below(1), below(12)],
+    ]) {
+      expect(fromTraceBlock([top, ...order], transactions)).toEqual([]);
+    }
+  });
+
   test('from an older node without transaction hashes are the same', () => {
     const unnamed = callTracer.map(({ result }) => ({ result }));
     expect(fromCallTracer(unnamed, transactions).flat()).toEqual(expected);
