@@ -47,3 +47,17 @@ test('a watch that ends early is not certain', async () => {
   stopping.abort();
   expect(await certain).toBe(false);
 });
+
+test.each([
+  ['the head moves', { readHead: () => Promise.resolve(header(2)) }],
+  ['a node has the tip', { readHeader: () => Promise.resolve(header(3)) }],
+])('a watch is not certain if %s meanwhile', async (_, after) => {
+  let looks = 0;
+  const later = <Key extends keyof typeof source>(key: Key): (typeof source)[Key] =>
+    (() => (looks > 1 ? { ...source, ...after } : source)[key]()) as (typeof source)[Key];
+  const changing = { readHead: later('readHead'), readHeader: later('readHeader') };
+  const watch = createRollbackWatch(changing, new AbortController().signal, async () => {
+    looks++;
+  });
+  expect(await watch.isCertain(header(1), header(3))).toBe(false);
+});
