@@ -997,6 +997,8 @@ export interface WebhookNftApprovals {
 export interface WebhookReceiptProof {
   transactionHash: string;
   transactionIndex: string;
+  /** Number of logs in the block before this receipt; the `logIndex` of its first log, if it has logs. */
+  firstLogIndex: string;
   /** RLP-encoded nodes of the trie, from the root to the receipt; nodes shorter than 32 bytes are inside their parents. */
   nodes: string[];
 }
