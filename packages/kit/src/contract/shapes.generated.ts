@@ -1759,7 +1759,7 @@ export interface Inbox {
   response: InboxResponse;
   /** Webhooks received since the response was set. */
   received: number;
-  /** Stored webhooks, including earlier ones: the newest 500, at most 64 MiB. */
+  /** Stored webhooks, including earlier ones: the newest 500, at most 16 MiB. */
   stored: number;
   /** When the newest was received; null before the first. */
   lastAt: number | null;
