@@ -181,6 +181,8 @@ function placeIn({ block, logs, proofs }: ProvenWebhook, a: number, b: number): 
   return pick(places, Math.floor(a / parts.length) + b);
 }
 
+const toText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 const asArray = (value: unknown): Json[] | undefined =>
   Array.isArray(value) && value.length > 0 ? (value as Json[]) : undefined;
 
@@ -204,7 +206,7 @@ const ATTACKS: Record<string, Attack> = {
   join(given, a, b, c) {
     const { holder, key } = placeIn(given, a, b);
     const from = placeIn(given, c, b + 1);
-    set(holder, key, [holder[key], from.holder[from.key]].join());
+    set(holder, key, [holder[key]!, from.holder[from.key]!].map(toText).join());
   },
   rename(given, a, b, c) {
     const { holder, key } = placeIn(given, a, b);

@@ -81,6 +81,7 @@ async function serveMcp(options: McpOptions, terminal: Terminal): Promise<void> 
   // The transport closes if standard input ends or standard output fails.
   const { onclose } = transport;
   const closed = new Promise<void>((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no events
     transport.onclose = () => {
       onclose?.();
       resolve();

@@ -217,7 +217,7 @@ const ADVICE = {
   ],
   'wrong-public-key': [
     'None of the public keys belongs to the key that signed the webhook. A changed value in the body would look the same.',
-    'Compare the public keys with those of the service, which may have a new key pair: sluice public-keys list.',
+    'Compare the public keys with those of the service: sluice public-keys list.',
   ],
 } as const satisfies Record<SignatureProblem, readonly [message: string, fix: string]>;
 

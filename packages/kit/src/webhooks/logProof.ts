@@ -77,8 +77,9 @@ function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undef
   const seen = new Set<number>();
   for (const each of toArray(logs)) {
     const log = readFields(each, LOG_KEYS, 'log');
-    const receipt = receipts.get(readHex(log.transactionHash));
-    if (receipt === undefined) fail(`Transaction ${log.transactionHash} has no proof`);
+    const transaction = readHex(log.transactionHash);
+    const receipt = receipts.get(transaction);
+    if (receipt === undefined) fail(`Transaction 0x${transaction} has no proof`);
     const logIndex = readIndex(log.logIndex);
     if (!isProven(log, receipt.logs[logIndex - receipt.firstLogIndex])) {
       fail(`Log ${logIndex} is not proven`);
