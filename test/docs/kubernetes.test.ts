@@ -178,6 +178,39 @@ describe.each(['single', 'roles'])('the overlay %s', (overlay) => {
     }
   });
 
+  test('is open only to its clients and Prometheus, and reaches only public addresses', () => {
+    const policies = ofKind(manifests, NetworkPolicy);
+    const shared = { 'app.kubernetes.io/name': 'sluice' };
+    const fromOf = (name: string) => {
+      const { spec } = policies.find(({ metadata }) => metadata!.name === name)!;
+      const from = spec!.ingress?.flatMap(({ from: peers }) =>
+        peers!.map(
+          ({ namespaceSelector }) => Object.values(namespaceSelector?.matchLabels ?? {})[0],
+        ),
+      );
+      return { pods: spec!.podSelector!.matchLabels, from };
+    };
+    expect(fromOf('sluice')).toEqual({ pods: shared, from: undefined });
+    expect(fromOf('sluice-metrics')).toEqual({ pods: shared, from: ['monitoring'] });
+    expect(fromOf('sluice-api')).toEqual(
+      overlay === 'single'
+        ? { pods: shared, from: [undefined, 'ingress'] }
+        : { pods: pods.get('api')!.labels, from: ['ingress'] },
+    );
+    for (const { labels } of all) expect(labels).toMatchObject(shared);
+    const { policyTypes, egress } = policies.find(
+      ({ metadata }) => metadata!.name === 'sluice',
+    )!.spec!;
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    const publicly = egress!.flatMap(({ to = [] }) => to).flatMap(({ ipBlock }) => ipBlock ?? []);
+    expect(publicly.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '2000::/3']);
+    expect(publicly[0]!.except).toContain('169.254.0.0/16');
+    const others = policies.filter(({ spec }) => spec!.policyTypes!.join() === 'Egress');
+    expect(others.map(({ spec }) => spec!.egress)).toEqual(
+      overlay === 'single' ? [] : [[{ ports: [{ protocol: 'TCP', port: 5432 }] }]],
+    );
+  });
+
   test('sends requests only to pods that serve the API', () => {
     const [service] = ofKind(manifests, Service);
     const { labels } = pods.get(overlay === 'single' ? 'all' : 'api')!;
@@ -203,28 +236,6 @@ describe('the overlay roles', () => {
     for (const { metadata, spec } of ofKind(manifests, Deployment)) {
       expect(spec!.replicas).toBe(scaled.includes(metadata!.name!) ? undefined : 2);
     }
-  });
-
-  test('is open only to the ingress controller and Prometheus', () => {
-    const policies = ofKind(manifests, NetworkPolicy);
-    const shared = { 'app.kubernetes.io/name': 'sluice' };
-    const fromOf = (name: string) => {
-      const { spec } = policies.find(({ metadata }) => metadata!.name === name)!;
-      const from = spec!.ingress?.flatMap(({ from: peers }) =>
-        peers!.map(({ namespaceSelector }) => Object.values(namespaceSelector!.matchLabels!)[0]),
-      );
-      return { pods: spec!.podSelector!.matchLabels, from };
-    };
-    expect(fromOf('sluice')).toEqual({ pods: shared, from: undefined });
-    expect(fromOf('sluice-metrics')).toEqual({ pods: shared, from: ['monitoring'] });
-    expect(fromOf('sluice-api')).toEqual({ pods: labelsOf('api'), from: ['ingress'] });
-    const { policyTypes, egress } = policies.find(
-      ({ metadata }) => metadata!.name === 'sluice',
-    )!.spec!;
-    expect(policyTypes).toEqual(['Ingress', 'Egress']);
-    const publicly = egress!.flatMap(({ to = [] }) => to).flatMap(({ ipBlock }) => ipBlock ?? []);
-    expect(publicly.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '2000::/3']);
-    expect(publicly[0]!.except).toContain('169.254.0.0/16');
   });
 
   test('serves one host through its Ingress, and is scraped with a key of its own', () => {

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { toCsvRow } from '@sluice/kit/contract';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -71,7 +72,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
           if (options.json) terminal.printJson(each);
           else
             terminal.print(
-              each.label === undefined ? each.address : `${each.address},${quote(each.label)}`,
+              toCsvRow(each.label === undefined ? [each.address] : [each.address, each.label]),
             );
         }
       }),
@@ -117,9 +118,6 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     json = action.opts<ConnectionOptions>().json;
   });
 }
-
-const quote = (label: string): string =>
-  /[",\n]/.test(label) ? `"${label.replaceAll('"', '""')}"` : label;
 
 interface ListOptions extends ConnectionOptions {
   find?: string;

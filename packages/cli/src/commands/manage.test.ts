@@ -299,6 +299,20 @@ describe('addresses', () => {
   const path = (): string => join(world.folder, 'wallets.csv');
   const addressOf = (at: number): string => `0x${(at + 1).toString(16).padStart(40, '0')}`;
 
+  test('a listed label starts no formula in a spreadsheet, and is imported as it was', async () => {
+    const label = '=HYPERLINK("https://evil.example")';
+    await sluice(['addresses', 'add', 'token', BOB, '--label', label]);
+    const { stdout } = await sluice(['addresses', 'list', 'token', '--find', BOB]);
+    expect(stdout).toBe(`${BOB},"'=HYPERLINK(""https://evil.example"")"\n`);
+    await sluice(['addresses', 'remove', 'token', BOB]);
+    writeFileSync(path(), stdout);
+    await sluice(['addresses', 'import', 'token', path()]);
+    expect(await json('addresses', 'list', 'token', '--find', BOB)).toMatchObject({
+      label,
+    });
+    await sluice(['addresses', 'remove', 'token', BOB]);
+  });
+
   test('are added with a label, listed and removed', async () => {
     await sluice(['addresses', 'add', 'token', BOB, '--label', 'Bob, the second']);
     const { stdout } = await sluice(['addresses', 'list', 'token']);

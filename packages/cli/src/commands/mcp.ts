@@ -1,4 +1,3 @@
-import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import {
   type ConnectionOptions,
@@ -57,18 +56,40 @@ async function serveMcp(options: McpOptions, terminal: Terminal): Promise<void> 
     return serveOverHttp({ ...options, allowWrites, http: options.http }, terminal);
   }
   const connection = connect(options, terminal);
-  const [{ serveStdio, StdioServerTransport }, { MAX_REQUEST_BYTES, createMcpServer }] =
-    await Promise.all([import('@modelcontextprotocol/server/stdio'), import('../mcp/server.ts')]);
-  const transport = new StdioServerTransport(terminal.stdin, process.stdout, {
+  const [
+    { serveStdio, StdioServerTransport },
+    { MAX_REQUEST_BYTES, createMcpServer },
+    { dropLongLines },
+  ] = await Promise.all([
+    import('@modelcontextprotocol/server/stdio'),
+    import('../mcp/server.ts'),
+    import('../mcp/longLines.ts'),
+  ]);
+  // The transport closes the connection after a line that exceeds its buffer.
+  const lines = dropLongLines(MAX_REQUEST_BYTES, () => {
+    const message = `The request exceeds ${MAX_REQUEST_BYTES} bytes`;
+    const error = { jsonrpc: '2.0', id: null, error: { code: -32_600, message } };
+    process.stdout.write(`${JSON.stringify(error)}\n`);
+  });
+  const transport = new StdioServerTransport(terminal.stdin.pipe(lines), process.stdout, {
     maxBufferSize: MAX_REQUEST_BYTES,
   });
-  const ended = finished(terminal.stdin, { writable: false }).catch(() => {});
   const served = serveStdio(() => createMcpServer(connection, { allowWrites }), {
     transport,
     onerror: ({ message }) => terminal.note(message),
   });
-  await Promise.race([ended, untilInterrupted(terminal)]);
+  // The transport closes if standard input ends or standard output fails.
+  const { onclose } = transport;
+  const closed = new Promise<void>((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no events
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
+  });
+  await Promise.race([closed, untilInterrupted(terminal)]);
   await served.close();
+  terminal.stdin.unpipe(lines).pause();
 }
 
 async function serveOverHttp(

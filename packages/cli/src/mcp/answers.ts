@@ -11,10 +11,11 @@ export const MAX_DATA = 40_000;
 /** Matches a URL from `://` on. Without the scheme, the search takes linear time. */
 const URLS = /:\/\/[^\s"'<>]+/g;
 /**
- * Matches the brackets of the marks, and characters that are invisible or change the text
- * direction.
+ * Matches brackets that are or resemble those of the marks, and characters that are invisible,
+ * change the text direction, or have no agreed appearance.
  */
-const HIDDEN = /[<>\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const HIDDEN =
+  /[<>\u{226e}\u{226f}\u{fe64}\u{fe65}\u{ff1c}\u{ff1e}\u{ab}\u{bb}\u{2039}\u{203a}\u{2329}\u{232a}\u{276c}-\u{2771}\u{27e8}-\u{27eb}\u{29fc}\u{29fd}\u{3008}-\u{300b}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u{2800}]/gu;
 
 /**
  * Limits of lists and strings, highest first. The first limits that make the data short enough are

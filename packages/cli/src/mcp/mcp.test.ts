@@ -1,5 +1,8 @@
 /** Tests `sluice mcp` with the official client, over both transports, against a real service. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import {
   type CallToolResult,
@@ -324,6 +327,31 @@ test('long results are truncated', async () => {
   expect(dataOf(result)).toMatchObject({ rule: { id } });
   expect(textOf(result).length).toBeLessThan(MAX_DATA + 1_000);
   expect(textOf(result)).toContain('Parts marked with … were truncated');
+});
+
+test('a line above the limit is rejected, also before its end, and does not end the process', async () => {
+  const child = spawn(process.execPath, ['-C', '@sluice/source', main, 'mcp'], {
+    env: { ...world.env, PATH: process.env['PATH'] ?? '' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill());
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const read = async (): Promise<unknown> => JSON.parse((await lines.next()).value as string);
+  child.stdin.write('x'.repeat(3_000_000));
+  expect(await read()).toMatchObject({
+    id: null,
+    error: { message: 'The request exceeds 1048576 bytes' },
+  });
+  const params = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  };
+  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+  child.stdin.write(`x\n${JSON.stringify(initialize)}\n`);
+  expect(await read()).toMatchObject({ id: 1 });
+  child.stdin.end();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 interface Answered {

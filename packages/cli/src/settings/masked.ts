@@ -7,10 +7,28 @@ import { hideSecrets } from '@sluice/service/hideSecrets';
  */
 const TOKEN = /^(?=.*\d)[\w-]{20,}$/;
 const URL_START = /^[\w+.-]+:\/\//;
+/** Matches the path of each URL in a text. */
+const PATHS = /(:\/\/[^\s"'<>/?#]*)(\/[^\s"'<>?#,]*)/g;
+/** Minimum length of a key in the path of a URL, in characters. */
+const MIN_KEY = 10;
+/** Matches `mainnet`, `Mainnet`, `fullNode`, `BSC`, `chain137` and references such as `{address}`. */
+const WORD =
+  /^(([A-Z]?[a-z]{0,14}|[A-Z]?[a-z]{2,14}([A-Z][a-z]{2,14}){1,4}|[A-Z]{1,14})\d{0,8}|\$?\{\w{1,100}\})$/;
+
+/** Returns whether a part of a URL's path is not made of words, so that it may be a key. */
+const isKey = (part: string): boolean =>
+  part.length >= MIN_KEY && !part.split(/[-_.]/).every((word) => WORD.test(word));
+
+const maskPath = (path: string): string =>
+  path
+    .split('/')
+    .map((part) => (isKey(part) ? '***' : part))
+    .join('/');
 
 /** Replaces logins and query values in URLs, and parts that look like a key, with `***`. */
 export const maskText = (text: string): string =>
   hideSecrets(text)
+    .replaceAll(PATHS, (_, before: string, path: string) => before + maskPath(path))
     .split(/([/\s,"?#]+)/)
     .map((part) => (TOKEN.test(part) ? '***' : part))
     .join('');

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -166,6 +167,22 @@ test('limits the size of the file and of a referenced file', () => {
   expect(errorOf('apiKey: file:large').message).toMatch(/1:9: apiKey file:large: .* 65536 bytes$/);
 });
 
+test.skipIf(process.platform === 'win32')(
+  'rejects a reference to anything but a regular file, without waiting for it',
+  () => {
+    const fifo = join(folder, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    for (const target of ['fifo', '/dev/zero', '/dev/stdin/../null', '.']) {
+      const { message } = errorOf(`apiKey: file:${target}`);
+      expect(message).toContain(`1:9: apiKey file:${target}: `);
+      expect(message).toMatch(/should be a regular file$|ENOTDIR|ENOENT/);
+    }
+    const command = addServiceOptions(new Command('serve'), 'folder');
+    const read = () => resolveSettings(command.parse(['--config', fifo], { from: 'user' }));
+    expect(read).toThrow(`${fifo}: should be a regular file`);
+  },
+);
+
 describe('secrets', () => {
   test('come from files next to the settings and from variables', () => {
     vi.stubEnv('DB_WORD', 'from-env');
@@ -185,20 +202,36 @@ describe('secrets', () => {
     ['databaseUrl: postgres://sluice:word@db/sluice', 'databaseUrl'],
     ['notifyUrl: https://ops.example/?token=word', 'notifyUrl'],
     [`chains: { 0x1: { nodes: [https://a.example/v2/${KEY}] } }`, 'chains.0x1.nodes[0]'],
+    ['chains: { 0x1: { nodes: [https://a.example/v2/k3y4bc5d6e7] } }', 'chains.0x1.nodes[0]'],
+    ['chains: { 0x1: { nodes: [https://a.example/aBcDeFgHiJk/] } }', 'chains.0x1.nodes[0]'],
+    [
+      'chains: { 0x1: { nodes: [https://a.example/rpc/qwertyuiopasdfghjklzxcvbnmqwerty] } }',
+      'chains.0x1.nodes[0]',
+    ],
+    [
+      'aptos: { testnet: { nodes: [https://a.example/7c9e6679-7425-40de-944b-e07fc1f90ae7] } }',
+      'aptos.testnet.nodes[0]',
+    ],
     ['aptos: { testnet: { nodes: [grpcs://:word@s.example] } }', 'aptos.testnet.nodes[0]'],
     ["abiUrls: { 0x1: 'https://abi.example/{address}?key=word' }", 'abiUrls.0x1'],
-  ])('%s: is refused in a file that others can read', (line, field) => {
-    for (const mode of [0o644, 0o640, 0o604]) {
+  ])('%s: is refused in a file that others can read or write', (line, field) => {
+    for (const mode of [0o644, 0o640, 0o604, 0o622, 0o602, 0o620]) {
       write(line, mode);
       const command = addServiceOptions(new Command('serve'), 'folder');
       const read = () => resolveSettings(command.parse(['--config', path], { from: 'user' }));
-      expect(read).toThrow(`${field} ***: should not be in a file that others can read (mode`);
+      expect(read).toThrow(
+        `${field} ***: should not be in a file that others can read or write (mode`,
+      );
     }
   });
 
   test.each([
     'databaseUrl: postgres://sluice@db/sluice',
     'chains: { 0x1: { nodes: [https://eth-mainnet.example/v2/public] } }',
+    'chains: { 0xa86a: { nodes: [https://avalanche.example/ext/bc/C/rpc] } }',
+    'chains: { 0x1: { nodes: [https://rpc.example/arbitrum-one-sepolia/evm/84532] } }',
+    'chains: { 0x1: { nodes: [https://rpc.example/polygon_zkevm_cardona/fullNode] } }',
+    'chains: { 0x1: { nodes: [https://rpc.example/binance-smart-chain-mainnet] } }',
     "abiUrls: { 0x1: 'https://abi.example/${API_WORD}/{address}?key=${API_WORD}' }",
   ])('%s: may be in a file that others can read', (line) => {
     vi.stubEnv('API_WORD', 'word');

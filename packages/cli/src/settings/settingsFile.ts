@@ -1,5 +1,5 @@
 /** Reads a settings file (YAML): the values of settings, and where each one is written. */
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nearest } from '@sluice/kit/contract';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
@@ -33,7 +33,7 @@ export interface SettingsFile {
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_SECRET_BYTES = 64 * 1024;
 const MAX_SHOWN = 60;
-const OTHERS_CAN_READ = 0o044;
+const OTHERS_CAN_READ_OR_WRITE = 0o066;
 
 /** Masks and truncates a value for an error message. */
 export const toShown = (text: string): string => cutText(maskText(text), MAX_SHOWN);
@@ -197,10 +197,10 @@ class Reader {
     // On Windows, the mode does not show who can read the file.
     if (process.platform === 'win32') return;
     const mode = statSync(this.path).mode & 0o777;
-    if ((mode & OTHERS_CAN_READ) === 0) return;
+    if ((mode & OTHERS_CAN_READ_OR_WRITE) === 0) return;
     throw this.fail(
       startOf(node),
-      `${where} ***: should not be in a file that others can read (mode ${mode.toString(8)})`,
+      `${where} ***: should not be in a file that others can read or write (mode ${mode.toString(8)})`,
       `refer to the secret as file:PATH or \${VARIABLE}, or run chmod 600 ${this.path}`,
     );
   }
@@ -240,11 +240,20 @@ const startOf = (node: Node | null): number => node?.range?.[0] ?? 0;
 
 /** @param where the file or setting to name in an error */
 function readBounded(path: string, limit: number, where: string): string {
+  const fail = (message: string): CommandError =>
+    new CommandError('invalid_file', `${where}: ${message}`);
+  let file: number | undefined;
   try {
-    const { size } = statSync(path);
-    if (size <= limit) return readFileSync(path, 'utf8');
+    // Without O_NONBLOCK, opening a FIFO waits for a writer.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(file);
+    // Other files, such as devices, may be endless.
+    if (!stats.isFile()) throw fail('should be a regular file');
+    if (stats.size > limit) throw fail(`should have at most ${limit} bytes`);
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandError('invalid_file', `${where}: ${(error as Error).message}`);
+    throw error instanceof CommandError ? error : fail((error as Error).message);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
-  throw new CommandError('invalid_file', `${where}: should have at most ${limit} bytes`);
 }

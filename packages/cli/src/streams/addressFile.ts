@@ -1,5 +1,6 @@
 /** Parses address files: one address per line, or a CSV with addresses and labels. */
 import { readFileSync } from 'node:fs';
+import { fromCsvCell } from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 
 export interface ListedAddress {
@@ -63,7 +64,7 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
     if ((names && at === 0) || line.trim() === '' || line.startsWith('#')) continue;
     const cells = splitCells(line);
     const address = cells[addressAt] ?? '';
-    const label = cells[labelAt] ?? '';
+    const label = fromCsvCell(cells[labelAt] ?? '');
     const why = !ADDRESS.test(address)
       ? 'the address should be 0x and 40 hex digits, or up to 64 on Aptos'
       : label.length > MAX_LABEL

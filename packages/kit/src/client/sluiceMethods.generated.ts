@@ -135,7 +135,7 @@ export interface SluiceMethods {
   listTimelines: (body: ListTimelines, options?: CallOptions) => CallResult<StreamTimeline[]>;
   /** List the built-in receivers by name. A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox. */
   listInboxes: (options?: CallOptions) => CallResult<Inbox[]>;
-  /** Create an inbox or change its response; omitted fields get their defaults. */
+  /** Create an inbox or change its response; omitted fields get their defaults. At most 100 inboxes exist, including those that webhooks created. */
   setInbox: (
     name: string,
     body?: Partial<InboxResponse>,

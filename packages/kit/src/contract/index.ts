@@ -33,6 +33,7 @@ export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
 export * from './rules/inbox.ts';
 export * from './rules/text.ts';
+export * from './rules/csv.ts';
 export * from './unverified.ts';
 
 // Chains, addresses, events

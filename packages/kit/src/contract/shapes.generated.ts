@@ -997,6 +997,8 @@ export interface WebhookNftApprovals {
 export interface WebhookReceiptProof {
   transactionHash: string;
   transactionIndex: string;
+  /** Number of logs in the block before this receipt; the `logIndex` of its first log, if it has logs. */
+  firstLogIndex: string;
   /** RLP-encoded nodes of the trie, from the root to the receipt; nodes shorter than 32 bytes are inside their parents. */
   nodes: string[];
 }
@@ -1757,7 +1759,7 @@ export interface Inbox {
   response: InboxResponse;
   /** Webhooks received since the response was set. */
   received: number;
-  /** Stored webhooks, including earlier ones: the newest 500, at most 64 MiB. */
+  /** Stored webhooks, including earlier ones: the newest 500, at most 16 MiB. */
   stored: number;
   /** When the newest was received; null before the first. */
   lastAt: number | null;

@@ -66,12 +66,6 @@ describe.each([
       'body-altered',
       false,
     ],
-    [
-      'an edited value, with a secret known to be correct',
-      { body: BODY.replace('0x1', '0x2'), secretIsProven: true },
-      'body-altered',
-      false,
-    ],
     ['a string passed twice', { body: JSON.stringify(BODY) }, 'stringified-twice', true],
     [
       'an edited string passed twice',

@@ -75,11 +75,6 @@ export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
    * signature does not identify its secret.
    */
   otherSecrets?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Whether the secret has verified webhooks of this sender before. If so, a request that looks
-   * intact but fails verification is `body-altered` instead of `wrong-secret`.
-   */
-  secretIsProven?: boolean | undefined;
 };
 
 /**
@@ -172,7 +167,6 @@ export function* findCause(
   }
   if (canonical !== text || text.includes('\u{fffd}')) return found('body-altered', false);
   if (isSorted(Object.keys(parsed))) return found('body-reserialized', false);
-  if (options.secretIsProven) return found('body-altered', false);
   return found(version === 'v1' ? 'wrong-secret' : 'wrong-public-key', false);
 }
 
@@ -219,7 +213,7 @@ const ADVICE = {
   ],
   'wrong-secret': [
     'The secret is not the one that signed the webhook. A changed value in the body, or the secret of another stream, would look the same.',
-    "Compare the complete secret with the sender's, without quotes or spaces.",
+    "Compare the complete secret with the sender's, without quotes or spaces. If the sender's was rotated, set the new one here, too.",
   ],
   'wrong-public-key': [
     'None of the public keys belongs to the key that signed the webhook. A changed value in the body would look the same.',

@@ -1,6 +1,12 @@
 /** Uses the proofs in a webhook to check that its logs are in a block. */
+import { toHex } from '../contract/rules/abi/values.ts';
 import { keccak256 } from '../contract/rules/hash.ts';
-import type { EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
+import type {
+  EvmWebhook,
+  WebhookBlock,
+  WebhookLog,
+  WebhookReceiptProof,
+} from '../contract/shapes.generated.ts';
 import { SluiceError, isSluiceError } from '../errors.ts';
 
 /** The part of a webhook that {@link verifyLogProof} checks. */
@@ -25,11 +31,14 @@ export type LogProof =
   | { readonly isVerified: false; readonly compare: string };
 
 /**
- * Checks the address, topics and data of every log, the position of its transaction, and the
- * block's number and time. Transaction hashes and records other than `logs` are not proven.
+ * Checks the address, topics and data of every log, its position in the receipt of its transaction,
+ * the position of the transaction, and the block's number and time. Every value must be spelled as
+ * the service spells it, because readers may read another spelling as another value. Transaction
+ * hashes and records other than `logs` are not proven. Takes time and memory in proportion to the
+ * size of the webhook.
  *
- * @throws SluiceError `invalid_proof` if the proof is missing or malformed, a log is not proven, or
- * the block is a different one.
+ * @throws SluiceError `invalid_proof` if the proof is missing or malformed, a log is not proven, is
+ * listed twice or has unknown properties, or the block is a different one.
  */
 export function verifyLogProof(
   webhook: ProvenWebhook,
@@ -47,149 +56,233 @@ export function verifyLogProof(
 
 function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undefined): LogProof {
   if (proofs === undefined) fail('The webhook has no proofs: set includeProofs on its stream');
-  const encoded = toBytes(proofs.header);
-  const hash = keccak256(encoded);
-  if (hash !== block.hash) fail(`The proof is for block ${hash}, not ${block.hash}`);
-  if (blockHash !== undefined && blockHash.toLowerCase() !== hash) {
-    fail(`The webhook is about block ${hash}, not ${blockHash}`);
+  const { hash, number, timestamp } = readFields(block, BLOCK_KEYS, 'block');
+  const encoded = readHex(proofs.header);
+  const proven = hashOf(encoded);
+  if (hash !== proven) fail(`The proof is for block ${proven}, not ${String(hash)}`);
+  if (blockHash !== undefined && blockHash.toLowerCase() !== proven) {
+    fail(`The webhook is about block ${proven}, not ${blockHash}`);
   }
-  const fields = toList(decode(encoded));
+  const fields = toItems(encoded);
   // A Tempo header starts with three fields that only Tempo has, followed by a list of Ethereum's
   // header fields.
-  const header = Array.isArray(fields[3]) ? fields[3] : fields;
+  const header = isList(fields[3]) ? toItems(fields[3]) : fields;
   if (
-    toHex(header[8]) !== quantity(block.number) ||
-    toHex(header[11]) !== quantity(block.timestamp)
+    toContent(header[8]) !== toQuantity(number) ||
+    toContent(header[11]) !== toQuantity(timestamp)
   ) {
     fail('The header has a different number or time than the webhook');
   }
-  const transactions = new Map<string, WebhookLog[]>();
-  for (const log of logs) {
-    const own = transactions.get(log.transactionHash) ?? [];
-    transactions.set(log.transactionHash, own);
-    own.push(log);
-  }
-  for (const [transactionHash, own] of transactions) {
-    const proof = proofs.receipts.find((each) => each.transactionHash === transactionHash);
-    if (proof === undefined) fail(`Transaction ${transactionHash} has no proof`);
-    const receipt = follow(toHex(header[5]), proof.transactionIndex, proof.nodes);
-    if (!areIn(own, logsOf(receipt))) fail(`Logs of transaction ${transactionHash} are not proven`);
+  const receipts = readReceipts(toContent(header[5]), proofs.receipts);
+  const seen = new Set<number>();
+  for (const each of toArray(logs)) {
+    const log = readFields(each, LOG_KEYS, 'log');
+    const transaction = readHex(log.transactionHash);
+    const receipt = receipts.get(transaction);
+    if (receipt === undefined) fail(`Transaction 0x${transaction} has no proof`);
+    const logIndex = readIndex(log.logIndex);
+    if (!isProven(log, receipt.logs[logIndex - receipt.firstLogIndex])) {
+      fail(`Log ${logIndex} is not proven`);
+    }
+    if (seen.has(logIndex)) fail(`Log ${logIndex} is listed twice`);
+    seen.add(logIndex);
   }
   return blockHash === undefined
-    ? { isVerified: false, compare: hash }
-    : { isVerified: true, blockHash: hash };
+    ? { isVerified: false, compare: proven }
+    : { isVerified: true, blockHash: proven };
 }
 
 function fail(message: string): never {
   throw new SluiceError('invalid_proof', message);
 }
 
-type Item = Uint8Array | readonly Item[];
+function malformed(): never {
+  fail('The webhook or its proof is malformed');
+}
 
-function toBytes(hex: string): Uint8Array {
-  const bytes = new Uint8Array(hex.length / 2 - 1);
-  for (let n = 0; n < bytes.length; n++) {
-    bytes[n] = Number.parseInt(hex.slice(2 * n + 2, 2 * n + 4), 16);
+/** Properties of a block. */
+const BLOCK_KEYS = new Set<keyof WebhookBlock>(['number', 'hash', 'timestamp']);
+const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3'] as const;
+/** Properties of a log. An unknown one could give a reader another address, topic or data. */
+const LOG_KEYS = new Set<keyof WebhookLog>([
+  ...['logIndex', 'transactionHash', 'address', 'data', 'triggers'],
+  ...TOPICS,
+] as (keyof WebhookLog)[]);
+
+/** Copies the properties of an object, without inherited ones; refuses other properties. */
+function readFields<Key extends string>(
+  value: unknown,
+  known: ReadonlySet<Key>,
+  what: string,
+): { [K in Key]?: unknown } {
+  if (typeof value !== 'object' || value === null) malformed();
+  const fields = Object.assign(Object.create(null) as object, value);
+  const other = Object.keys(fields).find((key) => !known.has(key as Key));
+  if (other !== undefined) fail(`The ${what} has an unknown property: ${other.slice(0, 40)}`);
+  return fields;
+}
+
+const toArray = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : malformed();
+
+/** Returns the lowercase digits of a hex value. */
+const readHex = (value: unknown): string => (toHex(value) ?? malformed()).slice(2);
+
+/** Matches an integer below 10^15, or any block number, in the only spelling of the service. */
+const INDEX = /^(0|[1-9]\d{0,14})$/;
+const NUMBER = /^(0|[1-9]\d{0,19})$/;
+
+const readIndex = (value: unknown): number =>
+  typeof value === 'string' && INDEX.test(value) ? Number(value) : malformed();
+
+/** Returns the RLP form of a decimal number: hex without leading zero bytes. */
+function toQuantity(decimal: unknown): string {
+  if (typeof decimal !== 'string' || !NUMBER.test(decimal)) malformed();
+  const hex = decimal === '0' ? '' : BigInt(decimal).toString(16);
+  return hex.length % 2 === 0 ? hex : `0${hex}`;
+}
+
+/** Returns the Keccak-256 of the bytes. */
+function hashOf(hex: string): string {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let n = 0; n < bytes.length; n++) bytes[n] = byteAt(hex, 2 * n);
+  return keccak256(bytes);
+}
+
+/** Returns the byte at a position of lowercase hex; NaN after its end. */
+const byteAt = (hex: string, at: number): number =>
+  16 * toDigit(hex.charCodeAt(at)) + toDigit(hex.charCodeAt(at + 1));
+
+const toDigit = (code: number): number => (code <= 0x39 ? code - 0x30 : code - 0x57);
+
+/** Measures the RLP item at a position of a hex text (Yellow Paper, appendix B). */
+function measure(hex: string, at: number): { start: number; end: number } {
+  const first = byteAt(hex, at);
+  if (first < 0x80) return { start: at, end: at + 2 };
+  let length = (first - 0x80) % 0x40;
+  let start = at + 2;
+  if (length > 55) {
+    const digits = 2 * (length - 55);
+    length = Number.parseInt(hex.slice(start, start + digits), 16);
+    start += digits;
   }
-  return bytes;
+  const end = start + 2 * length;
+  // If the text ends within the item, `end` may be NaN, for which this comparison is also false.
+  if (!(end <= hex.length)) malformed();
+  return { start, end };
 }
 
-function toHex(item: Item | undefined): string {
-  if (!(item instanceof Uint8Array)) fail('The proof is malformed');
-  return `0x${Array.from(item, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+const isList = (item: string | undefined): boolean => byteAt(item ?? '', 0) >= 0xc0;
+
+/** Returns the encoded items of an encoded list. */
+function toItems(list: string | undefined): string[] {
+  if (list === undefined || !isList(list)) malformed();
+  const { start, end } = measure(list, 0);
+  if (end !== list.length) malformed();
+  const items: string[] = [];
+  for (let at = start; at < end;) {
+    const next = measure(list, at).end;
+    items.push(list.slice(at, next));
+    at = next;
+  }
+  return items;
 }
 
-const toList = (item: Item): readonly Item[] =>
-  item instanceof Uint8Array ? fail('The proof is malformed') : item;
-
-/** Converts a decimal number to its RLP form: hex without leading zero bytes. */
-function quantity(decimal: string): string {
-  const hex = BigInt(decimal).toString(16);
-  return hex === '0' ? '0x' : `0x${hex.length % 2 === 0 ? '' : '0'}${hex}`;
+/** Returns the content of an encoded item that is not a list. */
+function toContent(item: string | undefined): string {
+  if (item === undefined || isList(item)) malformed();
+  const { start, end } = measure(item, 0);
+  return end === item.length ? item.slice(start) : malformed();
 }
 
-/** Decodes RLP (Yellow Paper, appendix B). */
-function decode(bytes: Uint8Array): Item {
-  let at = 0;
-  const read = (end: number): Item => {
-    const first = bytes[at++] ?? fail('The proof is malformed');
-    if (first < 0x80) return bytes.subarray(at - 1, at);
-    const isList = first >= 0xc0;
-    let length = first - (isList ? 0xc0 : 0x80);
-    if (length > 55) {
-      const lengthEnd = at + length - 55;
-      for (length = 0; at < lengthEnd; at++) length = length * 256 + (bytes[at] ?? Number.NaN);
+/** A proven receipt. */
+interface Receipt {
+  readonly firstLogIndex: number;
+  /** The encoded logs. */
+  readonly logs: readonly string[];
+}
+
+const RECEIPT_KEYS = new Set<keyof WebhookReceiptProof>([
+  ...(['transactionHash', 'transactionIndex', 'firstLogIndex', 'nodes'] as const),
+]);
+
+/**
+ * Returns the receipts by transaction hash. They must be in the order of the block and their log
+ * indices must not overlap, so that each log has one position.
+ */
+function readReceipts(root: string, proofs: unknown): Map<string, Receipt> {
+  const receipts = new Map<string, Receipt>();
+  let before = -1;
+  let end = 0;
+  for (const each of toArray(proofs)) {
+    const proof = readFields(each, RECEIPT_KEYS, 'proof');
+    const index = readIndex(proof.transactionIndex);
+    const logs = logsOf(follow(root, index, toArray(proof.nodes)));
+    const firstLogIndex = readIndex(proof.firstLogIndex);
+    const hash = readHex(proof.transactionHash);
+    if (index <= before || receipts.has(hash)) fail('A transaction is listed twice, or too late');
+    if (index === before + 1 ? firstLogIndex !== end : firstLogIndex < end) {
+      fail(`The log indices of transaction ${index} do not follow those before it`);
     }
-    const stop = at + length;
-    // If the data ends within the length, `stop` is NaN, for which this comparison is also false.
-    if (!(stop <= end)) fail('The proof is malformed');
-    if (!isList) return bytes.subarray(at, (at = stop));
-    const items: Item[] = [];
-    while (at < stop) items.push(read(stop));
-    return items;
-  };
-  const item = read(bytes.length);
-  return at === bytes.length ? item : fail('The proof is malformed');
+    receipts.set(hash, { firstLogIndex, logs });
+    before = index;
+    end = firstLogIndex + logs.length;
+  }
+  return receipts;
+}
+
+function logsOf(receipt: string): string[] {
+  // The receipts of typed transactions start with the transaction type.
+  return toItems(toItems(isList(receipt) ? receipt : receipt.slice(2))[3]);
 }
 
 /** Returns the encoded receipt at an index of the trie (Yellow Paper, appendix D). */
-function follow(root: string, index: string, nodes: readonly string[]): Uint8Array {
-  // The key of a receipt in the trie is its RLP-encoded index.
-  const number = quantity(index).slice(2);
-  const isShort = number.length === 2 && number < '80';
-  let key = isShort ? number : (0x80 + number.length / 2).toString(16) + number;
+function follow(root: string, index: number, nodes: readonly unknown[]): string {
   let next = 0;
-  let reference: Item = toBytes(root);
+  const open = (hash: string): string => {
+    const node = readHex(nodes[next++]);
+    return hashOf(node) === `0x${hash}` ? node : fail('A node of the proof has a different hash');
+  };
+  let key = toKey(index);
+  let node = toItems(open(root));
   for (;;) {
-    let node: Item = reference;
-    if (node instanceof Uint8Array) {
-      const encoded = toBytes(nodes[next++] ?? fail('The proof ends before the receipt'));
-      if (keccak256(encoded) !== toHex(node)) fail('A node of the proof has a different hash');
-      node = decode(encoded);
-    }
-    const items: readonly Item[] = toList(node);
-    if (items.length === 17) {
-      reference = items[Number.parseInt(key[0] ?? '', 16)] ?? fail('The proof ends early');
+    let child: string | undefined;
+    if (node.length === 17) {
+      child = node[Number.parseInt(key[0] ?? '', 16)];
       key = key.slice(1);
-      continue;
+    } else {
+      const packed = toContent(node[0]);
+      const kind = Number(packed[0]);
+      const path = packed.slice(kind % 2 === 1 ? 1 : 2);
+      const isLeaf = kind >= 2;
+      if (isLeaf ? key !== path : !key.startsWith(path)) {
+        fail('The proof is for another transaction');
+      }
+      key = key.slice(path.length);
+      child = node[1];
+      if (isLeaf) return toContent(child);
     }
-    const packed = toHex(items[0]).slice(2);
-    const kind = Number(packed[0]);
-    const path = packed.slice(kind % 2 === 1 ? 1 : 2);
-    if (!key.startsWith(path)) fail('The proof is for another transaction');
-    key = key.slice(path.length);
-    reference = items[1] ?? fail('The proof is malformed');
-    if (kind < 2) continue;
-    if (key !== '' || !(reference instanceof Uint8Array))
-      fail('The proof is for another transaction');
-    return reference;
+    node = toItems(isList(child) ? child : open(toContent(child)));
   }
 }
 
-/** Formats a log as a string for comparison. */
-const textOf = (address: string, topics: readonly string[], data: string): string =>
-  [address, topics.join(), data].join(' ').toLowerCase();
-
-function logsOf(receipt: Uint8Array): string[] {
-  // The receipts of typed transactions start with the transaction type.
-  const fields = toList(decode(receipt[0]! < 0xc0 ? receipt.subarray(1) : receipt));
-  return toList(fields[3]!).map((log) => {
-    const [address, topics, data] = toList(log);
-    return textOf(toHex(address), toList(topics!).map(toHex), toHex(data));
-  });
+/** Returns the key of a receipt in the trie: its RLP-encoded index. */
+function toKey(index: number): string {
+  const number = toQuantity(String(index));
+  const isShort = number.length === 2 && number < '80';
+  return isShort ? number : (0x80 + number.length / 2).toString(16) + number;
 }
 
-/** Returns whether the receipt contains the logs, at the same distances as their log indices. */
-function areIn(own: readonly WebhookLog[], proven: readonly string[]): boolean {
-  const isAt = ({ address, topic0, topic1, topic2, topic3, data }: WebhookLog, place: number) =>
-    proven[place] ===
-    textOf(
-      address,
-      [topic0, topic1, topic2, topic3].filter((topic) => topic !== null),
-      data,
-    );
-  const first = Number(own[0]!.logIndex);
-  return proven.some((_, place) =>
-    own.every((log) => isAt(log, place + Number(log.logIndex) - first)),
+function isProven(log: { [K in keyof WebhookLog]?: unknown }, proven: string | undefined): boolean {
+  if (proven === undefined) return false;
+  const [address, list, data] = toItems(proven);
+  const topics = toItems(list).map(toContent);
+  return (
+    topics.length <= TOPICS.length &&
+    readHex(log.address) === toContent(address) &&
+    readHex(log.data) === toContent(data) &&
+    TOPICS.every((name, n) =>
+      topics[n] === undefined ? (log[name] ?? null) === null : readHex(log[name]) === topics[n],
+    )
   );
 }

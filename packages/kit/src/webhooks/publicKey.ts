@@ -67,7 +67,7 @@ export async function verifyRawWithPublicKey(
 
 /** Options of {@link diagnoseWithPublicKey}. */
 export type DiagnosePublicKeyOptions = Omit<PublicKeyOptions, 'body'> &
-  Pick<DiagnoseOptions, 'body' | 'secretIsProven'>;
+  Pick<DiagnoseOptions, 'body'>;
 
 /** Explains why {@link unwrapWithPublicKey} rejects a webhook, as {@link diagnose} does. */
 export async function diagnoseWithPublicKey(

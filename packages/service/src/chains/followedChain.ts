@@ -8,7 +8,7 @@ import type { Holder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { createRereading } from '../ingest/later/rereading.ts';
 import { resumeChain } from '../ingest/resume.ts';
-import { type ChainSource, type MaybeUnverified, SourceError } from '../ingest/source.ts';
+import { type ChainSource, type MaybeUnverified, SourceError, headerOf } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
 import { CallerError, RetryableError, hasCode } from '../base/errors.ts';
 import { isLocalUrl } from '../base/hostNames.ts';
@@ -236,8 +236,11 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
       const matches = matcher.match(block);
       if (matches.length === 0) return 0;
       const { unverified } = block;
-      const commit = { chain, block, requestId, isConfirmed: isConfirmed(block), matches };
-      onDeliveries(await store.commitManual({ ...commit, unverified }));
+      const deliveries = await store.commitManual({
+        ...{ chain, block: headerOf(block), requestId, matches, unverified },
+        isConfirmed: isConfirmed(block),
+      });
+      onDeliveries(deliveries);
       return matches.reduce(
         (sum, each) => sum + each.logs + each.transactions + each.internalTransactions,
         0,

@@ -19,6 +19,9 @@ export type ReceiveInbox = (
   request: { headers: Record<string, string>; body: Uint8Array },
 ) => Promise<{ status: number; body: string }>;
 
+export const TOO_MANY_INBOXES =
+  'The service already has the maximum number of inboxes. Delete one, or use an existing one.';
+
 export function createInbox({
   store,
   secret,
@@ -29,7 +32,7 @@ export function createInbox({
 }): ReceiveInbox {
   return async (inbox, { headers, body: bytes }) => {
     const body = Buffer.from(bytes).toString();
-    const { request, answer } = await store.receiveInInbox({
+    const received = await store.receiveInInbox({
       inbox,
       webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
       delivery: readDelivery(body),
@@ -37,6 +40,8 @@ export function createInbox({
       body,
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
     });
+    if (received === undefined) throw new Error(TOO_MANY_INBOXES);
+    const { request, answer } = received;
     if (answer.delayMs > 0) await wait(answer.delayMs, undefined, { ref: false });
     return { status: request.status, body: answer.body };
   };

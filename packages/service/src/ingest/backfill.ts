@@ -9,7 +9,7 @@ import type { DeliverySummary, Job } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
-import type { ChainSource, MaybeUnverified } from './source.ts';
+import { type ChainSource, type MaybeUnverified, headerOf } from './source.ts';
 
 export interface Backfill {
   start(): void;
@@ -89,7 +89,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
     const done = await store.commitJob({
       ...{ id: job.id, chain, epoch, from: job.nextBlock, to, byRange },
       blocks: blocks.map((block) => ({
-        block,
+        block: headerOf(block),
         matches: matcher.match(block),
         unverified: block.unverified,
       })),

@@ -14,6 +14,18 @@ export interface MaybeUnverified {
   unverified?: Unverified | undefined;
 }
 
+/**
+ * Returns the header of a block. The ledger gets no other parts, because it may run in another
+ * thread, and the functions of a block cannot be copied to it.
+ */
+export const headerOf = ({
+  number,
+  hash,
+  parentHash,
+  timestamp,
+  lastVersion,
+}: BlockHeader): BlockHeader => ({ number, hash, parentHash, timestamp, lastVersion });
+
 /** Result of searching a block range by logs. */
 export interface FoundBlocks {
   /** The last block that was searched. */

@@ -40,7 +40,7 @@ const inbox = named(
     response: inboxResponse,
     received: count.describe('Webhooks received since the response was set.'),
     stored: count.describe(
-      'Stored webhooks, including earlier ones: the newest 500, at most 64 MiB.',
+      'Stored webhooks, including earlier ones: the newest 500, at most 16 MiB.',
     ),
     lastAt: unixMs.nullable().describe('When the newest was received; null before the first.'),
   }),
@@ -117,9 +117,10 @@ export const inboxesCalls = tagged('Sluice', {
     repeatable: true,
     params: { name: inboxName },
     summary: 'Create an inbox or change its response; omitted fields get their defaults',
+    description: 'At most 100 inboxes exist, including those that webhooks created.',
     body: inboxResponseSchema,
     answer: inbox,
-    errors: [400, 422],
+    errors: [400, 409, 422],
   },
   deleteInbox: {
     method: 'DELETE',

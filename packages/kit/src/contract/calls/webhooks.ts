@@ -190,6 +190,9 @@ const webhookProofs = shape(
         z.strictObject({
           transactionHash: text,
           transactionIndex: text,
+          firstLogIndex: text.describe(
+            'Number of logs in the block before this receipt; the `logIndex` of its first log, if it has logs.',
+          ),
           nodes: z
             .array(text)
             .describe(

@@ -60,7 +60,7 @@ const HEADER_LIMIT = 20;
  * defines them.
  */
 const RESERVED_HEADERS =
-  /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|traceparent|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
+  /^(host|connection|content-.*|transfer-encoding|expect|upgrade|http2-settings|keep-alive|te|trailer|via|max-forwards|proxy-.*|traceparent|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
 
 const headers = bounded(
   z.record(

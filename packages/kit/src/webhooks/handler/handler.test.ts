@@ -547,13 +547,16 @@ describe('rejects', () => {
     expect(JSON.stringify(error)).not.toContain(SECRET);
   });
 
-  it('forgeries with one report, as altered bodies once the secret is proven', async () => {
+  it('webhooks with a secret that was rotated, with one report that says so', async () => {
     const { handler, onError } = uncalled();
     await handler(post());
-    const forge = () => handler(post(WEBHOOK, { secret: 'guessed' }));
-    await Promise.all([forge(), forge(), forge()]);
+    const send = () => handler(post(WEBHOOK, { secret: 'the new secret' }));
+    await Promise.all([send(), send(), send()]);
     expect(onError).toHaveBeenCalledOnce();
-    expect(onError.mock.lastCall?.[0]).toMatchObject({ details: { problem: 'body-altered' } });
+    expect(onError.mock.lastCall?.[0]).toMatchObject({
+      details: { problem: 'wrong-secret' },
+      hint: expect.stringContaining('rotated') as string,
+    });
   });
 
   it('an old request with 401', async () => {

@@ -109,7 +109,6 @@ export function toHandler<A extends AnyAbi>(
       await reporter.refused(error, request);
       return refuse(error);
     }
-    reporter.secretIsProven();
     if (delivery.isTest) return answer(200, 'Test webhook received');
     if (seen === false) return await handle(delivery, headers);
     return await once(delivery, headers, seen);

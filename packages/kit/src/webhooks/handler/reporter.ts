@@ -58,8 +58,6 @@ export interface Reporter {
    * wrong.
    */
   refused(error: unknown, request: ReadRequest): Promise<void>;
-  /** Records that a webhook was verified, which proves that the secret is correct. */
-  secretIsProven(): void;
 }
 
 const REPORT_EVERY_MS = 1000;
@@ -76,7 +74,6 @@ export function createReporter(
   { diagnose }: Pick<Verifier, 'diagnose'>,
 ): Reporter {
   let lastAt = -Infinity;
-  let secretIsProven = false;
 
   const tell = (error: unknown, delivery?: AnyReceived) => {
     try {
@@ -106,16 +103,13 @@ export function createReporter(
         tell(error);
         return;
       }
-      const found = await diagnose({ ...request, secretIsProven });
+      const found = await diagnose(request);
       tell(
         new SluiceError(error.code, error.message, {
           hint: found && [found.message, found.fix].join(' '),
           details: { ...error.details, ...found },
         }),
       );
-    },
-    secretIsProven: () => {
-      secretIsProven = true;
     },
   };
 }

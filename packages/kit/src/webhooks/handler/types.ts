@@ -3,7 +3,7 @@ import type { Abi } from 'abitype';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import type { DecodedLog, DecodedLogOf, DecodeOptions, UndecodedLog } from '../decode.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
-import type { DiagnoseOptions, Diagnosis } from '../diagnose.ts';
+import type { Diagnosis } from '../diagnose.ts';
 import type { SeenStore } from '../seen.ts';
 import type { PublicKeys } from '../publicKey.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook, UnwrapRules, WebhookKey } from '../unwrap.ts';
@@ -59,9 +59,7 @@ export interface ReadRequest {
 /** Verifies requests with the keys of a handler, and explains why one is rejected. */
 export interface Verifier {
   verify(request: ReadRequest): AnyReceived | Promise<AnyReceived>;
-  diagnose(
-    request: ReadRequest & Pick<DiagnoseOptions, 'secretIsProven'>,
-  ): Diagnosis | undefined | Promise<Diagnosis | undefined>;
+  diagnose(request: ReadRequest): Diagnosis | undefined | Promise<Diagnosis | undefined>;
 }
 
 /** A verified delivery of either chain family. */

@@ -217,7 +217,8 @@ describe(`${LITERALS.length} spellings of an address`, () => {
 });
 
 const BAD_PORTS = [
-  0, 1, 21, 22, 23, 25, 53, 81, 110, 143, 445, 1_023, 2_375, 3_306, 5_432, 6_379, 11_211,
+  0, 1, 21, 22, 23, 25, 53, 81, 110, 143, 445, 1_023, 2_375, 3_306, 5_432, 6_379, 6_443, 8_200,
+  8_500, 9_090, 9_093, 10_257, 11_211, 15_672, 27_018,
 ];
 
 describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {

@@ -13,7 +13,7 @@ import { createAptosStores } from './stores.ts';
 import { createAptosStream } from './stream.ts';
 import { type AddedNodes, createProviders, nameOf } from '../nodes/providers.ts';
 import { createStateLog } from '../nodes/survey.ts';
-import { type ChainSource, SourceError } from '../source.ts';
+import { type ChainSource, SourceError, headerOf } from '../source.ts';
 
 export interface AptosSourceOptions {
   network: AptosNetwork;
@@ -47,14 +47,6 @@ const SURVEY_MAX_MS = 15_000;
 
 const lacksPayload = ({ type, payload }: AptosTransaction): boolean =>
   type === 'user_transaction' && payload === undefined;
-
-const toHeader = ({ number, hash, parentHash, timestamp, lastVersion }: AptosBlock) => ({
-  number,
-  hash,
-  parentHash,
-  timestamp,
-  lastVersion,
-});
 
 export function createAptosSource({
   network,
@@ -152,18 +144,18 @@ export function createAptosSource({
       if (runs.isReading()) return head;
       // Reading starts at a complete block, because the newest one may still grow.
       const block = (await runs.read(head.number)) ?? (await runs.read(head.number - 1));
-      return block === undefined ? head : toHeader(block);
+      return block === undefined ? head : headerOf(block);
     },
     async readHeader(at) {
       if (typeof at === 'string') return undefined;
       const block = await readAt(at);
-      return block && toHeader(block);
+      return block && headerOf(block);
     },
     async readBlockAt(number) {
       const block = await readAt(number);
       if (block === undefined) return undefined;
       await stores.complete(block);
-      return { header: toHeader(block), block };
+      return { header: headerOf(block), block };
     },
     doubt: providers.doubt,
     async readBlock(header) {

@@ -45,7 +45,7 @@ export function toWebhookParts(
       ...decodeTransfers(match.logs, { chain, spam, isReported: reportedPayments(match) }),
       nativeBalances: [],
       ...(record.options.includeProofs &&
-        block.proofs && { proofs: toProofs(match, block.proofs) }),
+        block.proofs && { proofs: toProofs(match, block.logs, block.proofs) }),
     },
   };
 }
@@ -86,7 +86,12 @@ function reportedPayments({
 /**
  * Returns one proof for each transaction that matched or has a matching log, in transaction order.
  */
-function toProofs({ logs, transactions }: Match, { header, prove }: BlockProofs): WebhookProofs {
+function toProofs(
+  { logs, transactions }: Match,
+  all: readonly EvmLog[],
+  { header, prove }: BlockProofs,
+): WebhookProofs {
+  let firstLogIndex = 0;
   const hashes = new Map([
     ...logs.map((log) => [log.transactionIndex, log.transactionHash] as const),
     ...transactions.map((each) => [each.transactionIndex, each.hash] as const),
@@ -95,11 +100,16 @@ function toProofs({ logs, transactions }: Match, { header, prove }: BlockProofs)
     header,
     receipts: [...hashes]
       .toSorted(([a], [b]) => a - b)
-      .map(([index, transactionHash]) => ({
-        transactionHash,
-        transactionIndex: String(index),
-        nodes: prove(index),
-      })),
+      .map(([index, transactionHash]) => {
+        // The logs of a proven block are numbered from 0.
+        while ((all[firstLogIndex]?.transactionIndex ?? index) < index) firstLogIndex++;
+        return {
+          transactionHash,
+          transactionIndex: String(index),
+          firstLogIndex: String(firstLogIndex),
+          nodes: prove(index),
+        };
+      }),
   };
 }
 

@@ -21,14 +21,17 @@ export interface InboxReads {
 }
 
 export interface InboxWrites {
-  /** Creates the inbox, or changes its response and resets its number of received requests to 0. */
-  setInbox(name: string, answer: InboxResponse): Promise<Inbox>;
+  /**
+   * Creates the inbox, or changes its response and resets its number of received requests to 0.
+   * Returns undefined if it would be one inbox too many.
+   */
+  setInbox(name: string, answer: InboxResponse): Promise<Inbox | undefined>;
   /** Deletes the inbox with its requests; returns false if it does not exist. */
   deleteInbox(name: string): Promise<boolean>;
   clearInbox(name: string): Promise<void>;
   /**
    * Stores a webhook, and deletes the oldest ones that exceed the inbox's limits. Creates the inbox
-   * if it does not exist.
+   * if it does not exist; returns undefined if it would be one inbox too many.
    */
   receiveInInbox(received: {
     inbox: string;
@@ -37,5 +40,5 @@ export interface InboxWrites {
     headers: Record<string, string>;
     body: string;
     verified: boolean;
-  }): Promise<{ request: InboxRequestSummary; answer: InboxResponse }>;
+  }): Promise<{ request: InboxRequestSummary; answer: InboxResponse } | undefined>;
 }

@@ -16,8 +16,9 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import { newId } from '../ids.ts';
 import type { InboxReads, InboxWrites } from './contract.ts';
 
+const MAX_INBOXES = 100;
 const KEPT_REQUESTS = 500;
-const KEPT_BYTES = 64 * 1024 * 1024;
+const KEPT_BYTES = 16 * 1024 * 1024;
 
 const summaryColumns = [
   'id',
@@ -42,6 +43,14 @@ const toSummary = (row: SummaryRow): InboxRequestSummary => ({
   status: row.status,
   sizeBytes: row.body_bytes,
 });
+
+/** Returns whether the inbox exists, or may be created. */
+async function isAllowed(db: Db, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select name from inbox where name = ${name}
+    union all select ${name} where (select count(*) from inbox) < ${MAX_INBOXES}`.execute(db);
+  return rows.length > 0;
+}
 
 async function readInboxes(db: Db, name?: string): Promise<Inbox[]> {
   const { rows } = await sql<{
@@ -103,13 +112,14 @@ export const createInboxReads = (db: Kysely<Tables>): InboxReads => ({
 export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrites => ({
   async setInbox(name, answer) {
     return db.transaction().execute(async (trx) => {
+      if (!(await isAllowed(trx, name))) return undefined;
       const values = { answer: JSON.stringify(answer), received: 0 };
       await trx
         .insertInto('inbox')
         .values({ name, ...values })
         .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
         .execute();
-      return (await readInboxes(trx, name))[0]!;
+      return (await readInboxes(trx, name))[0];
     });
   },
 
@@ -131,6 +141,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
 
   async receiveInInbox({ inbox, webhookId, delivery, headers, body, verified }) {
     return db.transaction().execute(async (trx) => {
+      if (!(await isAllowed(trx, inbox))) return undefined;
       const now = await readNow(engine, trx);
       const { answer: set, received } = await trx
         .insertInto('inbox')

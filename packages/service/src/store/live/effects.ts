@@ -120,7 +120,10 @@ const EFFECTS: Effects = {
   },
   commitManual: { signals: ifAny, events: deliveriesOf },
   commitReading: { signals: ifAny, events: deliveriesOf },
-  receiveInInbox: { events: ({ request }) => [{ type: 'inbox', request }] },
+  receiveInInbox: {
+    events: (received) =>
+      received === undefined ? [] : [{ type: 'inbox', request: received.request }],
+  },
 };
 
 /** Converts a block to the API's format, with its timestamp in milliseconds instead of seconds. */

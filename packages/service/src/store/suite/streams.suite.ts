@@ -358,7 +358,7 @@ export function testStreams(tools: StoreTools): void {
         failStatus: 418,
       });
       const statuses = [];
-      for (let n = 0; n < 7; n++) statuses.push((await receive('told')).request.status);
+      for (let n = 0; n < 7; n++) statuses.push((await receive('told'))!.request.status);
       expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
     });
 
@@ -373,26 +373,27 @@ export function testStreams(tools: StoreTools): void {
         body: 'thanks',
         delayMs: 20,
       });
-      const { request } = await tools.store.receiveInInbox({
+      const received = await tools.store.receiveInInbox({
         ...{ inbox: 'said', webhookId: 'id', headers: {}, body: '{}', verified: true },
         delivery,
       });
+      const { request } = received!;
       expect(request.delivery).toEqual(delivery);
       expect(await tools.store.readInboxRequest('said', request.id)).toMatchObject({
         ...request,
         answer: { body: 'thanks', delayMs: 20 },
       });
-      expect((await receive('said')).request.delivery).toBeNull();
+      expect((await receive('said'))!.request.delivery).toBeNull();
     });
 
-    test('keep the newest 500 requests, up to 64 MiB', async () => {
+    test('keep the newest 500 requests, up to 16 MiB', async () => {
       for (let n = 0; n < 505; n++) await receive('many', String(n));
       const { rows } = await tools.store.listInboxRequests({ inbox: 'many', limit: 600 });
       expect(rows).toHaveLength(500);
       expect((await tools.store.readInboxRequest('many', rows[0]!.id))?.body).toBe('504');
       expect((await tools.store.readInboxRequest('many', rows.at(-1)!.id))?.body).toBe('5');
 
-      const large = 'x'.repeat(30 * 1024 * 1024);
+      const large = 'x'.repeat(7 * 1024 * 1024);
       for (let n = 0; n < 3; n++) await receive('large', large);
       expect(
         (await tools.store.listInboxRequests({ inbox: 'large', limit: 10 })).rows,
@@ -402,6 +403,22 @@ export function testStreams(tools: StoreTools): void {
       );
       await tools.store.deleteInbox('large');
       expect((await tools.store.listInboxRequests({ inbox: 'large', limit: 10 })).rows).toEqual([]);
+    });
+
+    test('are at most 100, whether set or created by a webhook', async () => {
+      const set = (name: string) => tools.store.setInbox(name, DEFAULT_INBOX_RESPONSE);
+      const existing = (await tools.store.listInboxes()).length;
+      const names = Array.from({ length: 100 - existing }, (_, n) => `inbox-${n}`);
+      for (const name of names) expect(await set(name)).toMatchObject({ name });
+      expect(await set('another')).toBeUndefined();
+      expect(await receive('another')).toBeUndefined();
+      expect(await tools.store.listInboxes()).toHaveLength(100);
+      const [first = ''] = names;
+      expect(await set(first)).toMatchObject({ name: first });
+      expect(await receive(first)).toBeDefined();
+      await tools.store.deleteInbox(first);
+      expect(await receive('another')).toBeDefined();
+      for (const name of [...names, 'another']) await tools.store.deleteInbox(name);
     });
   });
 

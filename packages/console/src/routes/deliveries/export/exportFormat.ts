@@ -1,6 +1,6 @@
 /** Writes deliveries as CSV or NDJSON. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { toCsv, type CsvValue } from '../../../ui/text/csv.ts';
+import { toCsv, type CsvValue } from '@sluice/kit/contract';
 
 export type ExportFormat = 'csv' | 'ndjson';
 

@@ -1,9 +1,9 @@
 /** Reads and changes many addresses of a stream, in parts that do not block the page. */
+import { toCsv } from '@sluice/kit/contract';
 import { isSluiceError, type StreamSummary, type WatchedAddress } from '@sluice/kit/sluice';
 import { client } from '../../../data/client.ts';
 import { PAGE_ROWS, sluice } from '../../../data/queries/service.ts';
 import type { Step, Task } from '../../../ui/task.tsx';
-import { toCsv } from '../../../ui/text/csv.ts';
 import { formatQuantity } from '../../../ui/text/format.ts';
 
 export type Row = Pick<WatchedAddress, 'address' | 'label'>;

@@ -1,7 +1,7 @@
 /** Computes totals of the points of a chart, and exports the points as CSV. */
 import type { Activity, ActivityPoint } from '@sluice/kit/sluice';
 import { formatCount, formatShare } from '../../../ui/text/format.ts';
-import { toCsv } from '../../../ui/text/csv.ts';
+import { toCsv } from '@sluice/kit/contract';
 
 /** The points of a period and, if still stored, the points of the preceding period. */
 export interface ComparedActivity extends Activity {

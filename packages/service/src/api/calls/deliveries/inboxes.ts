@@ -1,7 +1,8 @@
 /** Calls for inboxes: the responses that they send and the requests that they received. */
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../answers.ts';
+import { TOO_MANY_INBOXES } from '../../../deliver/inbox.ts';
+import { HttpError, notFound } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
 
@@ -9,8 +10,11 @@ export function createInboxHandlers({ store }: { store: Store }) {
   return {
     listInboxes: async () => ({ result: await store.listInboxes() }),
 
-    setInbox: ({ params: { name }, body }) =>
-      store.setInbox(name, { ...DEFAULT_INBOX_RESPONSE, ...body }),
+    async setInbox({ params: { name }, body }) {
+      const inbox = await store.setInbox(name, { ...DEFAULT_INBOX_RESPONSE, ...body });
+      if (inbox === undefined) throw new HttpError(409, TOO_MANY_INBOXES);
+      return inbox;
+    },
 
     async deleteInbox({ params: { name } }) {
       if (!(await store.deleteInbox(name))) throw notFound('Inbox');
