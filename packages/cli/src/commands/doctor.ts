@@ -1,3 +1,4 @@
+import { fixChain } from './chainFix.ts';
 import { statSync } from 'node:fs';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { SluiceClient, StreamSummary } from '@sluice/kit/sluice';
@@ -158,7 +159,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
-      ...(state === 'down' && { fix: fixOf(id, message, needsResume) }),
+      ...(state === 'down' && { fix: fixChain(id, message, needsResume) }),
     };
     // If a chain is not live and has only one node, its message already describes that node.
     const troubled = providers.filter((each) => each.state !== 'good');
@@ -170,19 +171,6 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       };
     }
   }
-}
-
-/** Matches a chain's message about the ledger or its disk, not about a node. */
-const OF_LEDGER = /^(?:the ledger is full|\d+ MiB free on the disk)/;
-
-/** Returns how to bring a chain back that is down. */
-function fixOf(chain: string, message: string, needsResume: boolean): string {
-  if (OF_LEDGER.test(message)) {
-    return 'free up space on the disk of the ledger, or check its database; the chain then continues by itself. For less data, shorten --keep-delivered and --keep-undelivered';
-  }
-  return needsResume
-    ? `sluice chains resume ${chain} --from <block>`
-    : 'check that the node runs, and that the service can reach it: sluice chains test <url>';
 }
 
 /** Returns whether the chain waits until it is resumed. */
