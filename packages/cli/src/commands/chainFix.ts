@@ -1,4 +1,4 @@
-/** Tells what helps if a chain is down, for `doctor`. */
+/** Fixes for chains that are down, for `doctor`. */
 
 /** Matches a chain's message about the ledger or its disk, not about a node. */
 const OF_LEDGER = /^(?:the ledger is full|\d+ MiB free on the disk)/;

@@ -40,7 +40,7 @@ const toPublic = ({
 }: ChainReport) => ({
   ...health,
   proof: proof && { isProven: proof.isProven },
-  providers: providers.map(({ message: _, ...provider }) => provider),
+  providers: providers.map(({ message: _message, ...provider }) => provider),
 });
 
 export function addProbes(

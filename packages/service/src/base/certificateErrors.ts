@@ -11,7 +11,7 @@ interface CertificateFault {
   fix: string;
 }
 
-/** What is wrong with a certificate, and what helps, by error code. */
+/** Faults of certificates and their fixes, by error code. */
 const CERTIFICATE_ERRORS: Readonly<Record<string, Omit<CertificateFault, 'code'>>> = {
   CERT_HAS_EXPIRED: { wrong: 'has expired, or one in its chain has', fix: RENEW },
   CERT_NOT_YET_VALID: { wrong: 'is not valid yet, or one in its chain is not', fix: RENEW },

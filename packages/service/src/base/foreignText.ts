@@ -92,7 +92,7 @@ function hideAll(text: string, secrets: readonly Secret[]): string {
     for (let at = decoded.text.indexOf(start); at >= 0; at = decoded.text.indexOf(start, at + 1)) {
       let end = at + start.length;
       while (end - at < secret.length && decoded.text[end] === secret[end - at]) end++;
-      hidden.fill(1, decoded.from[at]!, decoded.from[end]!);
+      hidden.fill(1, decoded.from[at], decoded.from[end]);
       isFound = true;
     }
   }

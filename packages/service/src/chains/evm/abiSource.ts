@@ -43,6 +43,7 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
         answer = parseJson(await readText(response));
       } catch (error) {
         const clean = cleanNodeText(urlOf(chain, address).href);
+        // oxlint-disable-next-line preserve-caught-error -- its text is not clean
         throw new Error(`${hostOf(chain)} returned no ABI: ${clean(describeError(error))}`);
       }
       return readAbi(answer)?.items;

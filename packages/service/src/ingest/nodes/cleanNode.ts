@@ -1,4 +1,4 @@
-/** Cleans what a node says in errors, on the way out of its provider. */
+/** Cleans the texts of a node in errors, on the way out of its provider. */
 import { cleanNodeText } from '../../base/foreignText.ts';
 import { SourceError } from '../source.ts';
 

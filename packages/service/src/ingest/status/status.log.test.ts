@@ -16,7 +16,7 @@ test('a chain that stays down is logged once per reason, until it is live again'
       local: {
         tip: () => ({ number: 1, hash: '0x1', parentHash: '0x0', timestamp: 1 }),
         ...{ confirmedUpTo: () => null, note: () => '' },
-      } as never,
+      },
       confirming: { note: () => '' },
       needsTraces: () => false,
       onReport: (report) => reports.push(report),

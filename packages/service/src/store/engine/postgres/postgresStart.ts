@@ -7,7 +7,7 @@ import { CallerError } from '../../../base/errors.ts';
 import { parseServers } from './postgresServers.ts';
 import { isUnavailable } from '../unavailable.ts';
 
-/** Message of `pg` if the URL asks for TLS and the server has none. */
+/** Message of `pg` if the URL requires TLS and the server has none. */
 const NO_TLS = 'The server does not support SSL connections';
 const CONNECTION = /^E(CONN|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 
