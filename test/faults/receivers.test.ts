@@ -90,15 +90,12 @@ describe.each(STORES)('on %s', (store) => {
         200,
       ]),
     ];
-    for (const [drip, status] of [
-      [drips[0]!, null],
-      [drips[1]!, 200],
-    ] as const) {
+    for (const drip of drips) {
+      // The status line arrives in time, so it completes the delivery.
       const [attempt] = await attempted(drip);
-      expect(attempt).toMatchObject({ status, error: 'no complete response within 15 s' });
+      expect(attempt).toMatchObject({ status: 200, error: null });
       expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
       expect(attempt!.duration_ms).toBeLessThan(2 * DEADLINE_MS);
-      await attempted(drip, 2);
     }
     await world.holds(drips);
   });
@@ -121,7 +118,7 @@ describe.each(STORES)('on %s', (store) => {
     expect(gigabyte).toMatchObject({ status: 200, error: null, body_length: 4096 });
     expect(zipped).toMatchObject({ status: 200, error: null });
     expect(zipped!.body_length).toBeLessThanOrEqual(4096);
-    expect(header!.error).toMatch(/header/i);
+    expect(header).toMatchObject({ status: 500, error: 'HTTP 500' });
     await attempted(huge[2]!, 2);
     await world.holds(huge);
     // Memory grows by far less than the size of the response of 1 GB or of the unpacked gzip bomb.

@@ -107,7 +107,7 @@ export interface FaultWorld {
     requestsOf(watch: Watch): RecordedRequest[];
   };
   client(): ReturnType<typeof createClient>;
-  /** Returns the chain's part of `/health`. */
+  /** Returns the state of the chain. */
   health(): Promise<Pick<ChainHealth, 'state' | 'message' | 'checkpoint'>>;
   /** Returns the values of the lines of `/metrics` that match the pattern. */
   metrics(pattern: RegExp): Promise<number[]>;
@@ -190,8 +190,9 @@ export async function startWorld(
     receiver,
     client: () => createClient({ apiKey: API_KEY, baseUrl: service.url }),
     async health() {
-      const answer = await fetch(`${service.url}/health`);
-      return ((await answer.json()) as { chains: [ChainHealth] }).chains[0];
+      const headers = { 'x-api-key': API_KEY };
+      const answer = await fetch(`${service.url}/sluice/chains`, { headers });
+      return ((await answer.json()) as { result: [ChainHealth] }).result[0];
     },
     metrics: (pattern) => readMetrics(service.url, pattern),
     async watch(name, { url, ...more } = {}) {

@@ -1246,13 +1246,12 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
   describe('a node that is down or on the wrong chain', () => {
     interface Health {
-      status: string;
       chains: { id: string; state: string; message: string; head: number | null }[];
     }
     const readHealth = async (of: Served): Promise<Health> => {
-      const answer = await send('GET', '/health', { to: of });
+      const answer = await send('GET', '/sluice/chains', { to: of });
       expect(answer.status).toBe(200);
-      return JSON.parse(answer.text) as Health;
+      return { chains: (JSON.parse(answer.text) as { result: Health['chains'] }).result };
     };
     const chainThat = (of: Served, state: string) =>
       until(`the chain is ${state}`, async () =>

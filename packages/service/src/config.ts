@@ -10,7 +10,7 @@ import {
 } from '@sluice/kit/contract';
 import type { About } from '@sluice/kit/contract';
 import { createCidrList } from './base/cidr.ts';
-import { configError } from './base/errors.ts';
+import { CallerError, configError } from './base/errors.ts';
 import { checkHostNames } from './base/hostNames.ts';
 import { LOG_FORMATS, type LogFormat, describeError } from './base/log.ts';
 
@@ -492,48 +492,70 @@ function checkTrustProxy(texts: readonly string[]): void {
   createCidrList(texts);
 }
 
-/** Throws a `CallerError` with code `usage` for the first invalid setting. */
-export function checkConfig(config: ServiceConfig): void {
-  if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65_535) {
+/** Checks of settings, alone and together. Each throws a `CallerError` with code `usage`. */
+const CHECKS: readonly ((config: ServiceConfig) => void)[] = [
+  ({ port }) => {
+    if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
+    throw configError(`--port ${port}: should be a whole number from 0 (any free port) to 65535`);
+  },
+  ({ apiKey }) => {
+    if (apiKey === undefined || apiKey.length >= API_KEY_MIN_LENGTH) return;
     throw configError(
-      `--port ${config.port}: should be a whole number from 0 (any free port) to 65535`,
+      `--api-key: should have at least ${API_KEY_MIN_LENGTH} characters; this one has ${apiKey.length}`,
     );
-  }
-  if (config.apiKey !== undefined && config.apiKey.length < API_KEY_MIN_LENGTH) {
-    throw configError(
-      `--api-key: should have at least ${API_KEY_MIN_LENGTH} characters; this one has ${config.apiKey.length}`,
-    );
-  }
-  if (config.secret !== undefined && config.secret === '') {
+  },
+  ({ secret }) => {
+    if (secret !== '') return;
     throw configError('--secret: should not be empty; leave it out to have one generated');
-  }
-  checkNetworks('--allow-cidr', () => createCidrList(config.allowCidrs ?? []));
-  checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
-  checkHostNames(config);
-  const roles = config.roles ?? ROLES;
-  if (roles.length < ROLES.length && config.databaseUrl === undefined) {
+  },
+  ({ allowCidrs = [] }) => checkNetworks('--allow-cidr', () => createCidrList(allowCidrs)),
+  ({ trustProxy = [] }) => checkNetworks('--trust-proxy', () => checkTrustProxy(trustProxy)),
+  checkHostNames,
+  ({ roles = ROLES, databaseUrl }) => {
+    if (roles.length === ROLES.length || databaseUrl !== undefined) return;
     throw configError(
       `--role ${roles.join(' --role ')}: needs --database-url, because a SQLite ledger belongs to one process, which needs all roles`,
     );
-  }
-  const readsOnly = !roles.includes('deliver') && !roles.includes('api');
-  if (readsOnly && !hasChains(config) && config.allowNodeChanges !== true) {
+  },
+  (config) => {
+    const { roles = ROLES } = config;
+    const readsOnly = !roles.includes('deliver') && !roles.includes('api');
+    if (!readsOnly || hasChains(config) || config.allowNodeChanges === true) return;
     throw configError(
       '--role ingest: needs a chain to read; pass --chain, --aptos or --allow-node-changes',
     );
-  }
-  for (const [flag, url] of [
-    ['--notify-url', config.notifyUrl],
-    ['--egress-proxy', config.egressProxy],
-  ] as const) {
-    if (url === undefined || (URL.canParse(url) && /^https?:/i.test(url))) continue;
-    throw configError(`${flag} ${url}: should be an absolute http:// or https:// URL`);
-  }
-  if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
+  },
+  ({ notifyUrl }) => checkHttpUrl('--notify-url', notifyUrl),
+  ({ egressProxy }) => checkHttpUrl('--egress-proxy', egressProxy),
+  ({ databaseUrl }) => {
+    if (databaseUrl === undefined || /^postgres(ql)?:\/\//.test(databaseUrl)) return;
     throw configError(
       '--database-url: should be a postgres:// URL; leave it out for SQLite in the data folder',
     );
-  }
+  },
+];
+
+/** Returns the errors of all checks that fail, in a fixed order. */
+export const findConfigErrors = (config: ServiceConfig): CallerError[] =>
+  CHECKS.flatMap((check) => {
+    try {
+      check(config);
+      return [];
+    } catch (error) {
+      if (error instanceof CallerError) return [error];
+      throw error;
+    }
+  });
+
+/** Throws a `CallerError` with code `usage` for the first invalid setting. */
+export function checkConfig(config: ServiceConfig): void {
+  const [first] = findConfigErrors(config);
+  if (first !== undefined) throw first;
+}
+
+function checkHttpUrl(flag: string, url: string | undefined): void {
+  if (url === undefined || (URL.canParse(url) && /^https?:/i.test(url))) return;
+  throw configError(`${flag} ${url}: should be an absolute http:// or https:// URL`);
 }
 
 function checkNetworks(flag: string, check: () => void): void {

@@ -2,7 +2,7 @@ export { startService } from './service.ts';
 export type { Service } from './service.ts';
 export {
   ROLES,
-  checkConfig,
+  findConfigErrors,
   parseAptos,
   parseChains,
   parseLogFormat,

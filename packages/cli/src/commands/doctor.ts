@@ -1,3 +1,4 @@
+import { fixChain } from './chainFix.ts';
 import { statSync } from 'node:fs';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { SluiceClient, StreamSummary } from '@sluice/kit/sluice';
@@ -158,11 +159,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
-      ...(state === 'down' && {
-        fix: needsResume
-          ? `sluice chains resume ${id} --from <block>`
-          : 'check that the node runs, and that the service can reach it: sluice chains test <url>',
-      }),
+      ...(state === 'down' && { fix: fixChain(id, message, needsResume) }),
     };
     // If a chain is not live and has only one node, its message already describes that node.
     const troubled = providers.filter((each) => each.state !== 'good');

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import {
   CallerError,
-  checkConfig,
+  findConfigErrors,
   configError,
   hideSecrets,
   type ServiceConfig,
@@ -30,7 +30,7 @@ import {
   toShown,
 } from '../settings/settingsFile.ts';
 import { maskText } from '../settings/masked.ts';
-import { CommandError } from '../terminal/errors.ts';
+import { CommandError, combineErrors } from '../terminal/errors.ts';
 
 /**
  * Creates a repeatable flag. Each argument, and the environment variable, can contain several
@@ -101,20 +101,22 @@ export function resolveSettings(command: Command): ResolvedSettings {
   const path = command.opts<{ config?: string }>().config;
   const file: SettingsFile =
     path === undefined
-      ? { settings: new Map(), variables: new Set() }
+      ? { settings: new Map(), variables: new Set(), errors: [] }
       : readSettingsFile(path, process.env);
   const settings = Object.fromEntries(
     FIELDS.map((field) => [field, resolveSetting(command, field, file)]),
   ) as Record<Field, ResolvedSetting>;
-  try {
-    const config = toServiceConfig(
-      Object.fromEntries(FIELDS.map((field) => [field, settings[field].value])) as SettingValues,
-    );
-    checkConfig(config);
-    return { settings, config, variables: file.variables };
-  } catch (error) {
-    throw error instanceof CallerError ? locate(error, settings) : error;
+  const errors: Error[] = [...file.errors];
+  const config = toServiceConfig(
+    Object.fromEntries(FIELDS.map((field) => [field, settings[field].value])) as SettingValues,
+    (error) => errors.push(locate(error, settings)),
+  );
+  // Settings are checked together only once each of them can be read.
+  if (errors.length === 0) {
+    errors.push(...findConfigErrors(config).map((error) => locate(error, settings)));
   }
+  if (errors.length > 0) throw combineErrors(errors);
+  return { settings, config, variables: file.variables };
 }
 
 function resolveSetting(command: Command, field: Field, file: SettingsFile): ResolvedSetting {
@@ -145,7 +147,10 @@ function resolveSetting(command: Command, field: Field, file: SettingsFile): Res
 }
 
 /** Adds to the error where the rejected value was set, and masks and truncates the value. */
-function locate(error: CallerError, settings: Readonly<Record<Field, ResolvedSetting>>): Error {
+function locate(
+  error: CallerError,
+  settings: Readonly<Record<Field, ResolvedSetting>>,
+): CallerError | CommandError {
   const { code, message, fix } = error;
   const flag = /^--[a-z-]+/.exec(message)?.[0] ?? '';
   const field = FIELDS.find((each) => settingOf(each).flags.split(' ')[0] === flag);
@@ -187,12 +192,46 @@ function toNumber(field: Field, text: string): number {
   );
 }
 
-function toServiceConfig(values: SettingValues): ServiceConfig {
-  const number = (field: 'maxPerHost' | 'terminateAfter'): number | undefined =>
-    values[field] === undefined ? undefined : toNumber(field, values[field]);
+/** @param onError called with the error of each setting that cannot be read */
+function toServiceConfig(
+  values: SettingValues,
+  onError: (error: CallerError) => void,
+): ServiceConfig {
+  /** Reads a setting. If this fails, the configuration must not be used. */
+  const attempt = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof CallerError)) throw error;
+      onError(error);
+      return undefined as T;
+    }
+  };
+  const number = (field: Parameters<typeof toNumber>[0], text: string): number =>
+    attempt(() => toNumber(field, text));
+  const optional = (field: 'maxPerHost' | 'terminateAfter'): number | undefined =>
+    values[field] === undefined ? undefined : number(field, values[field]);
+  /** Reads a list, and reports each value that cannot be read together with the others. */
+  const listed = <T>(parse: (texts: readonly string[]) => T, texts: readonly string[]): T => {
+    const accepted: string[] = [];
+    const refuses = (text: string): boolean => {
+      try {
+        parse([...accepted, text]);
+        accepted.push(text);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    // A value may need a later one, so the refused ones are tried again.
+    for (const text of texts.filter(refuses).filter(refuses)) {
+      attempt(() => parse([...accepted, text]));
+    }
+    return parse(accepted);
+  };
   return {
-    roles: parseRoles(values.roles),
-    port: toNumber('port', values.port),
+    roles: listed(parseRoles, values.roles),
+    port: number('port', values.port),
     host: values.host,
     dataFolder: values.data,
     databaseUrl: values.databaseUrl,
@@ -203,13 +242,13 @@ function toServiceConfig(values: SettingValues): ServiceConfig {
     trustProxy: values.trustProxy,
     allowHosts: values.allowHosts,
     corsOrigins: values.corsOrigins,
-    rateLimit: toNumber('rateLimit', values.rateLimit),
-    chains: parseChains(values.chains),
-    settleMs: toNumber('settle', values.settle) * 1_000,
-    aptos: parseAptos(values.aptos),
-    spamLists: readSpamLists(values.spamLists),
-    abiUrls: parseAbiUrls(values.abiUrls),
-    explorers: parseExplorers(values.explorers),
+    rateLimit: number('rateLimit', values.rateLimit),
+    chains: listed(parseChains, values.chains),
+    settleMs: number('settle', values.settle) * 1_000,
+    aptos: listed(parseAptos, values.aptos),
+    spamLists: listed(readSpamLists, values.spamLists),
+    abiUrls: listed(parseAbiUrls, values.abiUrls),
+    explorers: listed(parseExplorers, values.explorers),
     allowCidrs: values.allowCidrs,
     allowPrivateEndpoints: values.allowPrivateEndpoints,
     allowNodeChanges: values.allowNodeChanges,
@@ -217,19 +256,19 @@ function toServiceConfig(values: SettingValues): ServiceConfig {
     clientCertFile: values.clientCert,
     clientKeyFile: values.clientKey,
     httpsOnly: values.httpsOnly,
-    maxPerHost: number('maxPerHost'),
+    maxPerHost: optional('maxPerHost'),
     hideSecrets: values.hideSecrets,
     testWebhook: values.testWebhook,
     fastRetry: values.fastRetry,
     retention: {
-      deliveredDays: toNumber('keepDelivered', values.keepDelivered),
-      undeliveredDays: toNumber('keepUndelivered', values.keepUndelivered),
-      minFreeBytes: toNumber('minFreeMib', values.minFreeMib) * 1024 * 1024,
+      deliveredDays: number('keepDelivered', values.keepDelivered),
+      undeliveredDays: number('keepUndelivered', values.keepUndelivered),
+      minFreeBytes: number('minFreeMib', values.minFreeMib) * 1024 * 1024,
     },
-    maxWebhookBytes: toNumber('maxWebhookBytes', values.maxWebhookBytes),
+    maxWebhookBytes: number('maxWebhookBytes', values.maxWebhookBytes),
     notifyUrl: values.notifyUrl,
-    terminateAfterHours: number('terminateAfter'),
-    logFormat: parseLogFormat(values.logFormat),
+    terminateAfterHours: optional('terminateAfter'),
+    logFormat: attempt(() => parseLogFormat(values.logFormat)),
     consoleFolder: findConsole(),
     docsFolder: findDocs(),
   };

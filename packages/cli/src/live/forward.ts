@@ -124,7 +124,8 @@ async function post(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    const responseBody = cutText(await response.text(), KEPT_CHARACTERS);
+    // As in the service, the status decides even if the body is cut or never ends.
+    const responseBody = cutText(await response.text().catch(() => ''), KEPT_CHARACTERS);
     const error = response.ok ? null : `HTTP ${response.status}`;
     return { status: response.status, error, durationMs: durationMs(), responseBody };
   } catch (error) {

@@ -313,3 +313,29 @@ test('docs/sluice.schema.json is current', async () => {
   const schema = new URL('../../../../docs/sluice.schema.json', import.meta.url).pathname;
   await expect(`${JSON.stringify(settingsSchema(), null, 2)}\n`).toMatchFileSnapshot(schema);
 });
+
+test('all errors of a run are reported at once', () => {
+  const error = errorOf(`
+port: 99999999
+rolse: [all]
+logFormat: xml
+rateLimit: many
+chains:
+  0x1: { nodes: [nope, https://a.example] }
+  0x2: { nodes: [https://b.example], confirmations: few }
+  0x3: { nodes: [https://c.example] }
+aptos:
+  testnet: { nodes: [grpcs://d.example, https://d.example] }
+`);
+  expect(error).toMatchObject({ code: 'invalid_file', message: '6 settings are invalid' });
+  const why = error.why.join('\n');
+  for (const line of ['3:1: unknown setting rolse', ':2:', ':4:', ':5:', ':7:', ':8:']) {
+    expect(why).toContain(line);
+  }
+  // Settings are checked together only once each can be read.
+  const [first, second] = errorOf('apiKey: short\nroles: [api]\negressProxy: ftp://x').why;
+  expect([first, second]).toEqual([
+    expect.stringContaining('apiKey') as string,
+    expect.stringContaining('needs --database-url') as string,
+  ]);
+});

@@ -28,6 +28,8 @@ export interface SettingsFile {
   settings: Map<Field, FileSetting>;
   /** Names of the environment variables that the file refers to. */
   variables: Set<string>;
+  /** Errors of settings, which are missing in `settings`. */
+  errors: CommandError[];
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -42,18 +44,19 @@ export const toShown = (text: string): string => cutText(maskText(text), MAX_SHO
  * Reads a settings file and resolves its references: `file:PATH`, relative to the folder of the
  * settings file, and `${NAME}`.
  *
- * @throws CommandError `invalid_file` that names the file and, for invalid content, its position.
+ * @throws CommandError `invalid_file` that names the file and, if it is not YAML, the position
  */
 export function readSettingsFile(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
 ): SettingsFile {
   const reader = new Reader(path, env);
-  return { settings: reader.read(), variables: reader.variables };
+  return { settings: reader.read(), variables: reader.variables, errors: reader.errors };
 }
 
 class Reader {
   readonly variables = new Set<string>();
+  readonly errors: CommandError[] = [];
   private readonly lines = new LineCounter();
   private readonly path: string;
   private readonly env: Readonly<Record<string, string | undefined>>;
@@ -76,18 +79,26 @@ class Reader {
     const settings = new Map<Field, FileSetting>();
     if (document.contents === null) return settings;
     for (const { name, key, value } of this.entries(document.contents, 'the settings')) {
-      const field = FIELDS.find((each) => each === name);
-      if (field === undefined) {
-        const near = nearest(name, FIELDS);
-        throw this.fail(
-          startOf(key),
-          `unknown setting ${toShown(name)}. ${near ? `Did you mean ${near}?` : 'Remove it.'}`,
-        );
+      try {
+        const field = this.readField(name, key);
+        const texts = this.readSetting(field, settingOf(field), value);
+        settings.set(field, { place: this.placeOf(startOf(key)), texts });
+      } catch (error) {
+        if (!(error instanceof CommandError)) throw error;
+        this.errors.push(error);
       }
-      const texts = this.readSetting(field, settingOf(field), value);
-      settings.set(field, { place: this.placeOf(startOf(key)), texts });
     }
     return settings;
+  }
+
+  private readField(name: string, key: Node): Field {
+    const field = FIELDS.find((each) => each === name);
+    if (field !== undefined) return field;
+    const near = nearest(name, FIELDS);
+    throw this.fail(
+      startOf(key),
+      `unknown setting ${toShown(name)}. ${near ? `Did you mean ${near}?` : 'Remove it.'}`,
+    );
   }
 
   private readSetting(field: Field, setting: Setting, value: Node | null): WrittenText[] {

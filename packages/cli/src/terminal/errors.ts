@@ -117,19 +117,39 @@ export class CommandError extends Error {
   readonly code: CommandErrorCode;
   /** The fix to show; undefined for the default fix of the code. */
   readonly fix: string | undefined;
+  /** The problems that the message counts; empty if the message describes the only one. */
+  readonly why: readonly string[];
 
-  constructor(code: CommandErrorCode, message: string, fix?: string) {
+  constructor(code: CommandErrorCode, message: string, fix?: string, why: readonly string[] = []) {
     super(message);
     this.code = code;
     this.fix = fix;
+    this.why = why;
   }
+}
+
+/** Combines the errors of settings, of which there is at least one. */
+export function combineErrors(errors: readonly Error[]): Error {
+  const [first] = errors;
+  if (errors.length === 1) return first!;
+  const why = errors.map((error) => {
+    const fix = error instanceof CommandError || isCallerError(error) ? error.fix : undefined;
+    return fix === undefined ? error.message : `${error.message}. Fix: ${fix}`;
+  });
+  const isFile = errors.every((error) => error instanceof CommandError);
+  return new CommandError(
+    isFile ? 'invalid_file' : 'usage',
+    `${errors.length} settings are invalid`,
+    'correct each of them',
+    why,
+  );
 }
 
 interface ErrorText {
   exit: number;
   code: CommandErrorCode | SluiceErrorCode;
   message: string;
-  why?: string[];
+  why?: readonly string[];
   /** How to fix the error; undefined if `why` already explains it. */
   fix?: string | undefined;
   requestId?: string | undefined;
@@ -186,7 +206,9 @@ function tell(error: unknown, command: string): ErrorText {
       suggestion === '' ? undefined : `${suggestion} See ${help}`,
     );
   }
-  if (error instanceof CommandError) return toErrorText(error.code, error.message, error.fix);
+  if (error instanceof CommandError) {
+    return { ...toErrorText(error.code, error.message, error.fix), why: error.why };
+  }
   if (isSluiceError(error)) {
     const { code, message, hint, details = {}, requestId } = error;
     const why = Object.entries(details).map(([field, detail]) =>

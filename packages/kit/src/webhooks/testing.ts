@@ -229,7 +229,8 @@ export function createFakeSender({
     try {
       const answering = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
       const response = await unlessAborted(answering, signal);
-      const body = await unlessAborted(response.text(), signal);
+      // As in the service, the status decides even if the body is cut or never ends.
+      const body = await unlessAborted(response.text(), signal).catch(() => '');
       const error = response.ok ? undefined : `HTTP ${response.status}`;
       const { status } = response;
       const retryAfter = response.headers.get('retry-after');

@@ -25,6 +25,24 @@ export const isProbe = (path: string): boolean => PROBES.includes(path);
  */
 export const isUncounted = (path: string): boolean => UNCOUNTED.includes(path);
 
+/**
+ * Returns what callers without a key may read of a chain: its states, but no texts, which may
+ * contain what a node said.
+ */
+const toPublic = ({
+  name: _name,
+  code: _code,
+  lacksTraces: _lacksTraces,
+  message: _message,
+  proof,
+  providers,
+  ...health
+}: ChainReport) => ({
+  ...health,
+  proof: proof && { isProven: proof.isProven },
+  providers: providers.map(({ message: _message, ...provider }) => provider),
+});
+
 export function addProbes(
   app: Hono,
   { store, auth, version, chains, readMetrics, whyNotReady }: ProbeNeeds,
@@ -34,9 +52,7 @@ export function addProbes(
       status: 'ok',
       version,
       store: store.engine,
-      chains: chains().map(
-        ({ name: _name, code: _code, lacksTraces: _lacksTraces, ...health }) => health,
-      ),
+      chains: chains().map(toPublic),
     }),
   );
   app.get('/ready', async (context) => {

@@ -1,4 +1,6 @@
 /** Formats the log of the service: one line per event. */
+import { causeOf, findCertificateFault } from './certificateErrors.ts';
+import { INVISIBLE } from './foreignText.ts';
 import { previewText } from './preview.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -49,31 +51,30 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
 const FIELD_LIMIT = 8_192;
 
 /**
- * Matches characters that move the cursor or change the writing direction, and that
- * `JSON.stringify` does not escape.
- */
-const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-/**
  * Formats a value as visible text on one line, because receivers, nodes and tokens control some
  * values.
  */
 const toJson = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(
-    UNPRINTABLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
+    Array.from({ length: character.length }, (_, n) => escape(character.charCodeAt(n))).join(''),
   );
+
+const escape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
 
 const quote = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : toJson(text));
 
-/** Describes an error by its innermost cause, because the errors that wrap it add nothing. */
+/**
+ * Describes an error by its innermost cause, because the errors that wrap it add nothing. Adds what
+ * helps against a certificate error.
+ */
 export function describeError(error: unknown): string {
-  let inner = error;
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  const inner = causeOf(error);
   if (inner instanceof AggregateError && inner.errors.length > 0) {
     return describeError(inner.errors[0]);
   }
   if (!(inner instanceof Error)) return String(inner);
+  const fault = findCertificateFault(inner);
+  if (fault !== undefined) return `${inner.message}: ${fault.fix}`;
   if (inner.message !== '') return inner.message;
   return 'code' in inner && typeof inner.code === 'string' ? inner.code : inner.name;
 }

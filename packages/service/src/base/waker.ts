@@ -11,7 +11,7 @@ export function createWaker(): Waker {
   return {
     wake: () => woken.resolve(),
     async sleep(ms) {
-      const timer = setTimeout(woken.resolve, ms);
+      const timer = setTimeout(woken.resolve, Math.max(0, ms));
       await woken.promise;
       clearTimeout(timer);
       woken = Promise.withResolvers();

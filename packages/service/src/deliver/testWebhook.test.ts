@@ -1,7 +1,7 @@
 import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { createHostPace } from './attempt.ts';
-import type { Sending } from './send/send.ts';
+import type { SendResult, Sending } from './send/send.ts';
 import { createTestWebhook } from './testWebhook.ts';
 
 const ENDPOINT = { url: 'https://example.com/hook', headers: { 'x-a': '1' }, secrets: ['s'] };
@@ -9,16 +9,18 @@ const ENDPOINT = { url: 'https://example.com/hook', headers: { 'x-a': '1' }, sec
 function createTester({
   maxPerHost,
   error = null,
+  localFailure,
 }: {
   maxPerHost?: number;
   error?: string | null;
+  localFailure?: SendResult['localFailure'];
 } = {}) {
   const sent: Sending[] = [];
   const testWebhook = createTestWebhook({
     sender: {
       async send(sending) {
         sent.push(sending);
-        return { error } as never;
+        return { error, localFailure } as never;
       },
     },
     hostPace: createHostPace(maxPerHost),
@@ -50,3 +52,12 @@ test('is not sent if the host of the URL is busy for longer than a caller waits'
   expect(await testWebhook('evm', ENDPOINT)).toContain('--max-per-host 0.1');
   expect(sent).toHaveLength(1);
 });
+
+test.each(['LEDGER', 'EMFILE', 'STALLED'] as const)(
+  'a failure of this service (%s) is not reported as one of the receiver',
+  async (cause) => {
+    const localFailure = { cause, isSent: false };
+    const { testWebhook } = createTester({ error: 'database or disk is full', localFailure });
+    await expect(testWebhook('evm', ENDPOINT)).rejects.toMatchObject({ code: 'unavailable' });
+  },
+);

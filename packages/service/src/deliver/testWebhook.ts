@@ -2,12 +2,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ChainFamily, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import type { HostPace } from './attempt.ts';
+import { RetryableError } from '../base/errors.ts';
+import { LOCAL_FAILURES } from './send/localFailure.ts';
 import type { Sender, Sending } from './send/send.ts';
 
 /** Maximum wait for a turn under `--max-per-host`. */
 const MAX_WAIT_MS = 5_000;
 
-/** Sends the test webhook of a chain family. Returns why it failed; undefined on success. */
+/**
+ * Sends the test webhook of a chain family. Returns why it failed; undefined on success.
+ *
+ * @throws RetryableError `unavailable` if this process or the ledger failed, not the receiver
+ */
 export type TestWebhook = (
   family: ChainFamily,
   endpoint: Pick<Sending, 'url' | 'headers' | 'oauth2' | 'secrets'>,
@@ -30,7 +36,7 @@ export function createTestWebhook({
     }
     if (waitMs > 0) await wait(waitMs);
     const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
-    const { error } = await sender.send({
+    const { error, localFailure } = await sender.send({
       ...endpoint,
       // A new id each time lets receivers detect that a captured test webhook is sent again.
       id: crypto.randomUUID(),
@@ -38,6 +44,13 @@ export function createTestWebhook({
       queueSize: 0,
       recordsCharged: 0,
     });
+    if (localFailure !== undefined) {
+      const why =
+        localFailure.cause === 'STALLED'
+          ? 'this process was suspended'
+          : LOCAL_FAILURES[localFailure.cause];
+      throw new RetryableError('unavailable', `The test webhook was not sent: ${why}`);
+    }
     return error ?? undefined;
   };
 }

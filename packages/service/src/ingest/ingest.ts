@@ -5,7 +5,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
-import type { Log } from '../base/log.ts';
+import { type Log, describeError } from '../base/log.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
@@ -28,7 +28,8 @@ import {
   describeYounger,
 } from './connect.ts';
 import { createRollbackWatch } from './rollback.ts';
-import { hasCode } from '../base/errors.ts';
+import { ServiceError, hasCode } from '../base/errors.ts';
+import { isUnavailable } from '../store/engine/unavailable.ts';
 import {
   type ChainSource,
   type MaybeUnverified,
@@ -67,6 +68,15 @@ const BLOCKS_PER_HEAD = 32;
 const HINT_TIMEOUT_MS = 60_000;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 5_000;
+
+/** Describes why a chain is down. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return !(error instanceof ServiceError) && isUnavailable(error)
+    ? `the ledger is full, busy or unreachable: ${describeError(error)}`
+    : error.message;
+}
+
 /**
  * Kinds of errors that usually resolve on their own. The chain is reported as down only after
  * `PASSING_FAILURES` failures in a row.
@@ -168,7 +178,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   const recordFailure = async (error: unknown, failures: number): Promise<void> => {
     const isPassing = error instanceof SourceError && PASSING.includes(error.kind);
     if (!isPassing || failures >= PASSING_FAILURES) {
-      status.goDown(error instanceof Error ? error.message : String(error));
+      status.goDown(describeFailure(error));
     }
     if (hasCode(error, 'chain_halted')) await local.recordHalt(error.message);
     else if (!(error instanceof SourceError)) {

@@ -1,34 +1,50 @@
 /** Reads values from the JSON that nodes return, and checks their types. */
-import { previewText, previewJson } from '../base/preview.ts';
+import { previewText } from '../base/preview.ts';
 import { SourceError } from './source.ts';
 
 export type Json = Record<string, unknown>;
 
 /** Maximum length of an unexpected value in an error message, in characters. */
 const SHOWN = 100;
+
+/**
+ * Describes an unexpected value of a node. Shows digits only, because any other text may repeat the
+ * key in the node's URL.
+ */
+export function showValue(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') {
+    return String(value);
+  }
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value !== 'string') return 'an object';
+  return /^(?:0x[\da-f]*|-?\d+)$/i.test(value)
+    ? previewText(value, SHOWN)
+    : `a text of ${value.length} characters`;
+}
 const HASH_LENGTH = 66;
 
 export function object(value: unknown, what: string): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw new SourceError('missing', `${what} is invalid: ${previewJson(value, SHOWN)}`);
+  throw new SourceError('missing', `${what} is invalid: ${showValue(value)}`);
 }
 
 export function list(value: unknown, what: string): unknown[] {
   if (Array.isArray(value)) return value;
-  throw new SourceError('missing', `${what} is invalid: ${previewJson(value, SHOWN)}`);
+  throw new SourceError('missing', `${what} is invalid: ${showValue(value)}`);
 }
 
 export function hex(from: Json, key: string): string {
   const value = from[key];
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value;
-  throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
+  throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
 
 /** Reads a 32-byte hash. Other lengths are rejected, because hashes are stored and displayed. */
 export function hash(from: Json, key: string): string {
   const value = hex(from, key);
   if (value.length === HASH_LENGTH) return value;
-  throw new SourceError('inconsistent', `${key} is invalid: ${previewText(value, SHOWN)}`);
+  throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
 
 export function optionalHex(from: Json, key: string): string | null {
@@ -38,5 +54,5 @@ export function optionalHex(from: Json, key: string): string | null {
 export function toNumber(quantity: string): number {
   const number = Number(quantity);
   if (Number.isSafeInteger(number)) return number;
-  throw new SourceError('inconsistent', `quantity ${previewText(quantity, SHOWN)} is out of range`);
+  throw new SourceError('inconsistent', `quantity ${showValue(quantity)} is out of range`);
 }

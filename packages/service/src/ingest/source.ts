@@ -229,14 +229,27 @@ export class SourceError extends RetryableError {
       range?: RangeRefusal;
     } = {},
   ) {
-    // Cleans a node's message, which can have any length or content, for logs and `/health`.
-    const cut = previewText(message, MESSAGE_LIMIT);
-    super('node_failed', cut, more.cause === undefined ? undefined : { cause: more.cause });
+    super(
+      'node_failed',
+      previewText(message, MESSAGE_LIMIT),
+      more.cause === undefined ? undefined : { cause: more.cause },
+    );
     this.kind = kind;
     this.retryAfterMs = more.retryAfterMs;
     this.rpcCode = more.rpcCode;
     this.data = more.data;
     this.range = more.range;
+  }
+
+  /** Returns this error with another message, and without its cause, which has a message too. */
+  rephrased(change: (message: string) => string): SourceError {
+    const { kind, message, retryAfterMs, rpcCode, data, range } = this;
+    return new SourceError(kind, change(message), {
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(rpcCode !== undefined && { rpcCode }),
+      ...(range !== undefined && { range }),
+      data,
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newId } from './ids.ts';
+import { continueAfter, newId } from './ids.ts';
 
 test('ids are version 7 UUIDs of their time', () => {
   const id = newId(Date.UTC(2100, 0, 1));
@@ -12,4 +12,15 @@ test('ids sort by creation, even many per millisecond or when the clock goes bac
   const ids = Array.from({ length: 20_000 }, (_, n) => newId(start - (n % 7)));
   expect(ids.toSorted()).toEqual(ids);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('ids sort after an id that another process created with a clock that was ahead', () => {
+  const start = Date.UTC(2100, 0, 3);
+  const before = newId(start);
+  continueAfter(newId(start + 60_000).replace(/-7...-/, '-7fff-'));
+  const after = [newId(start), newId(start + 1)];
+  expect([before, ...after].toSorted()).toEqual([before, ...after]);
+  const last = after[1]!;
+  continueAfter(before);
+  expect(newId(start) > last).toBe(true);
 });

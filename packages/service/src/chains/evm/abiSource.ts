@@ -1,6 +1,7 @@
 /** Reads the ABIs of verified contracts from the configured servers (`--abi-url`). */
 import { type AbiItem, readAbi } from '@sluice/kit/contract';
 import { parseJson } from '../../base/json.ts';
+import { cleanNodeText } from '../../base/foreignText.ts';
 import { describeError } from '../../base/log.ts';
 
 export interface AbiSource {
@@ -41,9 +42,9 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
         if (!response.ok) throw new Error(statusError(response));
         answer = parseJson(await readText(response));
       } catch (error) {
-        throw new Error(`${hostOf(chain)} returned no ABI: ${describeError(error)}`, {
-          cause: error,
-        });
+        const clean = cleanNodeText(urlOf(chain, address).href);
+        // oxlint-disable-next-line preserve-caught-error -- its text is not clean
+        throw new Error(`${hostOf(chain)} returned no ABI: ${clean(describeError(error))}`);
       }
       return readAbi(answer)?.items;
     },

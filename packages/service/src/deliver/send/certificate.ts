@@ -2,6 +2,8 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
+import { findCertificateFault } from '../../base/certificateErrors.ts';
+import { cleanLine } from '../../base/foreignText.ts';
 
 /** A certificate without `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
@@ -26,20 +28,7 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
 
 /** Puts a name on one line of limited length. A certificate may lack a subject or issuer name. */
 const toLine = (name: string | undefined): string =>
-  cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
-
-/** Explanations for certificate errors of OpenSSL and Node, by code. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'has expired, or one in its chain has',
-  CERT_NOT_YET_VALID: 'is not valid yet, or one in its chain is not',
-  CERT_REVOKED: 'has been revoked',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'chains to a certificate authority that is not trusted here',
-  UNABLE_TO_GET_ISSUER_CERT: 'has an incomplete chain or an issuer that is not trusted here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'has an incomplete chain or an issuer that is not trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has an incomplete chain or an issuer that is not trusted here',
-};
+  cutText(cleanLine((name ?? '').replaceAll('\n', ', ')), NAME_LENGTH);
 
 /** Explanations for TLS alerts about the client certificate, by the end of Node's error code. */
 const ALERTS: Readonly<Record<string, string>> = {
@@ -71,12 +60,12 @@ export function explainRefusal(
     address,
   }: { hostname: string; certificate: ShownCertificate | null; address: string | null },
 ): string | undefined {
-  const code = 'code' in error ? String(error.code) : '';
-  if (certificate === null) return undefined;
+  const fault = findCertificateFault(error);
+  if (certificate === null || fault === undefined) return undefined;
   const day = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
   const { subject, issuer, names, validFrom, expiresAt } = certificate;
-  const wrong = code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? `is not for ${hostname}` : REFUSALS[code];
-  if (wrong === undefined) return undefined;
+  const wrong =
+    fault.code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? `is not for ${hostname}` : fault.wrong;
   const details = [
     subject,
     `for ${names.length === 0 ? 'no names' : names.join(', ')}`,
@@ -84,5 +73,5 @@ export function explainRefusal(
     `signed by ${issuer}`,
     ...(address === null ? [] : [`at ${address}`]),
   ].filter((part) => part !== '');
-  return `the certificate ${wrong}: ${details.join('; ')}`;
+  return `the certificate ${wrong}: ${details.join('; ')}. Fix: ${fault.fix}`;
 }

@@ -13,6 +13,7 @@ export const LOCAL_FAILURES = {
     'this machine has no file descriptors left: raise fs.file-max or find the process that uses them',
   ENOMEM: 'this machine has no memory left for connections',
   ENOBUFS: 'this machine has no network buffers left',
+  LEDGER: 'the ledger, which keeps the requests of inboxes, is full, busy or unreachable',
 } as const;
 export type ExhaustedResource = keyof typeof LOCAL_FAILURES;
 

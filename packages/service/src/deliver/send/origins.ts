@@ -106,8 +106,14 @@ export function createOrigins({
   };
 }
 
+/** Maximum size of the response headers that are read. A larger response has only a status. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
 // undici's own timeouts are off, because the deadline of `post` covers everything.
-const LIMITS = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
+const LIMITS = {
+  ...{ pipelining: 1, headersTimeout: 0, bodyTimeout: 0 },
+  maxHeaderSize: MAX_HEADER_BYTES,
+};
 
 /**
  * Returns a function that creates the pool of an origin. The pool allows as many connections as

@@ -8,6 +8,7 @@ import type { AttemptParts } from '@sluice/kit/contract';
 import { describeError } from '../../base/log.ts';
 import { startStopwatch } from '../stopwatch.ts';
 import { STALL_MS, startDeadline } from './deadline.ts';
+import { type StatusLine, watchStatusLine } from './statusLine.ts';
 import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import {
@@ -173,7 +174,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
 }
 
 export interface Posted {
-  /** HTTP status; null if no response started. */
+  /** HTTP status; null if no status line arrived. */
   status: number | null;
   /** The raw `Retry-After` header. */
   retryAfter: string | undefined;
@@ -217,6 +218,7 @@ export function post(
   return new Promise((resolve) => {
     const elapsedMs = startStopwatch();
     let status: number | null = null;
+    let statusLine: StatusLine | undefined;
     let retryAfter: string | undefined;
     let controller: Dispatcher.DispatchController | undefined;
     const kept: Buffer[] = [];
@@ -234,6 +236,7 @@ export function post(
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
       const isSent = controller !== undefined;
       const isCut = readBytes > keptBytes;
+      status ??= statusLine?.read() ?? null;
       const exchange = { status, retryAfter, responseBody, isCut, failure, localFailure };
       resolve({ ...exchange, connecting, isSent, answeredAt });
     };
@@ -257,9 +260,14 @@ export function post(
           // because its lease may have expired if this process was stopped meanwhile.
           if (elapsedMs() > timeoutMs + STALL_MS) end(stopped, 'STALLED');
           if (over) started.abort(new Error('given up'));
-          else controller = started;
+          else {
+            controller = started;
+            statusLine = watchStatusLine();
+          }
         },
         onResponseStart(_, statusCode, headers) {
+          // Interim responses, such as 103 Early Hints, precede the response.
+          if (statusCode < 200) return;
           status = statusCode;
           answeredAt = performance.now();
           const header = headers['retry-after'];

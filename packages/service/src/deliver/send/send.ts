@@ -7,7 +7,9 @@ import {
   readInboxName,
   readRetryAfterMs,
 } from '@sluice/kit/contract';
+import { type CleanText, cleanReceiverText } from '../../base/foreignText.ts';
 import { describeError } from '../../base/log.ts';
+import { isUnavailable } from '../../store/engine/unavailable.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
 import { type OriginOptions, IDLE_MS, createOrigins } from './origins.ts';
@@ -94,7 +96,7 @@ const TOTAL_TIMEOUT_MS = 15_000;
 const TOKEN_SHARE = 2 / 3;
 
 /** The parsed destination of a webhook URL. */
-type Target = { headers: Record<string, string> } & (
+type Target = { headers: Record<string, string>; clean: CleanText } & (
   | { origin: string; path: string }
   | { inbox: string }
   | { refused: string }
@@ -183,7 +185,8 @@ export function createSender({
       const target = targetOf(url);
       if ('refused' in target) return { ...UNSENT, failure: target.refused };
       if ('inbox' in target) return { ...UNSENT, failure: 'an inbox issues no tokens' };
-      return (await origins.post(target, request, limitMs, TOKEN_RESPONSE_BYTES)).posted;
+      const { posted } = await origins.post(target, request, limitMs, TOKEN_RESPONSE_BYTES);
+      return { ...posted, failure: posted.failure && target.clean(posted.failure) };
     },
     timeoutMs: timeoutMs * TOKEN_SHARE,
   });
@@ -191,6 +194,7 @@ export function createSender({
   const sendOnce = async (sending: Sending, limitMs: number): Promise<SendResult> => {
     const startedAt = Date.now();
     const beganAt = performance.now();
+    const target = targetOf(sending.url);
     const end = (posted: Posted, certificate: ShownCertificate | null = null): SendResult => {
       const { status, failure, localFailure, retryAfter, responseBody, isSent } = posted;
       const endedAt = performance.now();
@@ -198,15 +202,17 @@ export function createSender({
         startedAt,
         durationMs: Math.round(endedAt - beganAt),
         status,
-        // A 2xx with a stalled body is not a success yet, because the receiver may still fail.
-        error: failure ?? statusError(status),
+        // Once the status has arrived, it decides, whatever happens to the rest of the response.
+        error: status === null ? failure && target.clean(failure) : statusError(status),
         retryAfterMs: readRetryAfterMs(status, retryAfter, Date.now() + (sending.clockSkewMs ?? 0)),
-        responseBody,
+        responseBody: target.clean(responseBody),
         transport: toTransport(posted, { beganAt, endedAt }, certificate),
-        localFailure: localFailure && { cause: localFailure, isSent },
+        localFailure:
+          status === null && localFailure !== undefined
+            ? { cause: localFailure, isSent }
+            : undefined,
       };
     };
-    const target = targetOf(sending.url);
     if ('refused' in target) return end({ ...UNSENT, failure: target.refused });
     const request = {
       headers: { ...target.headers, ...sending.headers, ...headersFor(sending, startedAt) },
@@ -293,7 +299,11 @@ async function hand(
   });
   const answered = answer.then(
     ({ status, body }): Posted => ({ ...UNSENT, status, responseBody: body }),
-    (error: unknown): Posted => ({ ...UNSENT, failure: describeError(error) }),
+    (error: unknown): Posted => ({
+      ...UNSENT,
+      failure: describeError(error),
+      localFailure: isUnavailable(error) ? 'LEDGER' : undefined,
+    }),
   );
   try {
     return await Promise.race([answered, deadline]);
@@ -317,11 +327,12 @@ function readTarget(webhookUrl: string, guard: AddressGuard): Target {
   const url = new URL(webhookUrl);
   const headers: Record<string, string> =
     url.username === '' ? {} : { authorization: basicAuthorization(url) };
+  const its = { headers, clean: cleanReceiverText(webhookUrl) };
   const inbox = readInboxName(webhookUrl);
-  if (inbox !== undefined) return { headers, inbox };
+  if (inbox !== undefined) return { ...its, inbox };
   const refused = guard.refuse(url);
-  if (refused !== undefined) return { headers, refused };
-  return { headers, origin: url.origin, path: url.pathname + url.search };
+  if (refused !== undefined) return { ...its, refused };
+  return { ...its, origin: url.origin, path: url.pathname + url.search };
 }
 
 function basicAuthorization({ username, password }: URL): string {

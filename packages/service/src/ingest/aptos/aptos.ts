@@ -11,6 +11,7 @@ import { type AptosPage, CHAIN_IDS, createAptosProvider } from './provider.ts';
 import { createAptosRuns } from './runs.ts';
 import { createAptosStores } from './stores.ts';
 import { createAptosStream } from './stream.ts';
+import { cleanNode } from '../nodes/cleanNode.ts';
 import { type AddedNodes, createProviders, nameOf } from '../nodes/providers.ts';
 import { createStateLog } from '../nodes/survey.ts';
 import { type ChainSource, SourceError, headerOf } from '../source.ts';
@@ -68,7 +69,10 @@ export function createAptosSource({
   });
   let chainId = CHAIN_IDS[network]?.toString();
   const streams = streamUrls.map((url, n) =>
-    createAptosStream(url, nameOf(streamUrls, n), () => chainId),
+    cleanNode(
+      createAptosStream(url, nameOf(streamUrls, n), () => chainId),
+      url,
+    ),
   );
   const logStates = createStateLog(chain, log);
   /**

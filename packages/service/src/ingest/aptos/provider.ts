@@ -5,7 +5,7 @@ import type { AptosJson, AptosTransaction } from '../../match/aptos/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type AptosRest, createAptosRest } from './rest.ts';
 import { toAptosTransaction } from './transaction.ts';
-import { list, object } from '../json.ts';
+import { list, object, showValue } from '../json.ts';
 import { SourceError } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
 
@@ -100,10 +100,10 @@ export function createAptosProvider(
     const what = `${name}: block ${height}`;
     const block = object(answer.value, what);
     const hash = block['block_hash'];
-    if (whole(block, 'block_height', what) !== height || typeof hash !== 'string') {
+    if (whole(block, 'block_height', what) !== height || !isHash(hash)) {
       throw new SourceError(
         'inconsistent',
-        `${what} was returned as ${String(block['block_height'])}`,
+        `${what} was returned as ${showValue(block['block_height'])}`,
       );
     }
     standing.remember(hash);
@@ -203,6 +203,9 @@ export function createAptosProvider(
   return provider;
 }
 
+const isHash = (value: unknown): value is string =>
+  typeof value === 'string' && /^0x[\da-f]{64}$/.test(value);
+
 /**
  * Parses a non-negative integer. The API sends 64-bit integers as strings, smaller ones as numbers.
  */
@@ -210,8 +213,5 @@ function whole(from: Record<string, unknown>, key: string, what: string): number
   const value = from[key];
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
-  throw new SourceError(
-    'inconsistent',
-    `${what}: invalid ${key} ${JSON.stringify(value) ?? 'undefined'}`,
-  );
+  throw new SourceError('inconsistent', `${what}: invalid ${key} ${showValue(value)}`);
 }

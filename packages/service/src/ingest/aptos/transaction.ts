@@ -6,6 +6,7 @@ import type {
   AptosTransaction,
 } from '../../match/aptos/block.ts';
 import { toAccount, toType } from '../../match/aptos/moveNames.ts';
+import { showValue } from '../json.ts';
 import { SourceError } from '../source.ts';
 
 const FRAMEWORK = toAccount('0x1');
@@ -39,10 +40,13 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
   const hash = text(raw['hash']);
   const type = text(raw['type']);
   if (typeof raw['version'] !== 'string' || !Number.isSafeInteger(version)) {
-    throw new SourceError('inconsistent', `${what}: invalid version ${show(raw['version'])}`);
+    throw new SourceError('inconsistent', `${what}: invalid version ${showValue(raw['version'])}`);
   }
   if (!/^0x[0-9a-f]{64}$/.test(hash)) {
-    throw new SourceError('inconsistent', `${what}: invalid hash of ${version}: ${show(hash)}`);
+    throw new SourceError(
+      'inconsistent',
+      `${what}: invalid hash of ${version}: ${showValue(hash)}`,
+    );
   }
   // The payload of a genesis transaction is not a call.
   const payload = type === 'user_transaction' ? optional(raw['payload']) : undefined;
@@ -232,5 +236,3 @@ const optional = (value: unknown): AptosJson | undefined =>
 
 const objects = (value: unknown): AptosJson[] =>
   Array.isArray(value) ? value.filter((each) => optional(each) !== undefined) : [];
-
-const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

@@ -4,7 +4,7 @@ import { toChainId } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { toHeader } from './header.ts';
 import type { HeaderProof, HeaderProver } from './headerLayout.ts';
-import { type Json, object } from '../json.ts';
+import { type Json, object, showValue } from '../json.ts';
 import { createHttpClient } from './rpc/httpClient.ts';
 import type { Connect, RpcClient } from './rpc/rpcClient.ts';
 import { createSocketClient } from './rpc/socketClient.ts';
@@ -201,7 +201,7 @@ export function createProvider(
     if (id !== chain) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves chain ${id ?? JSON.stringify(answer)}, not ${chain}. Correct --chain ${chain}=<rpcUrl>`,
+        `${name} serves chain ${id ?? showValue(answer)}, not ${chain}. Correct --chain ${chain}=<rpcUrl>`,
       );
     }
     try {

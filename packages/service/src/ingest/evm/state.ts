@@ -4,6 +4,7 @@
  * balance.
  */
 import { RetryableError } from '../../base/errors.ts';
+import { cleanLine } from '../../base/foreignText.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
 import { encodeAbiParameters } from 'viem/utils';
 import {
@@ -316,7 +317,7 @@ const refusesHash = (error: unknown): boolean =>
 function describeFailure(error: SourceError): string {
   const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;
   return data !== undefined && data !== '0x'
-    ? describeRevert(data.toLowerCase())
+    ? cleanLine(describeRevert(data.toLowerCase()))
     : nodeMessage(error);
 }
 

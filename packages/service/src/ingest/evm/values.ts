@@ -1,10 +1,6 @@
 /** Reads values of a node's JSON in the forms that nodes use, into one form each. */
-import { previewJson } from '../../base/preview.ts';
-import { type Json, hex, list, toNumber } from '../json.ts';
+import { type Json, hex, list, showValue, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
-
-/** Maximum length of an unexpected value in an error message, in characters. */
-const SHOWN = 100;
 
 /**
  * Reads a quantity and returns it in hex. Most nodes return hex digits (Ethereum JSON-RPC); some
@@ -20,7 +16,7 @@ export function quantity(from: Json, key: string): string {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
     return `0x${value.toString(16)}`;
   }
-  throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
+  throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
 
 export const optionalQuantity = (from: Json, key: string): string | null =>
@@ -39,7 +35,7 @@ export function address(from: Json, key: string): string {
       : from;
   const found = hex(plain, key).toLowerCase();
   if (found.length === ADDRESS_LENGTH) return found;
-  throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
+  throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
 
 /** Reads an address; null if it is null, missing or empty, as in a contract creation. */
@@ -52,5 +48,5 @@ const TOPIC = /^0x[0-9a-fA-F]*$/;
 export const topicsOf = (log: Json): string[] =>
   list(log['topics'], 'topics').map((topic, n) => {
     if (typeof topic === 'string' && TOPIC.test(topic)) return topic.toLowerCase();
-    throw new SourceError('inconsistent', `topics.${n} is invalid: ${previewJson(topic, SHOWN)}`);
+    throw new SourceError('inconsistent', `topics.${n} is invalid: ${showValue(topic)}`);
   });

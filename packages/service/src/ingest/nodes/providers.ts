@@ -8,6 +8,7 @@ import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { isReverted } from '../evm/provider.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
+import { cleanNode } from './cleanNode.ts';
 import { createIdentities } from './identities.ts';
 import { operatorOf } from './operators.ts';
 import { createStateLog, survey } from './survey.ts';
@@ -115,11 +116,14 @@ function createNodes<Provider extends AnyProvider>(
 ): Provider[] {
   const urls = [...configured, ...added.nodes.map(({ url }) => url)];
   const all: Provider[] = urls.map((url, n) =>
-    create(url, {
-      name: nameOf(urls, n),
-      isAlone: () => all.every((each, other) => other === n || each.restsUntil > 0),
-      connect: n < configured.length ? undefined : added.connect,
-    }),
+    cleanNode(
+      create(url, {
+        name: nameOf(urls, n),
+        isAlone: () => all.every((each, other) => other === n || each.restsUntil > 0),
+        connect: n < configured.length ? undefined : added.connect,
+      }),
+      url,
+    ),
   );
   return all;
 }

@@ -117,6 +117,15 @@ export function createStatus(
   let head: BlockRef | undefined;
   let headSeenAt = 0;
   let publishedAt = 0;
+  /** Reasons that were logged since the chain was last live, without their numbers. */
+  const logged = new Set<string>();
+
+  const logDown = (reason: string): void => {
+    const kind = reason.replaceAll(/\d+/g, '#');
+    if (logged.has(kind)) return;
+    logged.add(kind);
+    log.warn('chain down', { chain, reason });
+  };
 
   const report = (): ChainReport => ({
     ...reportUnread(options, source),
@@ -139,12 +148,13 @@ export function createStatus(
 
   const setState = (next: ChainReport['state'], why: string): void => {
     if (next === state && why === message) return;
-    if (next === 'down') log.warn('chain down', { chain, reason: why });
+    if (next === 'down') logDown(why);
     else if (next === 'settling' && state !== next) {
       log.warn('block settling', { chain, reason: why });
     } else if (next === 'live' && state !== 'catching-up') {
       log.info('chain live', { chain, head: head?.number ?? null });
     }
+    if (next === 'live') logged.clear();
     state = next;
     message = why;
     publish();

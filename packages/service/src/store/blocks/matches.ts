@@ -128,7 +128,7 @@ function toDeliveries(
 ): NewDeliveries {
   const wanted = new Map(
     matches.map((match) => {
-      const id = newId();
+      const id = newId(now);
       return [
         id,
         {

@@ -137,6 +137,7 @@ export async function returnMatches(
     .where('block_day', '=', toBlockDay(block.timestamp))
     .where('state', '=', 'orphaned')
     .where(isLive)
+    .orderBy('id')
     .execute();
   if (orphaned.length === 0) return [];
   const streams = await readStreamsOf(trx, orphaned);
@@ -201,19 +202,34 @@ async function revive(
     .where('id', '=', match.id)
     .where('block_day', '=', match.block_day)
     .execute();
-  const rows = await trx
-    .updateTable('delivery')
-    .set({
-      state: firstState({ ...match, enriching: match.enrichment !== null }),
-      run_at: now,
-      updated_at: now,
-    })
+  const ofMatch = (id: string) =>
+    sql<SqlBool>`match_id = ${match.id} and block_day = ${match.block_day} and id = ${id}`;
+  const cancelled = await trx
+    .selectFrom('delivery')
+    .select(['id', 'ordered', 'claims'])
     .where('match_id', '=', match.id)
     .where('block_day', '=', match.block_day)
     .where('state', '=', 'cancelled')
-    .returning(deliveryColumns)
+    .orderBy('id')
     .execute();
-  return rows.map(toDeliverySummary);
+  const revived: DeliverySummary[] = [];
+  for (const { id, ordered, claims } of cancelled) {
+    const row = await trx
+      .updateTable('delivery')
+      .set({
+        // In a strict order, a delivery that was never sent follows the removal webhooks of the
+        // branch that replaced its block.
+        ...(ordered === 1 && claims === 0 && { id: newId(now) }),
+        state: firstState({ ...match, enriching: match.enrichment !== null }),
+        run_at: now,
+        updated_at: now,
+      })
+      .where(ofMatch(id))
+      .returning(deliveryColumns)
+      .executeTakeFirstOrThrow();
+    revived.push(toDeliverySummary(row));
+  }
+  return revived;
 }
 
 async function announceAgain(

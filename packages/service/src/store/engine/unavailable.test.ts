@@ -9,6 +9,7 @@ test.each([
   new Error('Connection terminated unexpectedly'),
   new Error('timeout exceeded when trying to connect'),
   withCode('could not extend file', '53100'),
+  withCode('ENOSPC: no space left on device, write', 'ENOSPC'),
   withCode('deadlock detected', '40P01'),
   withCode('terminating connection due to administrator command', '57P01'),
   withCode('cannot execute INSERT in a read-only transaction', '25006'),

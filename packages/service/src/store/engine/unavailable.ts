@@ -12,7 +12,7 @@ const SQL_STATES = /^(08|40|53|57P)/;
  * just promoted.
  */
 const READ_ONLY = '25006';
-const NETWORK = /^E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH)$/;
+const SYSTEM = /^E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH|NOSPC|DQUOT)$/;
 /**
  * Messages of errors without a code. SQLite's errors lose their code when they are passed between
  * threads, and some errors of `pg` have none.
@@ -31,7 +31,7 @@ export function isUnavailable(error: unknown): boolean {
     error instanceof RetryableError ||
     SQL_STATES.test(code) ||
     code === READ_ONLY ||
-    NETWORK.test(code) ||
+    SYSTEM.test(code) ||
     (code === '' && MESSAGES.test(error.message)) ||
     isUnavailable(error.cause)
   );

@@ -5,6 +5,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
+import { followClock } from '../engine/sqlite/sqliteClock.ts';
+import { continueAfter } from '../ids.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
 /** Milliseconds until a reader is deleted after its registration expires. */
@@ -62,11 +64,18 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
           .set({ holder, epoch: epoch + 1, until: now + forMs })
           .where('name', '=', name)
           .execute();
+        // The previous holder's clock may have been ahead, and later deliveries must sort later.
+        const newest = await trx
+          .selectFrom('delivery')
+          .select((of) => of.fn.max('id').as('id'))
+          .executeTakeFirst();
+        if (newest?.id != null) continueAfter(newest.id);
         return epoch + 1;
       });
     },
 
     async renewLeases(leases, forMs) {
+      if (engine.name === 'sqlite') await db.transaction().execute(followClock);
       const renewed = engine.rows(
         leases.map(({ name, epoch, report }) => ({
           ...{ name, epoch },

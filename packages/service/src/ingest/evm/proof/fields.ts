@@ -1,11 +1,7 @@
 /** Converts fields of a node's JSON to the bytes that are hashed. */
-import { previewJson } from '../../../base/preview.ts';
-import { type Json, hex, list, object } from '../../json.ts';
+import { type Json, hex, list, object, showValue } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import type { RlpItem } from './rlp.ts';
-
-/** Maximum number of characters of an unexpected value in an error message. */
-const SHOWN = 80;
 
 /**
  * Converts hex digits to bytes. Throws a SourceError for any other value, because Buffer would
@@ -16,7 +12,7 @@ export function toBytes(value: unknown): Buffer {
     const bytes = Buffer.from(value.slice(2), 'hex');
     if (bytes.length * 2 + 2 === value.length) return bytes;
   }
-  throw new SourceError('inconsistent', `${previewJson(value, SHOWN)} is not bytes in hex`);
+  throw new SourceError('inconsistent', `${showValue(value)} is not bytes in hex`);
 }
 
 /** Converts a quantity to its shortest bytes: no leading zeros, and none at all for 0. */

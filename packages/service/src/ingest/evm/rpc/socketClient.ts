@@ -1,5 +1,6 @@
 /** A JSON-RPC client over WebSocket, which also receives new headers that the node pushes. */
-import { Agent, WebSocket } from 'undici';
+import { Agent, WebSocket, buildConnector } from 'undici';
+import { describeError } from '../../../base/log.ts';
 import { SourceError } from '../../source.ts';
 import { parseAnswer, readResult } from '../../nodes/rpcError.ts';
 import {
@@ -21,7 +22,17 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */
 export function createSocketClient(url: string, name: string, connect?: Connect): RpcClient {
-  const dispatcher = connect && new Agent({ connect });
+  const connectDirectly = connect ?? buildConnector({});
+  /** Error of the last connection; undefined if it was opened. */
+  let failure: Error | undefined;
+  const dispatcher = new Agent({
+    // WebSocket errors omit the cause.
+    connect: (options, callback) =>
+      connectDirectly(options, (...result) => {
+        failure = result[0] ?? undefined;
+        callback(...result);
+      }),
+  });
   const waiting = new Map<number, Waiting>();
   const listeners = new Set<(header: unknown) => void>();
   let opening: Promise<WebSocket> | undefined;
@@ -48,7 +59,7 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
 
   const open = (): Promise<WebSocket> => {
     opening ??= new Promise((resolve, reject) => {
-      const socket = new WebSocket(url, dispatcher && { dispatcher });
+      const socket = new WebSocket(url, { dispatcher });
       const deadline = setTimeout(() => socket.close(), TIMEOUT_MS);
       socket.addEventListener('open', () => {
         clearTimeout(deadline);
@@ -77,7 +88,10 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
       });
       socket.addEventListener('close', () => {
         clearTimeout(deadline);
-        reject(new SourceError('unreachable', `${name}: the connection was refused or closed`));
+        const why = failure === undefined ? '' : `: ${describeError(failure)}`;
+        reject(
+          new SourceError('unreachable', `${name}: the connection was refused or closed${why}`),
+        );
         lose('the connection was closed');
       });
       // A socket error has no useful details here; `close` follows.
@@ -127,7 +141,7 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
       clearTimeout(reconnectTimer);
       const socket = await opening?.catch(() => undefined);
       socket?.close();
-      await dispatcher?.destroy();
+      await dispatcher.destroy();
     },
   };
 }

@@ -6,6 +6,7 @@ import { testActivity } from '../../suite/activity.suite.ts';
 import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from '../../suite/events.suite.ts';
 import { testCounts } from '../../suite/counts.suite.ts';
 import { testHistory } from '../../suite/history.suite.ts';
+import { testOrder } from '../../suite/order.suite.ts';
 import { testInvariants } from '../../suite/invariants.suite.ts';
 import { newMatch } from '../../blocks/newMatch.test-only.ts';
 import { createLog } from '../../../base/log.ts';
@@ -179,6 +180,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
     testInvariants(() => openSecond('invariants'));
     testCounts(() => openSecond('facets'));
     testActivity(() => openSecond('activity'));
+    testOrder(() => openSecond('in_order'));
   });
 
   test('survives a server crash: the next call after the restart succeeds', async () => {

@@ -7,7 +7,8 @@ import { migrate } from '../migrations.ts';
 import { withEffects } from '../../live/effects.ts';
 import { createPostgresFeed, recording } from './postgresFeed.ts';
 import { createPostgresSignals } from './postgresSignals.ts';
-import { toStartError } from './postgresStart.ts';
+import { refuseTransactionPooler } from './postgresPooler.ts';
+import { hostsOf, toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads, createWrites } from '../../statements.ts';
 
@@ -63,6 +64,7 @@ async function migrateAt(url: string): Promise<void> {
   const pool = createServers(url, { isPatient: true });
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
+    await refuseTransactionPooler(pool, hostsOf(url));
     await migrate(db);
   } finally {
     await db.destroy();

@@ -1,19 +1,28 @@
 /**
  * Explains to the operator why PostgreSQL could not be used at startup. Never reveals the password.
  */
+import { findCertificateFault } from '../../../base/certificateErrors.ts';
 import { describeError } from '../../../base/log.ts';
 import { CallerError } from '../../../base/errors.ts';
 import { parseServers } from './postgresServers.ts';
 import { isUnavailable } from '../unavailable.ts';
 
+/** Message of `pg` if the URL requires TLS and the server has none. */
+const NO_TLS = 'The server does not support SSL connections';
 const CONNECTION = /^E(CONN|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
+
+/** Returns the hosts of the servers in a database URL, without its login. */
+export const hostsOf = (url: string): string =>
+  parseServers(url)
+    .map((each) => new URL(each).host)
+    .join(', ');
 
 /** Returns a CallerError for common causes; returns any other error unchanged. */
 export function toStartError(error: unknown, url: string): unknown {
+  if (error instanceof CallerError) return error;
   const code = codeOf(error);
-  const servers = parseServers(url).map((each) => new URL(each));
-  const { username: user, pathname } = servers[0]!;
-  const hosts = servers.map(({ host }) => host).join(', ');
+  const { username: user, pathname } = new URL(parseServers(url)[0]!);
+  const hosts = hostsOf(url);
   const database = pathname.slice(1);
   const refuse = (message: string, fix: string): CallerError =>
     new CallerError('database_refused', message, { fix, cause: error });
@@ -33,6 +42,18 @@ export function toStartError(error: unknown, url: string): unknown {
     return refuse(
       `The PostgreSQL user is not allowed to create the tables of the ledger: ${describeError(error)}`,
       'make the user the owner of the database',
+    );
+  }
+  if (findCertificateFault(error) !== undefined) {
+    return refuse(
+      `PostgreSQL at ${hosts} has a certificate that is not accepted: ${describeError(error)}`,
+      'add sslrootcert=FILE to --database-url, with the certificate of its authority in PEM; or start the service with NODE_EXTRA_CA_CERTS=FILE',
+    );
+  }
+  if (error instanceof Error && error.message === NO_TLS) {
+    return refuse(
+      `PostgreSQL at ${hosts} does not support TLS`,
+      'enable ssl on the server, or remove sslmode from --database-url if the network is trusted',
     );
   }
   if (!CONNECTION.test(code) && !isUnavailable(error)) return error;

@@ -11,6 +11,7 @@ import { openSqliteStore } from './sqlite.ts';
 import { testEvents } from '../../suite/events.suite.ts';
 import { testCounts } from '../../suite/counts.suite.ts';
 import { testHistory } from '../../suite/history.suite.ts';
+import { testOrder } from '../../suite/order.suite.ts';
 import { testInvariants } from '../../suite/invariants.suite.ts';
 import { testSettling } from '../../suite/settling.suite.ts';
 import { testStore } from '../../suite/store.suite.ts';
@@ -43,6 +44,60 @@ describe('SQLite store', () => {
   testAccess(() => openSqliteStore(join(folder, 'access')));
   testEvents(() => openSqliteStore(join(folder, 'events')));
   testActivity(() => openSecond('activity'));
+  testOrder(() => openSecond('order'));
+
+  test('moves waits with a system clock that goes back, at the start and while it runs', async () => {
+    const path = join(folder, 'clock');
+    const HOUR_MS = 3_600_000;
+    /** Makes the ledger look as if it was written by a clock that was an hour ahead. */
+    const setAhead = (): void => {
+      const file = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
+      file.exec(`
+        update setting set value = value + ${HOUR_MS} where key = 'clock';
+        update delivery set run_at = run_at + ${HOUR_MS};
+        update stream set next_send_at = ${Date.now() + HOUR_MS},
+          back_off_until = ${Date.now() + HOUR_MS + 20_000}`);
+      file.close();
+    };
+    const readWaits = () => {
+      const file = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
+      const waits = file
+        .prepare('select run_at, next_send_at, back_off_until from delivery, stream')
+        .get() as Record<string, number>;
+      file.close();
+      return Object.fromEntries(
+        Object.entries(waits).map(([name, at]) => [
+          name,
+          Math.round((at - Date.now()) / 10_000) + 0,
+        ]),
+      );
+    };
+    const asWaited = { run_at: 0, next_send_at: 0, back_off_until: 2 };
+    const first = await openSqliteStore(path);
+    const { id } = await first.createStream(draft(['0xc']));
+    const epoch = await takeChain(first, '0xc');
+    const block = (number: number) => ({
+      ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}`, timestamp: number },
+    });
+    await first.startChain({ chain: '0xc', epoch, block: block(1), genesisHash: '0x0' });
+    const { revision } = await first.readRules(Number.MAX_SAFE_INTEGER);
+    await first.commitBlock({
+      ...{ chain: '0xc', epoch, block: block(2), ruleRevision: revision, confirmUpTo: 0 },
+      ...{ windowBlocks: 256, matches: [newMatch(id)] },
+    });
+    await first.close();
+    setAhead();
+    expect(readWaits()).toMatchObject({ run_at: 360 });
+    const second = await openSqliteStore(path);
+    expect(readWaits()).toEqual(asWaited);
+    setAhead();
+    await second.renewLeases([], 60_000);
+    expect(readWaits()).toEqual(asWaited);
+    // A clock that goes on, or back by less than a second, moves nothing.
+    await second.renewLeases([], 60_000);
+    expect(readWaits()).toEqual(asWaited);
+    await second.close();
+  });
 
   test('keeps its data when it is opened again', async () => {
     const path = join(folder, 'again');

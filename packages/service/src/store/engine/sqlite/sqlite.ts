@@ -11,6 +11,7 @@ import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
 import { sqliteEngine } from '../engine.ts';
 import { migrate } from '../migrations.ts';
+import { followClock } from './sqliteClock.ts';
 import { openSqlite } from './sqliteConnection.ts';
 import { explainDamage, markClosed, markOpen, refuseLostLog } from './sqliteDamage.ts';
 
@@ -49,6 +50,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     refuseLostLog(path);
     setup = openSqlite(path, false);
     await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
+    await setup.db.transaction().execute(followClock);
     // This process has locked the folder, so the previous holders of leases have ended.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
