@@ -173,12 +173,12 @@ function ChangedElsewhere({
   const fields = conflicts.map(({ label }) => label).join(', ');
   return (
     <div className="mb-2 border-l-2 border-warn pl-3">
-      <p role="status">
+      <output className="block">
         The stream was changed elsewhere.{' '}
         {conflicts.length === 0
           ? 'Your changes are kept.'
           : `You changed ${fields}, too: saving replaces the other change.`}
-      </p>
+      </output>
       <Changes label="Changed elsewhere" changes={changes} />
       <div className="mt-1 flex flex-wrap gap-2">
         {conflicts.length > 0 && <Button onClick={onTake}>Use the other change</Button>}
