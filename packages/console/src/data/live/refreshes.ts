@@ -32,7 +32,7 @@ export const REFRESHES: Readonly<Record<string, readonly [EventType, ...EventTyp
   'replay estimate': ['reset'],
   expiry: ['reset'],
   'last tried': ['reset'],
-  // Not announced; read anew whenever a page shows them.
+  // Not announced.
   about: ['reset'],
   alertUrls: ['reset'],
   audit: ['reset'],

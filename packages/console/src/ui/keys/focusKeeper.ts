@@ -56,7 +56,7 @@ export function useFocusKeeper(): void {
       }
       const [focused, ...ancestors] = path;
       if (focused === undefined || document.activeElement !== document.body) return;
-      // A click beside the element takes the focus away on purpose.
+      // A click next to the element takes the focus away on purpose.
       if (isShown(focused) && !isDisabled(focused)) return;
       const content = document.getElementById('content');
       for (const each of [...ancestors, ...(content === null ? [] : [content])]) {
