@@ -130,7 +130,7 @@ test.each([PHONE.viewport.width, 768, 1280])(
   'the close button of a delivery stays next to its ID at %i px',
   async (width) => {
     const page = await visitor.signedIn('/deliveries', { viewport: { width, height: 740 } });
-    for (const state of ['succeeded', 'failed', 'pending'] as const) {
+    for (const state of ['succeeded', 'failed', 'retrying'] as const) {
       const { result } = await day.sluice.listDeliveries({ state, limit: 1 });
       await page.goto(`${day.url}/console/deliveries?sel=${result[0]!.id}`);
       const panel = page.getByRole('region', { name: /^Delivery / });

@@ -188,7 +188,8 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   // the delivery may be in flight.
   const giveUp = async (each: string): Promise<string> => {
     const { state } = await sluice.getDelivery(each);
-    if (state === 'pending') await sluice.stopDelivery(each).catch(() => {});
+    if (state === 'pending' || state === 'retrying')
+      await sluice.stopDelivery(each).catch(() => {});
     return state;
   };
   for (const each of id) await expect.poll(() => giveUp(each), PATIENCE).toBe('failed');

@@ -188,12 +188,12 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   await world.mine(2);
   // The transfer has an unconfirmed and a confirmed delivery.
   await expect.poll(() => countOf('succeeded')).toBe(2);
-  // After a 4xx, the retry waits for a minute, so the deliveries stay pending. After a 5xx, it
+  // After a 4xx, the retry waits for a minute, so the deliveries stay `retrying`. After a 5xx, it
   // would wait for only 5 s.
   world.answerWith(400);
   await world.transfer();
   await world.mine(2);
-  await expect.poll(() => countOf('pending')).toBe(2);
+  await expect.poll(() => countOf('retrying')).toBe(2);
   world.answerWith(200);
 
   const page = await visitor.signedIn(`/streams/${id}`);
@@ -207,7 +207,10 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   if (await button.isVisible()) await page.keyboard.press('Enter');
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
   const made = await sluice.getReplay(new URL(page.url()).pathname.split('/').at(-1)!);
-  expect(made.filter).toEqual({ streamId: [id], state: ['failed', 'quarantined', 'pending'] });
+  expect(made.filter).toEqual({
+    streamId: [id],
+    state: ['failed', 'quarantined', 'pending', 'retrying'],
+  });
   expect(made.total).toBe(2);
   await expect.poll(() => countOf('succeeded')).toBe(4);
 

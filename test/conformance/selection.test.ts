@@ -721,7 +721,7 @@ async function settle(): Promise<void> {
     return chains.every(({ id, confirmedUpTo }) => (confirmedUpTo ?? 0) >= last(id));
   });
   await until('everything is sent', async () => {
-    const states = ['enriching', 'pending', 'leased'] as const;
+    const states = ['enriching', 'pending', 'retrying', 'leased'] as const;
     const pages = await Promise.all(
       states.map((state) => sluice.listDeliveries({ state, limit: 1 })),
     );

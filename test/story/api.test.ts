@@ -977,7 +977,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
       await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
         'query.state.0',
-        /^should be one of enriching, held, pending, leased, succeeded, failed, quarantined, cancelled$/,
+        /^should be one of enriching, held, pending, retrying, leased, succeeded, failed, quarantined, cancelled$/,
         'lost',
       ]);
       await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [

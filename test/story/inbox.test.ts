@@ -88,7 +88,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
       async () => {
         const { result } = await sluice.listDeliveries({ streamId: stream.id });
         const states = result.map(({ state, status }) => `${state} ${status}`).toSorted();
-        return states.join() === 'pending 503,succeeded 200' && result;
+        return states.join() === 'retrying 503,succeeded 200' && result;
       },
     );
 

@@ -214,7 +214,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
       return result[0];
     });
     expect(failing).toMatchObject({
-      state: 'pending',
+      state: 'retrying',
       status: null,
       error: 'token request failed: HTTP 503',
     });

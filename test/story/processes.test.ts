@@ -245,11 +245,11 @@ describe('processes with separate roles', () => {
 
     // A manual retry through any process probes the receiver at once.
     sink.respond(200, { path });
-    const waiting = (await readDeliveries(id)).find(({ state }) => state === 'pending')!;
+    const waiting = (await readDeliveries(id)).find(({ nextAttemptAt }) => nextAttemptAt !== null)!;
     await clientOf(one).history.replay({ id: waiting.id, streamId: id });
     await until('the receiver is no longer backed off', async () => (await readBackOff()) === null);
-    for (const { id: each, state } of await readDeliveries(id)) {
-      if (state === 'pending') await clientOf(one).history.replay({ id: each, streamId: id });
+    for (const { id: each, nextAttemptAt } of await readDeliveries(id)) {
+      if (nextAttemptAt !== null) await clientOf(one).history.replay({ id: each, streamId: id });
     }
     await delivered(id, blocks);
     // Deletes the stream, because another test uses its path.

@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 test('a waiting delivery is stopped by hand, listed as a dead letter, and replayed', async () => {
-  const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
+  const [waiting] = (await sluice.listDeliveries({ streamId, state: 'retrying' })).result;
   // The first wait of the standard schedule has begun, so all later waits remain.
   const { remainingWaitsMs } = await sluice.getDelivery(waiting!.id);
   expect(remainingWaitsMs).toEqual(

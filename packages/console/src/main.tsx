@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './data/queries/queryClient.ts';
 import { watchLoad } from './ui/keys/heldKeys.ts';
 import { createConsoleRouter } from './router.tsx';
-import { endSession, signInFromFragment } from './data/session.ts';
+import { endSession, knownSession, signInFromFragment } from './data/session.ts';
 
 // Runs first, so that the key leaves the address bar at once. Opening a link with a key in a tab
 // that already shows the console only fires popstate, so this listener must be added before the
@@ -23,7 +23,12 @@ const queryClient = createQueryClient(() => {
 });
 const router = createConsoleRouter();
 // Queues typed keys while the router loads a page, including the first page.
-watchLoad(() => router.state.status === 'pending' || router.state.resolvedLocation === undefined);
+watchLoad(
+  () =>
+    router.state.status === 'pending' ||
+    router.state.resolvedLocation === undefined ||
+    knownSession() === undefined,
+);
 
 const container = document.getElementById('root');
 if (container === null) throw new Error('index.html has no #root');

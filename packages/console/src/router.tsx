@@ -25,7 +25,7 @@ import {
   parseStreamsSearch,
   parseVerifySearch,
 } from './data/search.ts';
-import { isSignedIn } from './data/session.ts';
+import { isSignedIn, knownSession } from './data/session.ts';
 import { sluice } from './data/queries/service.ts';
 
 /**
@@ -62,8 +62,10 @@ const signIn = createRoute({
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
-  beforeLoad: async ({ location }) => {
-    if (await isSignedIn()) return;
+  // The frame and the code of the page load while the session is checked.
+  beforeLoad: ({ location }) => {
+    void isSignedIn();
+    if (knownSession() !== false) return;
     throw redirect({
       to: '/sign-in',
       search: backTo(location.pathname + location.searchStr),

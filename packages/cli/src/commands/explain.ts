@@ -16,6 +16,7 @@ import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 const EXPECTABLE = [
   'delivered',
+  'held',
   'waiting',
   'failed',
   'cancelled',
@@ -50,6 +51,7 @@ interface ExplainOptions extends ConnectionOptions {
 
 const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
   delivered: 'ok',
+  held: 'warn',
   waiting: 'warn',
   failed: 'bad',
   cancelled: 'faint',

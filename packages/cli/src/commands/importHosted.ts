@@ -157,27 +157,23 @@ interface HostedStream {
   family: NetworkType;
 }
 
+const UNREACHED: ReadonlySet<string> = new Set(['network_error', 'redirected', 'invalid_answer']);
+
 /** Names the flags of the hosted service, which differ from those of this service. */
 function toHostedError(error: SluiceError, { hostedUrl }: ImportOptions): unknown {
-  switch (error.code) {
-    case 'unauthorized':
-    case 'forbidden':
-      return new CommandError(
-        'not_signed_in',
-        `The hosted service rejected the API key: ${error.message}`,
-        'check --hosted-key (MORALIS_API_KEY)',
-      );
-    case 'network_error':
-    case 'redirected':
-    case 'invalid_answer':
-      return new CommandError(
-        'no_service',
-        `Cannot reach the hosted service at ${hostedUrl}: ${error.message}`,
-        'check --hosted-url, and the connection to it',
-      );
-    default:
-      return error;
+  if (error.code === 'unauthorized' || error.code === 'forbidden') {
+    return new CommandError(
+      'not_signed_in',
+      `The hosted service rejected the API key: ${error.message}`,
+      'check --hosted-key (MORALIS_API_KEY)',
+    );
   }
+  if (!UNREACHED.has(error.code)) return error;
+  return new CommandError(
+    'no_service',
+    `Cannot reach the hosted service at ${hostedUrl}: ${error.message}`,
+    'check --hosted-url, and the connection to it',
+  );
 }
 
 async function listHosted(hosted: Client): Promise<HostedStream[]> {

@@ -86,7 +86,7 @@ test('a stream shows the result of its own deliveries', () => {
     delivery({ blockNumber: 9, phase: 'unconfirmed', state: 'pending', attempts: 0 }),
     delivery({ blockNumber: 8, phase: 'confirmed' }),
     delivery({ blockNumber: 8, phase: 'unconfirmed' }),
-    delivery({ blockNumber: 7, state: 'pending', attempts: 3 }),
+    delivery({ blockNumber: 7, state: 'retrying', attempts: 3 }),
     delivery({ blockNumber: 7, phase: 'unconfirmed' }),
     delivery({ chainId: '0x2105', blockNumber: 9 }),
   ];

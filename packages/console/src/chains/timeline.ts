@@ -93,10 +93,9 @@ const rank: Record<TickFill, number> = {
   reorged: 0,
 };
 
-function fillOf({ state, phase, attempts }: DeliverySummary): TickFill {
+function fillOf({ state, phase }: DeliverySummary): TickFill {
   if (phase === 'removed') return 'reorged';
-  const isBad = state === 'failed' || state === 'quarantined';
-  if (isBad || (attempts > 0 && state === 'pending')) return 'failed';
+  if (state === 'failed' || state === 'quarantined' || state === 'retrying') return 'failed';
   if (state === 'cancelled') return 'empty';
   if (state === 'succeeded') return phase === 'confirmed' ? 'solid' : 'hollow';
   return 'waiting';

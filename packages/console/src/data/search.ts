@@ -2,7 +2,12 @@
  * Parses the URL search params of each page. Invalid values are dropped, so that a link with a
  * mistake still opens the page.
  */
-import { type DeliveryPhase, type DeliveryState, cutText } from '@sluice/kit/sluice';
+import {
+  DELIVERY_STATES,
+  type DeliveryPhase,
+  type DeliveryState,
+  cutText,
+} from '@sluice/kit/sluice';
 import type { ListFilter } from './live/liveCache.ts';
 import { recognise, toQuestion, UUID } from '../words/paste.ts';
 
@@ -72,17 +77,6 @@ export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearc
     sort: pick(input['sort'], valuesOf(STREAM_SORTS)),
   });
 }
-
-const DELIVERY_STATES: readonly DeliveryState[] = [
-  'enriching',
-  'held',
-  'pending',
-  'leased',
-  'succeeded',
-  'failed',
-  'quarantined',
-  'cancelled',
-];
 
 export const INSPECTOR_TABS = [
   'decoded',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   chainCondition,
   chainProblem,
-  deliveryCondition,
+  DELIVERY_CONDITIONS,
   isChainDown,
   newestTried,
   pausedWords,
@@ -37,7 +37,7 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
 });
 
 const failed = delivery({
-  state: 'pending',
+  state: 'retrying',
   attempts: 2,
   status: 500,
   error: 'the receiver answered 500',
@@ -57,7 +57,11 @@ const stream = (
   | 'failingSince'
   | 'backOff'
   | 'certificateEndsAt'
+  | 'allAddresses'
+  | 'amountOfAddresses'
 > => ({
+  allAddresses: false,
+  amountOfAddresses: 1,
   status: 'active',
   statusMessage: '',
   queue: 0,
@@ -79,30 +83,18 @@ test('a paused stream shows when and by which key it was paused', () => {
   expect(pausedWords({ status: 'active', paused }, 0)).toBeNull();
 });
 
-test('a delivery that is retried differs from one that waits for its first attempt', () => {
-  expect(deliveryCondition({ state: 'pending', attempts: 0 }).word).toBe('pending');
-  expect(deliveryCondition({ state: 'pending', attempts: 2 }).word).toBe('retrying');
-  expect(deliveryCondition({ state: 'leased', attempts: 0 }).word).toBe('sending');
-  expect(deliveryCondition({ state: 'succeeded', attempts: 1 }).word).toBe('delivered');
-});
-
-test('no two conditions of a delivery share both shape and tone', () => {
-  const looks = (
-    ['held', 'pending', 'leased', 'succeeded', 'failed', 'quarantined', 'cancelled'] as const
-  ).map((state) => {
-    const { shape, tone } = deliveryCondition({ state, attempts: 0 });
-    return `${shape} ${tone}`;
-  });
+test('no two conditions of a delivery share the word, or both shape and tone', () => {
+  const { enriching: _, ...conditions } = DELIVERY_CONDITIONS;
+  const looks = Object.values(conditions).map(({ shape, tone }) => `${shape} ${tone}`);
   expect(new Set(looks).size).toBe(looks.length);
+  const words = Object.values(DELIVERY_CONDITIONS).map(({ word }) => word);
+  expect(new Set(words).size).toBe(words.length);
 });
 
 test('a held delivery is released, and a settling chain is not down', () => {
-  expect(deliveryCondition({ state: 'held', attempts: 0 }).word).toBe('held');
-  expect(['held', 'pending', 'failed'].map((state) => sendVerb(state as DeliveryState))).toEqual([
-    'Release',
-    'Retry now',
-    'Replay',
-  ]);
+  expect(
+    ['held', 'pending', 'retrying', 'failed'].map((state) => sendVerb(state as DeliveryState)),
+  ).toEqual(['Release', 'Retry now', 'Retry now', 'Replay']);
   const settling = { state: 'settling', message: 'a check failed' } as WatchedChain;
   expect(chainCondition(settling).word).toBe('settling');
   expect(isChainDown(settling)).toBe(false);
@@ -113,6 +105,13 @@ test('an active stream is failing while its newest attempted delivery is', () =>
   expect(streamCondition(stream({}), undefined).word).toBe('active');
   expect(streamCondition(stream({}), delivery({})).word).toBe('active');
   expect(streamCondition(stream({}), failed).word).toBe('failing');
+  const empty = { allAddresses: false, amountOfAddresses: 0 };
+  expect(streamCondition(stream(empty), undefined)).toMatchObject({
+    word: 'no addresses',
+    tone: 'warn',
+  });
+  expect(streamCondition(stream({ ...empty, allAddresses: true }), undefined).tone).toBe('ok');
+  expect(streamCondition(stream({ ...empty, status: 'paused' }), undefined).word).toBe('paused');
   expect(streamCondition(stream({ status: 'error' }), delivery({})).word).toBe('failing');
   expect(streamCondition(stream({ status: 'paused' }), failed).word).toBe('paused');
   expect(streamCondition(stream({ statusMessage: 'no source' }), undefined).word).toBe('attention');

@@ -6,6 +6,7 @@ import type {
   About,
   ChainState,
   DeliveryPhase,
+  DeliveryState,
   DeliverySummary,
   ExplainOutcome,
   ExplainVerdict,
@@ -118,6 +119,7 @@ export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {
 
 export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
   delivered: condition('disc', 'delivered', 'ok'),
+  held: condition('bars', 'held', 'warn'),
   waiting: condition('dashed', 'waiting', 'warn'),
   failed: condition('triangle', 'failed', 'bad'),
   cancelled: condition('cross', 'canceled', 'faint'),
@@ -133,35 +135,25 @@ export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
   removed: condition('cross', 'removed', 'reorg'),
 };
 
-/** Names the action that sends a delivery now. */
-export const sendVerb = (state: DeliverySummary['state'] | undefined): string =>
-  state === 'pending' ? 'Retry now' : state === 'held' ? 'Release' : 'Replay';
+/** Returns whether a delivery waits for its first or another attempt. */
+export const isWaiting = ({ state }: { state: DeliveryState | undefined }): boolean =>
+  state === 'pending' || state === 'retrying';
 
-export function deliveryCondition({
-  state,
-  attempts,
-}: Pick<DeliverySummary, 'state' | 'attempts'>): Condition {
-  switch (state) {
-    case 'enriching':
-      return condition('dashed', 'enriching', 'muted');
-    case 'held':
-      return condition('bars', 'held', 'warn');
-    case 'pending':
-      return attempts === 0
-        ? condition('dashed', 'pending', 'muted')
-        : condition('dashed', 'retrying', 'warn');
-    case 'leased':
-      return condition('half', 'sending', 'info');
-    case 'succeeded':
-      return condition('disc', 'delivered', 'ok');
-    case 'failed':
-      return condition('triangle', 'failed', 'bad');
-    case 'quarantined':
-      return condition('exclamation', 'quarantined', 'bad');
-    case 'cancelled':
-      return condition('cross', 'canceled', 'faint');
-  }
-}
+/** Names the action that sends a delivery now. */
+export const sendVerb = (state: DeliveryState | undefined): string =>
+  isWaiting({ state }) ? 'Retry now' : state === 'held' ? 'Release' : 'Replay';
+
+export const DELIVERY_CONDITIONS: Readonly<Record<DeliveryState, Condition>> = {
+  enriching: condition('dashed', 'enriching', 'muted'),
+  held: condition('bars', 'held', 'warn'),
+  pending: condition('dashed', 'pending', 'muted'),
+  retrying: condition('dashed', 'retrying', 'warn'),
+  leased: condition('half', 'sending', 'info'),
+  succeeded: condition('disc', 'delivered', 'ok'),
+  failed: condition('triangle', 'failed', 'bad'),
+  quarantined: condition('exclamation', 'quarantined', 'bad'),
+  cancelled: condition('cross', 'canceled', 'faint'),
+};
 
 /** Returns, for each stream, its most recently updated delivery with at least one attempt. */
 export function newestTried(deliveries: readonly DeliverySummary[]): Map<string, DeliverySummary> {
@@ -203,6 +195,8 @@ export function streamCondition(
     | 'hourlyFailed'
     | 'backOff'
     | 'certificateEndsAt'
+    | 'allAddresses'
+    | 'amountOfAddresses'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -220,6 +214,7 @@ export function streamCondition(
         (latest === undefined && isStuck(stream))
       )
         return condition('triangle', 'failing', 'bad');
+      if (idleReasonOf(stream) !== null) return condition('ring', 'no addresses', 'warn');
       return stream.statusMessage === '' &&
         stream.backOff === null &&
         stream.certificateEndsAt === null

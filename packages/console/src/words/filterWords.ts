@@ -1,6 +1,6 @@
 /** Describes a filter of deliveries in words. */
 import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/sluice';
-import { deliveryCondition } from './condition.ts';
+import { DELIVERY_CONDITIONS } from './condition.ts';
 import { formatCount, formatDateTime, formatHash } from '../ui/text/format.ts';
 
 /** Functions that return the display name of an id, even if its object is unknown. */
@@ -25,9 +25,7 @@ const rangeOf = (from: string | undefined, to: string | undefined): string | und
  */
 export function describeFilter(filter: DeliveryFilter, names: Names): string {
   const { blockFrom, blockTo, createdFrom, createdTo, attemptsFrom, attemptsTo } = filter;
-  const states = listOf(filter.state).map(
-    (state) => deliveryCondition({ state, attempts: 0 }).word,
-  );
+  const states = listOf(filter.state).map((state) => DELIVERY_CONDITIONS[state].word);
   const time = (ms: number | undefined) => (ms === undefined ? ms : formatDateTime(ms));
   const count = (number: number | undefined) =>
     number === undefined ? number : formatCount(number);

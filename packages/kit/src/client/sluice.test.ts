@@ -439,7 +439,7 @@ describe('liveEvents', () => {
     await vi.advanceTimersByTimeAsync(10_500);
     expect(states.at(-1)).toMatchObject({
       state: 'waiting',
-      error: { message: 'No data received for 10 s' },
+      error: { message: 'No data received for 5 s' },
     });
     controller.abort();
     vi.useRealTimers();

@@ -129,8 +129,8 @@ export interface SluiceClient extends SluiceMethods {
   liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
 }
 
-/** The service sends data at least every 4 s, so a connection that is silent for 10 s is dead. */
-const SILENCE_MS = 10_000;
+/** The service sends data at least every 2 s, so a connection that is silent for 5 s is dead. */
+const SILENCE_MS = 5_000;
 const RECONNECT_MIN_MS = 1_000;
 const RECONNECT_MAX_MS = 10_000;
 

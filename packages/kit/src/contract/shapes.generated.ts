@@ -44,6 +44,7 @@ export type DeliveryState =
   | 'enriching'
   | 'held'
   | 'pending'
+  | 'retrying'
   | 'leased'
   | 'succeeded'
   | 'failed'
@@ -1685,6 +1686,7 @@ export interface ExplainedRecord {
 /** The result of Explain for one stream. */
 export type ExplainVerdict =
   | 'delivered'
+  | 'held'
   | 'waiting'
   | 'failed'
   | 'cancelled'

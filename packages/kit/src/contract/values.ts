@@ -28,13 +28,15 @@ export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-
 
 /**
  * States of a delivery, in lifecycle order. `enriching`: waits for data from the chain; `held`:
- * waits until another node confirms its unverified block, or until it is released; `quarantined`: set aside because it cannot be sent, for example because sending it crashed the
- * process repeatedly.
+ * waits until another node confirms its unverified block, or until it is released; `pending`: waits
+ * for its first attempt; `retrying`: waits for another attempt; `quarantined`: set aside because it
+ * cannot be sent, for example because sending it crashed the process repeatedly.
  */
 export const DELIVERY_STATES = [
   'enriching',
   'held',
   'pending',
+  'retrying',
   'leased',
   'succeeded',
   'failed',
@@ -43,7 +45,12 @@ export const DELIVERY_STATES = [
 ] as const;
 
 /** States of undelivered deliveries that a replay in the CLI or the console selects by default. */
-export const UNDELIVERED = ['failed', 'quarantined', 'pending'] as const satisfies DeliveryState[];
+export const UNDELIVERED = [
+  'failed',
+  'quarantined',
+  'pending',
+  'retrying',
+] as const satisfies DeliveryState[];
 
 export const REPLAY_STATES = ['running', 'done', 'cancelled'] as const;
 
@@ -117,6 +124,7 @@ export const EXPLAIN_OUTCOMES = ['passed', 'stopped', 'waiting', 'unknown'] as c
 /**
  * Results of Explain for one stream:
  * - `delivered`, `failed`, `cancelled`: the result of the deliveries of a match;
+ * - `held`: a delivery waits until another node confirms its block, or until it is released;
  * - `waiting`: a block, a confirmation or a delivery is pending;
  * - `not-matched`: the stream watches other chains, or excludes all records of the block;
  * - `not-evaluated`: the ledger has no match, for example because the stream was paused;
@@ -124,6 +132,7 @@ export const EXPLAIN_OUTCOMES = ['passed', 'stopped', 'waiting', 'unknown'] as c
  */
 export const EXPLAIN_VERDICTS = [
   'delivered',
+  'held',
   'waiting',
   'failed',
   'cancelled',

@@ -12,10 +12,10 @@ export interface Live {
 }
 
 /**
- * Interval of heartbeats. Clients consider a service dead after 10 s without data, and proxies
- * close idle connections.
+ * Interval of heartbeats. Clients consider a service dead after 5 s without data, and proxies close
+ * idle connections.
  */
-const HEARTBEAT_MS = 4_000;
+const HEARTBEAT_MS = 2_000;
 const RETRY = 'retry: 1000\n';
 
 /** Position of a batch of events, and the number of its events that a client has received. */

@@ -217,7 +217,7 @@ describe('delivering', () => {
       const { until, changes } = await start([20]);
       sink.respond({ status, headers: { 'retry-after': '120' } }, { path: `/busy${status}` });
       const stream = await queue(`/busy${status}`);
-      await until((change) => change.streamId === stream.id && change.state === 'pending');
+      await until((change) => change.streamId === stream.id && change.state === 'retrying');
       const wait = changes.at(-1)!.nextAttemptAt! - Date.now();
       expect(wait).toBeGreaterThan(110_000);
       expect(wait).toBeLessThanOrEqual(120_000);
@@ -238,14 +238,14 @@ describe('delivering', () => {
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
     expect(
       changes.filter((change) => change.streamId === stream.id).map((change) => change.state),
-    ).toEqual(['pending', 'succeeded']);
+    ).toEqual(['retrying', 'succeeded']);
   });
 
   test('sends to the current URL of a stream, not to the earlier one', async () => {
     const { until } = await start([200]);
     sink.respond(500, { path: '/old' });
     const stream = await queue('/old');
-    await until((change) => change.streamId === stream.id && change.state === 'pending');
+    await until((change) => change.streamId === stream.id && change.state === 'retrying');
     await store.updateStream(stream.id, { webhookUrl: `${sink.url}/new` });
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
     expect(sink.requests.at(-1)?.path).toBe('/new');
@@ -491,7 +491,7 @@ describe('delivering', () => {
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
     await until((change) => change.streamId === hung.id);
     expect(changes.at(-1)).toMatchObject({
-      state: 'pending',
+      state: 'retrying',
       error: 'no complete response within 3 s',
     });
   });
@@ -611,7 +611,7 @@ describe('delivering', () => {
     const { until } = await start([60_000]);
     sink.respond(410, { path: '/gone' });
     const stream = await queue('/gone');
-    await until((change) => change.streamId === stream.id && change.state === 'pending');
+    await until((change) => change.streamId === stream.id && change.state === 'retrying');
     await eventually(async () => (await store.readStream(stream.id))?.status === 'error');
     const failed = await store.readStream(stream.id);
     expect(failed?.statusMessage).toMatch(/410 Gone/);
@@ -620,7 +620,10 @@ describe('delivering', () => {
     await extend(stream);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(sink.requests.filter((request) => request.path === '/gone')).toHaveLength(1);
-    expect((await listAll(stream.id)).map((each) => each.state)).toEqual(['pending', 'pending']);
+    expect((await listAll(stream.id)).map((each) => each.state).toSorted()).toEqual([
+      'pending',
+      'retrying',
+    ]);
     // The user fixes the receiver and activates the stream.
     sink.respond(200, { path: '/gone' });
     await store.setStreamStatus(stream.id, 'active', 'Stream is active');
@@ -635,7 +638,7 @@ describe('delivering', () => {
     await until((change) => change.streamId === stream.id && change.attempts === 1);
     await eventually(async () => (await store.readStream(stream.id))?.status === 'error');
     expect((await store.readStream(stream.id))?.statusMessage).toMatch(/--https-only.*https:/);
-    expect(await listAll(stream.id)).toMatchObject([{ state: 'pending', error: INSECURE_URL }]);
+    expect(await listAll(stream.id)).toMatchObject([{ state: 'retrying', error: INSECURE_URL }]);
     expect(sink.requests).toEqual([]);
 
     await deliver!.stop(5_000);

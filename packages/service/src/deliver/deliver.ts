@@ -60,7 +60,12 @@ export interface DeliverOptions
 }
 
 /** States of deliveries that count as queued. */
-const QUEUED: ReadonlySet<DeliverySummary['state']> = new Set(['enriching', 'held', 'pending']);
+const QUEUED: ReadonlySet<DeliverySummary['state']> = new Set([
+  'enriching',
+  'held',
+  'pending',
+  'retrying',
+]);
 /**
  * Number of waiting outcomes at which they are written even while more attempts are being started.
  */

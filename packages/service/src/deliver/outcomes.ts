@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { Attempted } from './attempt.ts';
 import type { Lanes, Leases } from './claims.ts';
 import { INSECURE_URL } from './send/guard.ts';
+import { isWaiting } from '../store/rows.ts';
 
 export interface RetryOptions {
   /** Milliseconds to wait between attempts. */
@@ -108,7 +109,7 @@ export function createOutcomes({
     try {
       const changed = await store.completeDeliveries(batch);
       for (const outcome of batch) leases.drop(outcome);
-      for (const { streamId, state } of changed) if (state !== 'pending') lanes.count(streamId, -1);
+      for (const each of changed) if (!isWaiting(each)) lanes.count(each.streamId, -1);
       if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
       onAttempts(changed);
     } catch (error) {

@@ -2,13 +2,13 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type {
   DeliveryFilter,
-  DeliveryState,
   DeliverySummary,
   Job,
   OAuth2Credentials,
   Replay,
 } from '@sluice/kit/contract';
 import type { Tables } from './engine/tables.ts';
+import type { StoredState } from './deliveries/tables.ts';
 import type { AddressRecord } from './addresses/contract.ts';
 import { DEFAULT_APTOS_OPTIONS, DEFAULT_OPTIONS, type StreamRecord } from './streams/contract.ts';
 
@@ -112,6 +112,10 @@ export const deliveryColumns = [
   'updated_at',
 ] as const;
 
+/** Returns whether a delivery waits for an attempt. */
+export const isWaiting = ({ state }: Pick<DeliverySummary, 'state'>): boolean =>
+  state === 'pending' || state === 'retrying';
+
 export type DeliveryRow = Pick<Tables['delivery'], (typeof deliveryColumns)[number]>;
 
 export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
@@ -123,7 +127,7 @@ export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
     chainId: row.chain,
     blockNumber: row.block_number,
     phase: row.phase,
-    state: row.state,
+    state: row.state === 'pending' && row.attempts > 0 ? 'retrying' : row.state,
     records: row.records,
     about: row.about,
     attempts: row.attempts,
@@ -180,9 +184,9 @@ export const maker = sql<string | null>`(
  */
 export function toReplay(
   row: Selectable<Tables['replay']> & { maker: string | null },
-  counts: readonly { state: DeliveryState; n: number }[] = [],
+  counts: readonly { state: StoredState; n: number }[] = [],
 ): Replay {
-  const count = (...states: DeliveryState[]): number =>
+  const count = (...states: StoredState[]): number =>
     counts.filter(({ state }) => states.includes(state)).reduce((sum, { n }) => sum + n, 0);
   return {
     id: row.id,

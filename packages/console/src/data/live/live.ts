@@ -9,6 +9,8 @@ import { streamsQuery, jobsQuery } from '../queries/streams.ts';
 import { chainsQuery } from '../queries/chains.ts';
 import { showReplay } from '../queries/replays.ts';
 import type { DeliveryLists } from '../queries/deliveries.ts';
+import { retryFailed } from '../outages.ts';
+import { isOutdated } from './refreshes.ts';
 import { recordChange } from './recentChanges.ts';
 import { isOpen } from '../replayStatus.ts';
 import {
@@ -101,6 +103,7 @@ export async function followLive(
     if (!resumable) readAnew(queryClient);
     // After a reconnect, the service sends the missed events, but not the current block age.
     else void queryClient.invalidateQueries({ queryKey: queryKeys.chains, exact: true });
+    void retryFailed(queryClient);
   };
 
   signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
@@ -174,7 +177,33 @@ function readAnew(queryClient: QueryClient): void {
   void queryClient.invalidateQueries();
 }
 
-function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): void {
+/** Interval between two reloads of the queries of a stream, which many events can change. */
+const STREAM_INTERVAL_MS = 1_000;
+let streamsTimer: ReturnType<typeof setTimeout> | undefined;
+let streamEvents: LiveEvent[] = [];
+
+/** Reloads the queries of single streams that these events may have changed. */
+function refreshStreams(queryClient: QueryClient, events: readonly LiveEvent[]): void {
+  const isShown = (event: LiveEvent): boolean =>
+    queryClient
+      .getQueryCache()
+      .getAll()
+      .some(({ queryKey }) => isOutdated(queryKey, [event]));
+  streamEvents.push(...events.filter(isShown));
+  if (streamEvents.length === 0) return;
+  streamsTimer ??= setTimeout(() => {
+    streamsTimer = undefined;
+    const due = streamEvents;
+    streamEvents = [];
+    void queryClient.invalidateQueries(
+      { predicate: ({ queryKey }) => isOutdated(queryKey, due) },
+      // A long list of addresses is reloaded completely, however often the stream changes.
+      { cancelRefetch: false },
+    );
+  }, STREAM_INTERVAL_MS);
+}
+
+export function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): void {
   if (events.some(({ type }) => type === 'reset')) {
     readAnew(queryClient);
     return;
@@ -197,11 +226,10 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
   if (events.some(({ type }) => type === 'inbox')) {
     void queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
   }
+  refreshStreams(queryClient, events);
   for (const event of events) {
-    if (event.type === 'stream') {
-      refreshSummaries(queryClient, 0);
-      void queryClient.invalidateQueries({ queryKey: queryKeys.stream(event.streamId) });
-    } else if (event.type === 'replay') {
+    if (event.type === 'stream') refreshSummaries(queryClient, 0);
+    else if (event.type === 'replay') {
       showReplay(queryClient, event.replay);
       refreshReplays(queryClient);
     } else if (event.type === 'job') {

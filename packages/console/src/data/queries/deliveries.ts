@@ -102,7 +102,7 @@ export const lastTriedQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['last tried', streamId],
     queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
-      const query = { streamId, state: 'pending', attemptsFrom: 1, limit: 1 } as const;
+      const query = { streamId, state: 'retrying', limit: 1 } as const;
       return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
     },
     refetchInterval: SUMMARY_REFRESH_MS,

@@ -8,6 +8,7 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/form/field.tsx';
 import { UrlForm } from '../../words/urlForm.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /** Adds a node. If the service does not allow this, shows the command-line flag that adds it. */
 export function AddNode({
@@ -65,6 +66,7 @@ export function AddNode({
           test={(node) => sluice.testNode(node)}
           add={async (node) => {
             await sluice.addNode(node);
+            showToast({ text: 'Node added' });
             await queryClient.invalidateQueries({ queryKey: queryKeys.chains });
             onClose();
           }}

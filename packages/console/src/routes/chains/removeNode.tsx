@@ -3,6 +3,7 @@ import { queryKeys, sluice } from '../../data/queries/service.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /** A node that was added while the service ran. */
 export interface AddedNode {
@@ -27,6 +28,7 @@ export function RemoveNode({
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.chains });
       onClose();
+      showToast({ text: 'Node removed' });
     },
   });
   return (

@@ -5,6 +5,7 @@ import { formatCount } from '../../ui/text/format.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { TextField } from '../../ui/form/field.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /** Resumes a halted chain after a confirmation, because resuming can leave a gap. */
 export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () => void }) {
@@ -16,6 +17,7 @@ export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () 
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.chains });
       onDone();
+      showToast({ text: 'Chain resumed' });
     },
   });
   return (

@@ -18,6 +18,7 @@ import { sendVerb } from '../../words/condition.ts';
 const SENDABLE: readonly DeliverySummary['state'][] = [
   'held',
   'pending',
+  'retrying',
   'succeeded',
   'failed',
   'quarantined',
@@ -72,8 +73,7 @@ export function useDeliveryActions({
     actions: [
       maySend && { label: again, keycap: 'r', run: send },
       delivery?.state === 'held' && { label: 'Stop', run: () => stop.mutate() },
-      delivery?.state === 'pending' &&
-        delivery.attempts > 0 && { label: 'Stop retrying', run: () => stop.mutate() },
+      delivery?.state === 'retrying' && { label: 'Stop retrying', run: () => stop.mutate() },
       ...copyActions(copies),
     ],
   }));

@@ -6,7 +6,7 @@ import { HelpCircle, RotateCw } from 'lucide-react';
 import { deliveryBodyQuery, deliveryQuery } from '../../data/queries/delivery.ts';
 import { useBody } from '../../body/body.ts';
 import type { SentBody } from '../../body/bodyWorker.ts';
-import { deliveryCondition } from '../../words/condition.ts';
+import { DELIVERY_CONDITIONS } from '../../words/condition.ts';
 import { formatId } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { INSPECTOR_TABS, type InspectorTab } from '../../data/search.ts';
@@ -151,7 +151,7 @@ function Header({
     <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
       <div className="flex min-w-0 flex-1 items-center gap-2">
         {trail}
-        {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
+        {delivery !== undefined && <Status condition={DELIVERY_CONDITIONS[delivery.state]} />}
         <h2 className="data min-w-16 truncate font-medium" title={id}>
           {formatId(id)}
         </h2>

@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { Status } from '../../ui/status.tsx';
 import { formatClock, formatCount } from '../../ui/text/format.ts';
 import { Hash } from '../../ui/text/hash.tsx';
-import { deliveryCondition, VERDICT_CONDITIONS } from '../../words/condition.ts';
+import { DELIVERY_CONDITIONS, VERDICT_CONDITIONS } from '../../words/condition.ts';
 import { formatMessage } from '../../words/messages.ts';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
 import { Reasons } from './reasons.tsx';
@@ -176,7 +176,7 @@ function Deliveries({ deliveries }: { deliveries: readonly DeliverySummary[] }) 
       <ul>
         {deliveries.map((delivery) => (
           <li key={delivery.id} className="flex flex-wrap items-center gap-x-4">
-            <Status condition={deliveryCondition(delivery)} />
+            <Status condition={DELIVERY_CONDITIONS[delivery.state]} />
             <Link
               to="/deliveries/$deliveryId"
               params={{ deliveryId: delivery.id }}

@@ -11,9 +11,11 @@ import { useCommandKey, useShortcuts } from '../../ui/keys/keyboard.ts';
 import { followLive, useLiveStatus } from '../../data/live/live.ts';
 import { PAGES, pageOf } from './pages.ts';
 import { useTabState } from './pageState.ts';
-import { endSession, signOut } from '../../data/session.ts';
+import { endSession, signOut, useSession } from '../../data/session.ts';
+import { useRecovery } from '../../data/outages.ts';
+import { useFocusKeeper } from '../../ui/keys/focusKeeper.ts';
 import { usePageName } from '../../ui/pageTitle.ts';
-import { Toasts } from '../../ui/toasts.tsx';
+import { Toasts } from '../../ui/toastList.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -28,7 +30,10 @@ const ShortcutList = lazy(async () => ({
 /** Delay before prefetching code that is not part of the first load. */
 const PREFETCH_MS = 1_000;
 
-/** Shows the rail and the top bar around every page except sign-in, and follows live events. */
+/**
+ * Shows the rail and the top bar around every page except sign-in. The page itself appears once the
+ * session has been checked.
+ */
 export function Frame() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -39,23 +44,29 @@ export function Frame() {
   const { state: liveState } = useLiveStatus();
   const isStale = liveState === 'reconnecting' || liveState === 'closed';
 
+  const isSignedIn = useSession();
   useEffect(() => {
-    const leaving = new AbortController();
-    void followLive(queryClient, leaving.signal, (error) => {
-      if (!isSluiceError(error, 'unauthorized')) return;
-      endSession();
-      void router.invalidate();
-    });
-    return () => leaving.abort();
-  }, [queryClient, router]);
+    // Runs the guard of the frame again, which redirects to the sign-in page.
+    if (isSignedIn === false) void router.invalidate();
+  }, [isSignedIn, router]);
 
   useEffect(() => {
+    if (isSignedIn !== true) return undefined;
+    const leaving = new AbortController();
+    void followLive(queryClient, leaving.signal, (error) => {
+      if (isSluiceError(error, 'unauthorized')) endSession();
+    });
+    return () => leaving.abort();
+  }, [queryClient, isSignedIn]);
+
+  useEffect(() => {
+    if (isSignedIn !== true) return undefined;
     const timer = setTimeout(() => {
       loadPaletteCommands().catch(() => {});
       loadClient().catch(() => {});
     }, PREFETCH_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [isSignedIn]);
 
   const leave = useMutation({
     mutationFn: signOut,
@@ -65,6 +76,7 @@ export function Frame() {
     },
   });
 
+  useFocusKeeper();
   useCommandKey('k', () => setOpen('palette'));
   useShortcuts({
     '?': () => setOpen('shortcuts'),
@@ -84,10 +96,11 @@ export function Frame() {
       >
         Skip to content
       </a>
-      <TabState title={page.title} />
+      {isSignedIn === true && <TabState title={page.title} />}
       <Rail />
       <TopBar
         title={page.title}
+        isSignedIn={isSignedIn === true}
         onSearch={() => setOpen('palette')}
         onShortcuts={() => setOpen('shortcuts')}
         onSignOut={() => leave.mutate()}
@@ -101,10 +114,10 @@ export function Frame() {
         {leave.isError && (
           <ErrorPanel what="Couldn't sign out" error={leave.error} onRetry={() => leave.mutate()} />
         )}
-        <Outlet />
+        {isSignedIn === true ? <Outlet /> : <Loading className="p-4" />}
       </main>
       <Toasts />
-      {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
+      {open === 'palette' && isSignedIn === true && <Palette onClose={() => setOpen(null)} />}
       {open === 'shortcuts' && (
         <Dialog title="Keyboard shortcuts" onClose={() => setOpen(null)} wide>
           <Suspense fallback={<Loading />}>
@@ -133,5 +146,6 @@ function TabState({ title }: { title: string }) {
   const page = name === '' ? title : `${name} · ${title}`;
   useTabState({ page, failing, down: down.join(', '), offline, environment });
   useOverdueChains(state === 'live');
+  useRecovery(state === 'live');
   return null;
 }

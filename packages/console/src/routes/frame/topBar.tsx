@@ -16,8 +16,8 @@ const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
  * Shows the environment of the service, because consoles look alike, and its host unless the host
  * is local. Reserves the space until the environment is known.
  */
-function EnvironmentChip() {
-  const { data: environment } = useQuery(environmentQuery);
+function EnvironmentChip({ isSignedIn }: { isSignedIn: boolean }) {
+  const { data: environment } = useQuery({ ...environmentQuery, enabled: isSignedIn });
   return (
     <span
       className="flex min-w-16 shrink-0 items-center gap-2"
@@ -42,11 +42,14 @@ function EnvironmentChip() {
 
 export function TopBar({
   title,
+  isSignedIn,
   onSearch,
   onShortcuts,
   onSignOut,
 }: {
   title: string;
+  /** Whether the session has been checked, so that data can be loaded. */
+  isSignedIn: boolean;
   onSearch: () => void;
   onShortcuts: () => void;
   onSignOut: () => void;
@@ -54,7 +57,7 @@ export function TopBar({
   return (
     <header className="row-start-1 flex items-center gap-2 border-b border-line pr-2 pl-4 md:col-start-2 md:gap-3">
       <h1 className="truncate text-14 font-semibold">{title}</h1>
-      <EnvironmentChip />
+      <EnvironmentChip isSignedIn={isSignedIn} />
       <button
         type="button"
         aria-keyshortcuts="Control+K Meta+K"

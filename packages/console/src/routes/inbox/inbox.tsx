@@ -13,6 +13,7 @@ import { useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CallForm } from '../../words/callForm.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { copyText } from '../../ui/text/copyText.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -20,6 +21,7 @@ import { Segments } from '../../ui/form/segments.tsx';
 import { ResponseForm } from './responseForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
+import { showToast } from '../../ui/toasts.ts';
 
 /** Shows an inbox, a receiver inside the service: its requests and its response. */
 export function InboxPage() {
@@ -127,6 +129,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
     mutationFn: () => sluice.clearInbox(inbox.name),
     onSuccess: async () => {
       setClearing(false);
+      showToast({ text: 'Inbox cleared' });
       await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
     },
   });
@@ -138,7 +141,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
           of: inbox.url,
           actions: [
             { label: 'Set response', run: () => setAnswerOpen(true) },
-            { label: 'Copy URL', run: () => void navigator.clipboard.writeText(inbox.url) },
+            { label: 'Copy URL', run: () => void copyText(inbox.url, 'URL') },
             inbox.stored > 0 && { label: 'Clear…', run: () => setClearing(true) },
           ],
         },

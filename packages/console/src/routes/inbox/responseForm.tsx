@@ -6,6 +6,7 @@ import { describeResponse } from './inboxResponse.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { TextField } from '../../ui/form/field.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 const NUMBERS = [
   { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },
@@ -46,6 +47,7 @@ export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => vo
     mutationFn: (answer: InboxResponse) => sluice.setInbox(inbox.name, answer),
     onSuccess: async () => {
       onDone();
+      showToast({ text: 'Response saved' });
       await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
     },
   });

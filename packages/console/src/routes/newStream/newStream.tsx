@@ -10,6 +10,8 @@ import { queryKeys } from '../../data/queries/service.ts';
 import { createSnippets } from './createSnippets.ts';
 import { draftProblems } from '../streamForm/draft/problems.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
+import { readEdits, toEdits, toStored, withEdits } from '../streamForm/draft/edits.ts';
+import { readDraft, storeDraft } from '../../ui/form/storedDrafts.ts';
 import { useCommandKey } from '../../ui/keys/keyboard.ts';
 import { AddressesFailed, createStream, draftOfLink } from './createStream.ts';
 import { refusalsOf } from '../streamForm/draft/refusals.ts';
@@ -65,19 +67,31 @@ export function NewStreamPage() {
     <NewStreamForm
       first={{ ...first, chains: firstChains(chains.data, first.family) }}
       recipe={recipeOf(recipe)}
+      stored={`new stream ${JSON.stringify({ recipe, ...link })}`}
     />
   );
 }
 
-/** Holds the draft, and applies each selected recipe to it with `withRecipe`. */
+/**
+ * Holds the draft, stores it in the browser until it is created or discarded, and applies each
+ * selected recipe to it with `withRecipe`.
+ *
+ * @param name name of the stored draft, one for each link to the page.
+ */
 function useRecipe(
+  name: string,
   first: StreamDraft,
   recipe: Recipe | undefined,
   chains: readonly WatchedChain[],
 ) {
+  const [origin] = useState(first);
   const [begun, setBegun] = useState(first);
-  const [typed, setTyped] = useState(begun);
-  const [applied, setApplied] = useState<Recipe>();
+  const [stored] = useState(() => readEdits(readDraft(name), first));
+  const [typed, setTyped] = useState(() =>
+    stored === undefined ? first : withEdits(first, stored),
+  );
+  // A restored draft already contains the recipe.
+  const [applied, setApplied] = useState(stored === undefined ? undefined : recipe);
   if (recipe !== applied) {
     setApplied(recipe);
     if (recipe !== undefined) {
@@ -88,7 +102,12 @@ function useRecipe(
     }
   }
   // A draft that only a link or a recipe filled in has no changes to lose.
-  return { typed, setTyped, isChanged: typed !== begun };
+  const isChanged = typed !== begun;
+  useEffect(
+    () => storeDraft(name, isChanged ? toStored(toEdits(origin, typed, undefined)) : undefined),
+    [name, origin, typed, isChanged],
+  );
+  return { typed, setTyped, isChanged };
 }
 
 const chainsOf = (draft: StreamDraft, chains: readonly WatchedChain[]): string[] =>
@@ -132,13 +151,22 @@ function useName(
   };
 }
 
-function NewStreamForm({ first, recipe }: { first: StreamDraft; recipe: Recipe | undefined }) {
+function NewStreamForm({
+  first,
+  recipe,
+  stored,
+}: {
+  first: StreamDraft;
+  recipe: Recipe | undefined;
+  /** Name of the stored draft. */
+  stored: string;
+}) {
   const [attempts, setAttempts] = useState(0);
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const { data: chains = [] } = useQuery(chainsQuery);
-  const { typed, setTyped, isChanged } = useRecipe(first, recipe, chains);
+  const { typed, setTyped, isChanged } = useRecipe(stored, first, recipe, chains);
   useEffect(() => focusNext(form.current, recipe?.toFill ?? ['addresses']), [recipe]);
   useEffect(() => {
     if (attempts > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
@@ -153,12 +181,14 @@ function NewStreamForm({ first, recipe }: { first: StreamDraft; recipe: Recipe |
   const problems = draftProblems(draft, addresses.length);
   const ready = Object.keys(problems).length === 0 && (draft.allAddresses || rejects.length === 0);
 
-  const kept = useKeepDraft(isChanged);
+  const discard = (): void => storeDraft(stored, undefined);
+  const kept = useKeepDraft(isChanged, discard);
   const create = useMutation({
     mutationFn: async (_sent: StreamDraft) => createStream(await payments.settle()),
     onSuccess: async (id) => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
       kept.letGo();
+      discard();
       await navigate({ to: '/streams/$streamId', params: { streamId: id } });
     },
   });

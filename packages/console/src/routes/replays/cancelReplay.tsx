@@ -5,6 +5,7 @@ import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { standingOf } from '../../data/replayStatus.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /** Cancels a replay after a confirmation, because a canceled replay cannot be resumed. */
 export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () => void }) {
@@ -15,6 +16,7 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
     onSuccess: (cancelled) => {
       mutation.onSuccess(cancelled);
       onClose();
+      showToast({ text: 'Replay canceled' });
     },
   });
   const { left } = standingOf(replay);

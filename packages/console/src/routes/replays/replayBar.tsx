@@ -12,7 +12,7 @@ export function ReplayBar({ replay, className }: { replay: Replay; className: st
   const parts = [
     { name: 'delivered', count: succeeded, color: 'var(--color-muted)' },
     { name: 'failed', count: failed, color: 'var(--color-bad)' },
-    { name: 'pending', count: waiting, color: 'var(--color-info)' },
+    { name: 'waiting', count: waiting, color: 'var(--color-info)' },
     { name: 'replayed again or deleted', count: elsewhere, color: 'var(--color-line-strong)' },
     { name: 'left', count: left, color: 'var(--color-line)' },
   ].filter(({ count }) => count > 0);

@@ -15,6 +15,7 @@ import { parseReplaySearch, type ReplaySearch } from '../../data/search.ts';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { copyText } from '../../ui/text/copyText.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -109,7 +110,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
             state === 'running' && { label: 'Cancel…', run: () => setOpen('cancel') },
             {
               label: 'Copy command',
-              run: () => void navigator.clipboard.writeText(command),
+              run: () => void copyText(command, 'Command'),
             },
           ],
         },
@@ -172,14 +173,14 @@ const COUNTS = [
   { state: undefined, label: 'replayed' },
   { state: 'succeeded', label: 'delivered' },
   { state: 'failed', label: 'failed' },
-  { state: 'pending', label: 'pending' },
+  { state: 'retrying', label: 'waiting' },
 ] as const;
 
 /** Shows the counts of a replay. The counts of replayed deliveries link to these deliveries. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);
-  const counts = { replayed, delivered: succeeded, failed, pending: waiting };
+  const counts = { replayed, delivered: succeeded, failed, waiting };
   return (
     <nav aria-label="Replayed deliveries" className="flex flex-wrap items-center gap-x-2 px-2 py-1">
       {COUNTS.map(({ state, label }) => (

@@ -8,6 +8,7 @@ import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { UrlForm } from '../../words/urlForm.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /**
  * Lists the alert URLs and, if the service allows changes, lets the user add URLs and remove added
@@ -57,6 +58,7 @@ function Row({ url: { id, host, source }, canRemove }: { url: AlertUrl; canRemov
     mutationFn: () => sluice.removeAlertUrl(id),
     onSuccess: async () => {
       setAsking(false);
+      showToast({ text: 'Alert URL removed' });
       await queryClient.invalidateQueries({ queryKey: queryKeys.alertUrls });
     },
   });
@@ -106,6 +108,7 @@ function AddAlertUrl({ onClose }: { onClose: () => void }) {
         test={(sent) => sluice.testAlertUrl(sent)}
         add={async (sent) => {
           await sluice.addAlertUrl(sent);
+          showToast({ text: 'Alert URL added' });
           await queryClient.invalidateQueries({ queryKey: queryKeys.alertUrls });
           onClose();
         }}

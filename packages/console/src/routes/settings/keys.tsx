@@ -14,6 +14,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Check, Select, TextArea, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 const SCOPES: Record<Scope, string> = {
   'streams:read': 'read streams and chains, start dry runs',
@@ -70,6 +71,7 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
     mutationFn: () => sluice.revokeApiKey(id),
     onSuccess: async () => {
       setConfirming(false);
+      showToast({ text: 'Key revoked' });
       await queryClient.invalidateQueries({ queryKey: queryKeys.keys });
     },
   });

@@ -10,6 +10,7 @@ import { DateTime } from '../../ui/text/time.tsx';
 import { CallForm } from '../../words/callForm.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { DEFAULT_OVERLAP_SECONDS, OverlapField } from '../../ui/form/overlapField.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /** Lists the public keys that verify webhooks; creates and removes key pairs. */
 export function PublicKeys() {
@@ -54,6 +55,7 @@ function Row({ publicKey: { id, publicKey, endsAt } }: { publicKey: PublicKey })
     mutationFn: () => sluice.removePublicKey(id),
     onSuccess: async () => {
       setAsking(false);
+      showToast({ text: 'Key pair removed' });
       await queryClient.invalidateQueries({ queryKey: queryKeys.publicKeys });
     },
   });
@@ -101,6 +103,7 @@ function CreateKeyPair({ hasOlder, onClose }: { hasOlder: boolean; onClose: () =
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.publicKeys });
       onClose();
+      showToast({ text: 'Key pair created' });
     },
   });
   return (

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { streamStatusMutation } from '../../data/queries/streams.ts';
 import { nameOfStream } from '../../words/names.ts';
-import { showToast } from '../../ui/toasts.tsx';
+import { showToast } from '../../ui/toasts.ts';
 
 /** Pauses or resumes a stream, and shows a toast that can undo the change. */
 export function useStatusToggle(stream: StreamSummary) {

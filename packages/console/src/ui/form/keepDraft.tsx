@@ -4,11 +4,15 @@ import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
 
 /**
- * Requests confirmation before a navigation or a reload discards changes to a form.
+ * Requests confirmation before a navigation or a reload leaves a form with unsaved changes.
  *
+ * @param onDiscard called when the user discards the changes.
  * @returns the dialog, and a function that disables the confirmation, for example after a save.
  */
-export function useKeepDraft(isChanged: boolean): { dialog: React.ReactNode; letGo: () => void } {
+export function useKeepDraft(
+  isChanged: boolean,
+  onDiscard: () => void,
+): { dialog: React.ReactNode; letGo: () => void } {
   const isFree = useRef(false);
   const blocker = useBlocker({
     // Never blocks the redirect to sign-in after the session has ended.
@@ -23,7 +27,13 @@ export function useKeepDraft(isChanged: boolean): { dialog: React.ReactNode; let
         <Button variant="primary" onClick={blocker.reset}>
           Keep editing
         </Button>
-        <Button data-destructive onClick={blocker.proceed}>
+        <Button
+          data-destructive
+          onClick={() => {
+            onDiscard();
+            blocker.proceed();
+          }}
+        >
           Discard
         </Button>
       </div>

@@ -10,7 +10,8 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
-import type { DeliveryPhase, DeliveryState, DeliverySummary } from '@sluice/kit/contract';
+import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
+import type { StoredState } from '../deliveries/tables.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
 import { toLedgerText } from '../engine/ledgerText.ts';
@@ -54,7 +55,7 @@ export function firstState({
   set_aside,
   enriching,
   held,
-}: Pick<DeliveredMatch, 'set_aside' | 'enriching' | 'held'>): DeliveryState {
+}: Pick<DeliveredMatch, 'set_aside' | 'enriching' | 'held'>): StoredState {
   if (set_aside !== null) return 'quarantined';
   if (enriching) return 'enriching';
   return held === 1 ? 'held' : 'pending';

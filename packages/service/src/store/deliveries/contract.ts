@@ -17,8 +17,8 @@
  *     cancelled ──its block returned──▶ enriching | pending
  *
  * A delivery starts as `enriching`, `held` or `pending`, or as `quarantined` if its match cannot be
- * sent. A match is held if its block is unverified, fewer than two witnesses returned it, and its
- * stream holds such blocks.
+ * sent. Outside the ledger, a `pending` delivery with attempts is `retrying`. A match is held if its
+ * block is unverified, fewer than two witnesses returned it, and its stream holds such blocks.
  */
 import type {
   AttemptParts,
@@ -266,7 +266,7 @@ export interface HistoryWrites {
     streamId: string,
     id: string,
   ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
-  /** Stops a pending or held delivery and marks it as failed. Returns undefined if it is neither. */
+  /** Stops a pending, retrying or held delivery and marks it as failed. Returns undefined if it is neither. */
   stopDelivery(id: string): Promise<DeliverySummary | undefined>;
   /**
    * Releases a held delivery, together with all deliveries of its stream in its block, also those

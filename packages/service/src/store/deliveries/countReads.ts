@@ -39,7 +39,7 @@ const COUNTED_FIELDS = Object.keys(FIELDS) as CountedField[];
 
 /** SQL expressions for the value of each counted field in a group. */
 const VALUES: Readonly<Record<CountedField, RawBuilder<string | null>>> = {
-  state: sql`state`,
+  state: sql`case when state = 'pending' and attempts > 0 then 'retrying' else state end`,
   status: sql`case when last_status is not null then cast(last_status as text)
     when attempts > 0 then 'none' end`,
   streamId: sql`stream_id`,
@@ -68,7 +68,7 @@ type GroupColumn = keyof typeof GROUP_COLUMNS;
 
 /** Columns by which each field is counted and filtered. */
 const COLUMNS: Readonly<Record<CountedField, readonly GroupColumn[]>> = {
-  state: ['state'],
+  state: ['state', 'attempts'],
   status: ['last_status', 'attempts'],
   streamId: ['stream_id'],
   chainId: ['chain'],

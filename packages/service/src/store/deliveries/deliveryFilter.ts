@@ -1,5 +1,5 @@
 /** Converts a filter of deliveries to conditions on the table `delivery`. */
-import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/contract';
+import type { DeliveryFilter, DeliveryState, OneOrSeveral } from '@sluice/kit/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../ids.ts';
 
@@ -13,7 +13,7 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   add(filter.id, (ids) => isOneOf('id', ids));
   add(filter.streamId, (ids) => isOneOf('stream_id', ids));
   add(filter.chainId, (chains) => isOneOf('chain', chains));
-  add(filter.state, (states) => isOneOf('state', states));
+  add(filter.state, (states) => isInState(listOf(states)));
   add(filter.phase, (phases) => isOneOf('phase', phases));
   add(filter.status, (statuses) => sql`(${sql.join(listOf(statuses).map(isAnswered), sql` or `)})`);
   add(filter.error, (text) => sql`lower(last_error) like ${`%${escaped(text)}%`} escape '!'`);
@@ -45,6 +45,15 @@ const listOf = <Value>(given: OneOrSeveral<Value>): readonly Value[] =>
 
 const isOneOf = (column: string, given: OneOrSeveral<string>): Condition =>
   sql`${sql.ref(column)} in (${sql.join(listOf(given))})`;
+
+/** Condition on the state. The ledger stores a retrying delivery as a pending one with attempts. */
+function isInState(states: readonly DeliveryState[]): Condition {
+  const stored = states.filter((state) => state !== 'retrying');
+  const isIn = sql<SqlBool>`state in (${sql.join(stored.length === states.length ? stored : [...stored, 'pending'])})`;
+  const [waits, retries] = [states.includes('pending'), states.includes('retrying')];
+  if (waits === retries) return isIn;
+  return sql`(${isIn} and (state <> 'pending' or attempts ${waits ? sql`= 0` : sql`> 0`}))`;
+}
 
 function isAnswered(status: string): Condition {
   if (status === 'none') return sql`(attempts > 0 and last_status is null)`;

@@ -35,8 +35,8 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
             run_at: now,
             lost: 0,
             updated_at: now,
-            // A pending delivery is only retried early, which is not a replay.
-            ...(before.state !== 'pending' && { replay_id: sql`coalesce(replay_id, '')` }),
+            // A pending or retrying delivery is only sent early, which is not a replay.
+            ...(row.state !== 'pending' && { replay_id: sql`coalesce(replay_id, '')` }),
           })
           .where('id', '=', id)
           .where('block_day', '=', row.block_day)

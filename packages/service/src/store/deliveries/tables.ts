@@ -6,6 +6,9 @@ export interface DeliveryTables {
   attempt: AttemptTable;
 }
 
+/** State of a delivery in the ledger. A pending one with attempts is `retrying` elsewhere. */
+export type StoredState = Exclude<DeliveryState, 'retrying'>;
+
 interface DeliveryTable {
   /** Sent as `webhook-id` with each attempt. */
   id: string;
@@ -24,7 +27,7 @@ interface DeliveryTable {
   records: number;
   /** Copied from the match, so that lists read only this table. */
   about: string;
-  state: DeliveryState;
+  state: StoredState;
   attempts: number;
   /**
    * Number of times that the delivery was leased, including leases that ended without an attempt.

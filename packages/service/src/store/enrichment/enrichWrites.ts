@@ -1,10 +1,11 @@
-import type { DeliveryState, DeliverySummary } from '@sluice/kit/contract';
+import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { EnrichWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
+import type { StoredState } from '../deliveries/tables.ts';
 
 /** Writes the results of enrichment: tokens and completed bodies. */
 export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWrites => ({
@@ -99,7 +100,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
               state:
                 state === 'quarantined'
                   ? state
-                  : sql<DeliveryState>`case ${ofMatch('held')} when 1 then 'held' else 'pending' end`,
+                  : sql<StoredState>`case ${ofMatch('held')} when 1 then 'held' else 'pending' end`,
               run_at: now,
               updated_at: now,
               body_bytes: ofMatch('body_bytes'),

@@ -7,6 +7,7 @@ import type { BlockHeader } from '../blocks/contract.ts';
 import type { Writes } from '../store.ts';
 import { intercept } from '../intercept.ts';
 import type { Signal, Signals } from './signals.ts';
+import { isWaiting } from '../rows.ts';
 
 /**
  * Functions that compute the signals of a write from its result, and the live events from its
@@ -95,7 +96,7 @@ const EFFECTS: Effects = {
     events: ({ quarantined, cancelled }) => deliveriesOf([...quarantined, ...cancelled]),
   },
   replayDelivery: {
-    signals: (answer) => (answer?.after.state === 'pending' ? ['deliveries'] : []),
+    signals: (answer) => (answer !== undefined && isWaiting(answer.after) ? ['deliveries'] : []),
     events: (answer) => (answer === undefined ? [] : deliveriesOf([answer.after])),
   },
   releaseDelivery: { signals: ifAny, events: deliveriesOf },

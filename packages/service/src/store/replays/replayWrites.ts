@@ -1,13 +1,13 @@
-import type { DeliveryState } from '@sluice/kit/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { newId } from '../ids.ts';
 import { deliveryColumns, maker, toDeliverySummary, toReplay } from '../rows.ts';
 import { countFinished } from '../stats/statWrites.ts';
+import type { StoredState } from '../deliveries/tables.ts';
 import type { ReplayWrites } from './contract.ts';
 
-const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
+const REPLAYABLE: readonly StoredState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
 
 /**
  * Condition that a delivery can be replayed: it is not in progress or canceled, and it has a body
@@ -123,7 +123,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           .where('id', '=', id)
           .execute();
         const wasDue = new Set(
-          before.filter((each) => each.state === 'pending').map((each) => each.id),
+          rows.filter((each) => each.state === 'pending').map((each) => each.id),
         );
         return changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id));
       });

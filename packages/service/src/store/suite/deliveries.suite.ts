@@ -83,7 +83,7 @@ export function testDeliveries(tools: StoreTools): void {
       const [first] = await claimOf(id);
       const failure = { status: 500, error: 'HTTP 500', result: 'retry', retryInMs: 0 } as const;
       expect(await tools.store.completeDeliveries([outcomeOf(first!, failure)])).toMatchObject([
-        { state: 'pending', attempts: 1, status: 500, error: 'HTTP 500' },
+        { state: 'retrying', attempts: 1, status: 500, error: 'HTTP 500' },
       ]);
       const [second] = await claimOf(id);
       expect(second).toMatchObject({ id: first!.id, attempts: 1 });

@@ -236,7 +236,7 @@ export function testHistory(open: () => Promise<Store>): void {
             const ids = expected.map((each) => each.id).toSorted();
             expect((await listAllOf(filter)).toReversed()).toEqual(ids);
             const replayable = expected.filter((each) =>
-              ['pending', 'succeeded', 'failed', 'quarantined'].includes(each.state),
+              ['pending', 'retrying', 'succeeded', 'failed', 'quarantined'].includes(each.state),
             );
             expect(await store.estimateReplay(filter)).toMatchObject({
               deliveries: replayable.length,
@@ -451,7 +451,7 @@ export function testHistory(open: () => Promise<Store>): void {
     await store.rollUpStats();
     expect(await store.readTotals(streamId)).toMatchObject([{ webhooksFailed: 1 }]);
     await store.replayDelivery(streamId, id);
-    expect((await store.readDelivery(id))?.state).toBe('pending');
+    expect((await store.readDelivery(id))?.state).toBe('retrying');
   });
 
   describe('attempted deliveries', () => {
@@ -591,8 +591,8 @@ export function testHistory(open: () => Promise<Store>): void {
         const { streamId, id } = await oneThat(result);
         const replayed = await store.replayDelivery(streamId, id);
         expect(replayed).toMatchObject({
-          before: { state: result === 'retry' ? 'pending' : result },
-          after: { id, state: 'pending', attempts: 1 },
+          before: { state: result === 'retry' ? 'retrying' : result },
+          after: { id, state: 'retrying', attempts: 1 },
         });
         const again = (await claim()).find((each) => each.id === id);
         expect(again).toMatchObject({ attempts: 1 });

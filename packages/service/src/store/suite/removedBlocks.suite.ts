@@ -73,7 +73,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
       await chain.rewind(ancestor);
       const back = await chain.commit(block, [newMatch(id)]);
       expect(back).toMatchObject({
-        deliveries: [{ id: claimed.id, state: 'pending', attempts: 1 }],
+        deliveries: [{ id: claimed.id, state: 'retrying', attempts: 1 }],
       });
       const [again] = await claimOf(id);
       await tools.store.completeDeliveries([outcomeOf(again!)]);

@@ -1,6 +1,6 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
-import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
+import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import type { CountedField } from './filterChoices.ts';
 import { formatDateTime, formatId } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
@@ -18,7 +18,7 @@ function chosenOf(
   chains: readonly WatchedChain[],
 ): [FilterName, string][] {
   const words: Record<FilterName, string | undefined> = {
-    state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
+    state: search.state && DELIVERY_CONDITIONS[search.state].word,
     status: search.status === 'none' ? 'no response' : search.status,
     // The stream may no longer exist: deliveries remain after their stream is deleted.
     stream: search.stream && nameOfStreamId(search.stream, streams),

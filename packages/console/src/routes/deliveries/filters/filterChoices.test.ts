@@ -61,6 +61,39 @@ test('counts of periods and of attempt ranges are cumulative', () => {
   ]);
 });
 
+test('the selected value is listed even if no delivery has it', () => {
+  expect(choicesOf('state', { state: 'quarantined' })).toContainEqual(['quarantined', 0]);
+  expect(choicesOf('state', { state: 'failed' })).toEqual([
+    ['succeeded', 90],
+    ['failed', 10],
+  ]);
+  expect(choicesOf('status', { status: '404' })).toEqual(
+    expect.arrayContaining([
+      ['4xx', 0],
+      ['404', 0],
+    ]),
+  );
+  expect(choicesOf('status', { status: '4xx' })).toContainEqual(['4xx', 0]);
+  expect(choicesOf('status', { status: '200' })).toContainEqual(['200', 90]);
+  expect(choicesOf('attempts', { attempts: 'none' })).toContainEqual(['none', 0]);
+  expect(choicesOf('reorged', { reorged: true })).toContainEqual(['true', 0]);
+});
+
+test('pending and retrying are choices of their own', () => {
+  const counts = {
+    ...COUNTS,
+    state: [
+      { value: 'pending', count: 2 },
+      { value: 'retrying', count: 1 },
+    ],
+  };
+  const [group] = toFilterGroups(counts, {}, [], []);
+  expect(group?.choices.map(({ label, count }) => `${label} ${count}`)).toEqual([
+    'pending 2',
+    'retrying 1',
+  ]);
+});
+
 test('a value that all deliveries share is omitted unless it is selected', () => {
   expect(choicesOf('chain')).toBeUndefined();
   expect(choicesOf('chain', { chain: '0x1' })).toEqual([['0x1', 100]]);

@@ -1,6 +1,6 @@
 /** Builds the delivery filters, and the counts of deliveries for each choice. */
 import type { DeliveryCounts, DeliveryState, ValueCount, StreamSummary } from '@sluice/kit/sluice';
-import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
+import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import { ATTEMPT_RANGES, PHASES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
@@ -30,23 +30,44 @@ const sumOf = (counts: readonly ValueCount[], has: (value: string) => boolean): 
 
 const classOf = (status: string): string => (status === 'none' ? status : `${status[0]}xx`);
 
-/** Returns each status class, followed by its codes if it has several: `5xx`, `500`, `503`. */
-function statusChoices(counts: readonly ValueCount[]): Choice[] {
-  const classes = [...new Set(counts.map(({ value }) => classOf(value)))].toSorted();
+/** Adds the selected value if no delivery has it, so that it can be seen and cleared. */
+const withSelected = (
+  counts: readonly ValueCount[],
+  selected: string | number | boolean | undefined,
+): readonly ValueCount[] =>
+  selected === undefined || counts.some(({ value }) => value === String(selected))
+    ? counts
+    : [...counts, { value: String(selected), count: 0 }];
+
+/**
+ * Returns each status class, followed by its codes if it has several or one is selected: `5xx`,
+ * `500`, `503`.
+ */
+function statusChoices(counts: readonly ValueCount[], selected: string | undefined): Choice[] {
+  const isCode = selected !== undefined && /^\d+$/.test(selected);
+  const all = isCode ? withSelected(counts, selected) : counts;
+  const classes = [
+    ...new Set([
+      ...all.map(({ value }) => classOf(value)),
+      ...(selected ? [classOf(selected)] : []),
+    ]),
+  ].toSorted();
   return classes.flatMap((name): Choice[] => {
-    const codes = counts.filter(({ value }) => value !== 'none' && classOf(value) === name);
+    const codes = all.filter(({ value }) => value !== 'none' && classOf(value) === name);
     return [
       {
         value: name,
         label: name === 'none' ? 'no response' : name,
         count: sumOf(counts, (value) => classOf(value) === name),
       },
-      ...(codes.length < 2 ? [] : codes).map(({ value, count }) => ({
-        value,
-        label: value,
-        count,
-        within: true,
-      })),
+      ...(codes.length < 2 && codes[0]?.value !== selected ? [] : codes).map(
+        ({ value, count }) => ({
+          value,
+          label: value,
+          count,
+          within: true,
+        }),
+      ),
     ];
   });
 }
@@ -64,33 +85,43 @@ export function toFilterGroups(
   streams: readonly StreamSummary[] | null,
   chains: readonly WatchedChain[],
 ): FilterGroup[] {
-  const named = (list: readonly ValueCount[], labelOf: (value: string) => string): Choice[] =>
-    list.map(({ value, count }) => ({ value, label: labelOf(value), count }));
+  const named = (
+    name: CountedField,
+    list: readonly ValueCount[],
+    labelOf: (value: string) => string,
+  ): Choice[] =>
+    withSelected(list, search[name]).map((each) => ({ ...each, label: labelOf(each.value) }));
   const shorter = new Set<string>();
   const filterGroups: FilterGroup[] = [
     {
       name: 'state',
       title: 'State',
       choices: named(
+        'state',
         counts.state,
-        (state) => deliveryCondition({ state: state as DeliveryState, attempts: 0 }).word,
+        (state) => DELIVERY_CONDITIONS[state as DeliveryState].word,
       ),
     },
-    { name: 'status', title: 'Response', choices: statusChoices(counts.status) },
+    { name: 'status', title: 'Response', choices: statusChoices(counts.status, search.status) },
     {
       name: 'stream',
       title: 'Stream',
-      choices: named(counts.streamId, (id) => nameOfStreamId(id, streams)),
+      choices: named('stream', counts.streamId, (id) => nameOfStreamId(id, streams)),
     },
     {
       name: 'chain',
       title: 'Chain',
-      choices: named(counts.chainId, (id) => chains.find((chain) => chain.id === id)?.name ?? id),
+      choices: named(
+        'chain',
+        counts.chainId,
+        (id) => chains.find((chain) => chain.id === id)?.name ?? id,
+      ),
     },
     {
       name: 'phase',
       title: 'Phase',
       choices: named(
+        'phase',
         counts.phase.toSorted(
           (a, b) =>
             PHASES.findIndex((it) => it === a.value) - PHASES.findIndex((it) => it === b.value),
@@ -101,7 +132,7 @@ export function toFilterGroups(
     {
       name: 'reorged',
       title: 'Reorg',
-      choices: named(counts.reorged, (gone) =>
+      choices: named('reorged', counts.reorged, (gone) =>
         gone === 'true' ? 'block left the chain' : 'still on the chain',
       ),
     },
@@ -112,7 +143,7 @@ export function toFilterGroups(
         value,
         label,
         count: sumOf(counts.attempts, (text) => Number(text) >= from && Number(text) <= to),
-      })).filter(({ count }) => count > 0),
+      })).filter(({ value, count }) => count > 0 || value === search.attempts),
     },
     {
       name: 'since',

@@ -57,7 +57,13 @@ export function FilterCounts({
       className={clsx('grid grid-cols-1 gap-3 py-3', isPlaceholderData && 'opacity-60')}
     >
       {filterGroups.map((group) => (
-        <Choices key={group.name} group={group} search={search} onChoose={onChoose} />
+        <Choices
+          key={group.name}
+          group={group}
+          search={search}
+          isCapped={data.isCapped}
+          onChoose={onChoose}
+        />
       ))}
       <section aria-label="Created" className="grid gap-2 px-4">
         <TimeField
@@ -75,7 +81,8 @@ export function FilterCounts({
       {isSearch(filter) && <p className="px-4 text-12 text-faint">Counts ignore the search.</p>}
       {data.isCapped && (
         <p className="px-4 text-12 text-faint">
-          Counts cover only the newest 25,000 deliveries of the selected streams and time range.
+          Only the newest 25,000 deliveries of the selected streams and time range are counted, so
+          there may be more.
         </p>
       )}
     </nav>
@@ -86,10 +93,13 @@ export function FilterCounts({
 function Choices({
   group: { name, title, choices },
   search,
+  isCapped,
   onChoose,
 }: {
   group: FilterGroup;
   search: DeliveriesSearch;
+  /** Whether older deliveries were not counted. */
+  isCapped: boolean;
   onChoose: () => void;
 }) {
   const [most, setMost] = useState(FIRST_CHOICES);
@@ -126,7 +136,15 @@ function Choices({
                   )}
                 >
                   <span className="min-w-0 flex-1 truncate">{label}</span>
-                  <span className="data text-faint">{formatCount(count)}</span>
+                  <span className="data text-faint">
+                    {isCapped && (
+                      <>
+                        <span aria-hidden="true">≥ </span>
+                        <span className="sr-only">at least </span>
+                      </>
+                    )}
+                    {formatCount(count)}
+                  </span>
                 </Link>
               </li>
             );

@@ -3,7 +3,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { useNow } from '../../../ui/text/clock.ts';
-import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
+import { DELIVERY_CONDITIONS, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import {
   formatCount,
   formatDateTime,
@@ -121,7 +121,7 @@ const DeliveryCells = memo(function DeliveryCells({
   today,
 }: Cells) {
   const name = nameOfStream({ tag: row.tag, id: row.streamId });
-  const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
+  const waits = row.state === 'retrying' && row.nextAttemptAt !== null;
   const bad = row.error !== null && row.state !== 'succeeded';
   // Omits an error such as `HTTP 500`, because the status has its own column.
   const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
@@ -149,7 +149,11 @@ const DeliveryCells = memo(function DeliveryCells({
       {waits ? (
         <Waiting timeMs={row.nextAttemptAt!} />
       ) : (
-        <Status role="cell" condition={deliveryCondition(row)} className="cell-state text-12" />
+        <Status
+          role="cell"
+          condition={DELIVERY_CONDITIONS[row.state]}
+          className="cell-state text-12"
+        />
       )}
       <span
         role="cell"

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
 import { deliveryBodyQuery } from '../../../data/queries/delivery.ts';
 import { streamsQuery } from '../../../data/queries/streams.ts';
+import { isWaiting } from '../../../words/condition.ts';
 import { useNow } from '../../../ui/text/clock.ts';
 import {
   formatClock,
@@ -21,7 +22,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Status, StatusShape } from '../../../ui/status.tsx';
 import { AttemptBar, AttemptParts } from './attemptBar.tsx';
 import type { Retry } from './retry.ts';
-import { useBackOff } from './backOffBanner.tsx';
+import { useBackOff, useIsPaused } from './backOffBanner.tsx';
 import { toConnectingCurl, toCurl, toReplayCommand } from '../body/curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
@@ -45,7 +46,8 @@ export function Attempts({
   const shown = brief ? attemptList.slice(-SHOWN_IN_BRIEF) : attemptList;
   const hidden = attemptList.length - shown.length;
   const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
-  const waits = nextAttemptAt !== null && (state === 'pending' || state === 'leased');
+  const isPaused = useIsPaused(delivery);
+  const waits = !isPaused && nextAttemptAt !== null && (isWaiting({ state }) || state === 'leased');
   const backOff = useBackOff(delivery);
   return (
     <>

@@ -2,12 +2,13 @@ import type { DeliverySummary, BackOff } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../../data/queries/streams.ts';
 import { useNow } from '../../../ui/text/clock.ts';
-import { backOffWords } from '../../../words/condition.ts';
+import { backOffWords, isWaiting } from '../../../words/condition.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Status } from '../../../ui/status.tsx';
 import type { Retry } from './retry.ts';
 
-const CONDITION = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
+const BACKED_OFF = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
+const PAUSED = { shape: 'bars', word: 'stream paused', tone: 'muted' } as const;
 
 /** Returns the back-off of the receiver if it delays the delivery; otherwise undefined. */
 export function useBackOff({
@@ -17,18 +18,36 @@ export function useBackOff({
 }: Pick<DeliverySummary, 'streamId' | 'state' | 'nextAttemptAt'>): BackOff | undefined {
   const { data: streams } = useQuery(streamsQuery);
   const backOff = streams?.find(({ id }) => id === streamId)?.backOff;
-  const waits = state === 'pending' && nextAttemptAt !== null;
+  const waits = isWaiting({ state }) && nextAttemptAt !== null;
   return waits && backOff && nextAttemptAt <= backOff.until ? backOff : undefined;
 }
 
-/** Explains that a pending delivery waits because its receiver is backed off. */
+/** Returns whether the delivery waits until its stream is resumed. */
+export function useIsPaused({
+  streamId,
+  state,
+}: Pick<DeliverySummary, 'streamId' | 'state'>): boolean {
+  const { data: streams } = useQuery(streamsQuery);
+  return isWaiting({ state }) && streams?.find(({ id }) => id === streamId)?.status === 'paused';
+}
+
+/** Explains that a delivery waits because its stream is paused or its receiver is backed off. */
 export function BackOffBanner({ delivery, retry }: { delivery: DeliverySummary; retry: Retry }) {
   const now = useNow();
   const backOff = useBackOff(delivery);
+  const isPaused = useIsPaused(delivery);
+  if (isPaused) {
+    return (
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-1.5">
+        <Status condition={PAUSED} />
+        <p className="min-w-0 basis-64 grow">The delivery is sent when the stream is resumed.</p>
+      </div>
+    );
+  }
   if (backOff === undefined) return null;
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-1.5">
-      <Status condition={CONDITION} />
+      <Status condition={BACKED_OFF} />
       <p className="min-w-0 basis-64 grow break-words">
         {backOff.reason === 'failures'
           ? `The receiver keeps failing: ${backOffWords(backOff, now)}.`

@@ -12,7 +12,7 @@ import { ReplayForm } from './replayForm.tsx';
 const STATES: readonly { value: string; label: string; states: readonly DeliveryState[] }[] = [
   { value: 'undelivered', label: 'not delivered', states: UNDELIVERED },
   { value: 'failed', label: 'failed', states: ['failed', 'quarantined'] },
-  { value: 'pending', label: 'pending', states: ['pending'] },
+  { value: 'pending', label: 'pending', states: ['pending', 'retrying'] },
   { value: 'succeeded', label: 'delivered', states: ['succeeded'] },
 ];
 

@@ -10,7 +10,7 @@ test('succeeded deliveries are excluded, and no others are added', () => {
       const part = withoutDelivered({ streamId: 's', ...(state.length > 0 && { state }) });
       const states = listOf(part?.state);
       expect(states).not.toContain('succeeded');
-      for (const each of ['failed', 'quarantined', 'pending'] as const) {
+      for (const each of ['failed', 'quarantined', 'pending', 'retrying'] as const) {
         expect(states.includes(each)).toBe(state.length === 0 || state.includes(each));
       }
       if (part !== null) expect(part).toEqual({ streamId: 's', state: states });

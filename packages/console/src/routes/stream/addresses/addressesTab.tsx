@@ -16,7 +16,7 @@ import { SearchField } from '../../../ui/form/searchField.tsx';
 import { useRested } from '../../../ui/form/rested.ts';
 import { TaskStrip, useTask } from '../../../ui/task.tsx';
 import { download } from '../../../ui/text/download.ts';
-import { showToast } from '../../../ui/toasts.tsx';
+import { showToast } from '../../../ui/toasts.ts';
 import {
   exportTask,
   importedTask,

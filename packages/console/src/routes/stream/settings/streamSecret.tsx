@@ -11,6 +11,7 @@ import { useNow } from '../../../ui/text/clock.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { DateTime } from '../../../ui/text/time.tsx';
 import { DEFAULT_OVERLAP_SECONDS, OverlapField } from '../../../ui/form/overlapField.tsx';
+import { showToast } from '../../../ui/toasts.ts';
 
 /**
  * Reveals and rotates the secret that signs this stream's webhooks, and lists previous secrets that
@@ -29,6 +30,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
       void queryClient.invalidateQueries(streamSecretTimesQuery(streamId));
       setShown(true);
       setRotating(false);
+      showToast({ text: 'Secret rotated' });
     },
   });
   return (
@@ -101,6 +103,7 @@ function PreviousSecrets({ streamId }: { streamId: string }) {
       queryClient.setQueryData(streamSecretTimesQuery(streamId).queryKey, ended);
       void queryClient.invalidateQueries(streamSecretQuery(streamId));
       setEnding(false);
+      showToast({ text: 'Overlap ended' });
     },
   });
   if (times.isError) {

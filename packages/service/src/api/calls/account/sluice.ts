@@ -23,6 +23,7 @@ import type { Handlers } from '../../handlers.ts';
 import type { Live } from '../../live.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
 import { type ProblemNeeds, problemOf } from '../streams/streamProblems.ts';
+import { isWaiting } from '../../../store/rows.ts';
 
 const TIMELINE_BLOCKS = 60;
 
@@ -150,7 +151,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
       if (found === undefined || body === undefined) throw notFound('Delivery');
       const { fastRetried, ...delivery } = found;
-      const waits = delivery.state === 'pending' || delivery.state === 'leased';
+      const waits = isWaiting(delivery) || delivery.state === 'leased';
       return {
         ...delivery,
         webhookUrl: hideSecrets(delivery.webhookUrl),

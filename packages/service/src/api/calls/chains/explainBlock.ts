@@ -88,6 +88,11 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     matches: readonly LedgerMatch[],
   ): Promise<StreamVerdict[]> => {
     const most = delivery === undefined ? RECORDS : RECORDS_OF_DELIVERY;
+    const backOffs = new Map(
+      matches.length === 0
+        ? []
+        : (await store.listBackOffs()).map((each) => [each.streamId, each] as const),
+    );
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, familyOf(chain))) {
       if (delivery !== undefined && delivery.streamId !== stream.id) continue;
@@ -97,7 +102,9 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
         its.length === 0 && isIncluded
           ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
           : undefined;
-      verdicts.push(toStreamVerdict(stream, facts, its, { coverage, most }));
+      verdicts.push(
+        toStreamVerdict(stream, facts, its, { coverage, most, backOff: backOffs.get(stream.id) }),
+      );
     }
     return verdicts;
   };

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type BlockFacts, toBlockStages } from './explainVerdict.ts';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
+import { type BlockFacts, toBlockStages, toStreamVerdict } from './explainVerdict.ts';
 
 const FACTS: BlockFacts = {
   chain: '0x1',
@@ -48,4 +50,52 @@ test('a block that no node has is unknown, with the problem', () => {
   expect(toBlockStages({ ...FACTS, ...facts }, undefined, undefined)).toMatchObject([
     { message: '0x1 is not read' },
   ]);
+});
+
+const SENT_AT = Date.UTC(2026, 0, 1);
+
+/** Returns the verdict and its reason for a stream with one delivery in a block to be confirmed. */
+const verdictOf = (
+  delivery: Partial<DeliverySummary>,
+  { status = 'active', backOffUntil }: { status?: string; backOffUntil?: number } = {},
+): string => {
+  const { verdict, reason } = toStreamVerdict(
+    { id: 's', tag: '', status, chainIds: ['0x1'] } as unknown as StreamRecord,
+    FACTS,
+    [
+      {
+        ...{ streamId: 's', state: 'frozen', isEnriching: false, unverified: [], witnesses: null },
+        deliveries: [
+          { phase: 'unconfirmed', attempts: 0, error: null, nextAttemptAt: null, ...delivery },
+        ] as DeliverySummary[],
+      },
+    ],
+    {
+      ...{ coverage: undefined, most: 1 },
+      backOff: backOffUntil === undefined ? undefined : { until: backOffUntil },
+    },
+  );
+  return `${verdict}: ${reason.message}`;
+};
+
+test('the verdict says why a delivery is held back, although its block is not confirmed either', () => {
+  const retrying = {
+    state: 'retrying',
+    attempts: 2,
+    error: 'refused',
+    nextAttemptAt: SENT_AT,
+  } as const;
+  expect(verdictOf({ state: 'held' })).toBe(
+    'held: unconfirmed: held until another node confirms the block, or until it is released',
+  );
+  expect(verdictOf(retrying)).toBe('waiting: unconfirmed: retrying after 2 attempts: refused');
+  expect(verdictOf(retrying, { status: 'paused' })).toBe(
+    'waiting: unconfirmed: retrying after 2 attempts until the stream is resumed: refused',
+  );
+  expect(verdictOf(retrying, { backOffUntil: SENT_AT })).toBe(
+    'waiting: unconfirmed: retrying after 2 attempts while its receiver is backed off, until 2026-01-01T00:00:00.000Z: refused',
+  );
+  expect(verdictOf(retrying, { backOffUntil: SENT_AT - 1 })).not.toContain('backed off');
+  expect(verdictOf({ state: 'leased' })).toBe('waiting: unconfirmed: sending');
+  expect(verdictOf({ state: 'succeeded' })).toBe('delivered: more blocks must follow');
 });

@@ -1,6 +1,9 @@
 /** Computes the progress of a block and the verdict of each stream. */
 import {
+  type BackOff,
   type ChainCoverage,
+  type DeliveryState,
+  type DeliverySummary,
   type ExplainedRecord,
   type ExplainReason,
   type ExplainStage,
@@ -93,12 +96,21 @@ const describeHalt = (halt: string): string => `the chain is halted: ${halt}`;
  * @param coverage blocks of the chain that the stream was matched against; read only if the current
  * rules match the block but the ledger has no match
  * @param most maximum number of returned records
+ * @param backOff back-off of the stream's receiver; undefined if there is none
  */
 export function toStreamVerdict(
   stream: StreamRecord,
   facts: BlockFacts,
   matches: readonly LedgerMatch[],
-  { coverage, most }: { coverage: ChainCoverage | undefined; most: number },
+  {
+    coverage,
+    most,
+    backOff,
+  }: {
+    coverage: ChainCoverage | undefined;
+    most: number;
+    backOff: Pick<BackOff, 'until'> | undefined;
+  },
 ): StreamVerdict {
   const records = facts.records?.get(stream.id) ?? [];
   const deliveries = matches.flatMap((match) => match.deliveries);
@@ -127,13 +139,16 @@ export function toStreamVerdict(
   if (matches.length > 0) {
     const stages = [
       ...recordReasons(records).filter(({ outcome }) => outcome === 'passed'),
-      ...matchReasons(matches),
+      ...matchReasons(matches, stream, backOff),
     ];
     const name = verdictOf(matches);
-    // If the delivery failed, the verdict shows that failure, even if a later check is still
-    // waiting.
-    const failed = stages.findLast(({ outcome }) => outcome === 'stopped');
-    return name === 'failed' ? verdict(name, stages, failed) : verdict(name, stages);
+    // The verdict shows why a delivery failed, is held or waits, even if a later check waits, too.
+    const outcome = name === 'failed' ? 'stopped' : 'waiting';
+    return verdict(
+      name,
+      stages,
+      stages.findLast((each) => each.stage === 'delivery' && each.outcome === outcome),
+    );
   }
 
   const stages: ExplainReason[] = [];
@@ -254,7 +269,38 @@ function coverageReasons(
   ];
 }
 
-function matchReasons(matches: readonly LedgerMatch[]): ExplainReason[] {
+/** Words for the states of deliveries, as in the console. */
+const STATE_WORDS: Readonly<Record<DeliveryState, string>> = {
+  enriching: 'enriching',
+  held: 'held',
+  pending: 'pending',
+  retrying: 'retrying',
+  leased: 'sending',
+  succeeded: 'delivered',
+  failed: 'failed',
+  quarantined: 'quarantined',
+  cancelled: 'canceled',
+};
+
+/** Describes what a delivery waits for, other than its next attempt; empty if nothing. */
+function describeHold(
+  { state, nextAttemptAt }: DeliverySummary,
+  { status }: StreamRecord,
+  backOff: Pick<BackOff, 'until'> | undefined,
+): string {
+  if (state === 'held') return ' until another node confirms the block, or until it is released';
+  if (nextAttemptAt === null) return '';
+  if (status === 'paused') return ' until the stream is resumed';
+  return backOff !== undefined && nextAttemptAt <= backOff.until
+    ? ` while its receiver is backed off, until ${new Date(backOff.until).toISOString()}`
+    : '';
+}
+
+function matchReasons(
+  matches: readonly LedgerMatch[],
+  stream: StreamRecord,
+  backOff: Pick<BackOff, 'until'> | undefined,
+): ExplainReason[] {
   const deliveries = matches.flatMap((match) => match.deliveries);
   const isOrphaned = matches.every(({ state }) => state === 'orphaned');
   const isEnriching = matches.some((match) => match.isEnriching);
@@ -271,15 +317,13 @@ function matchReasons(matches: readonly LedgerMatch[]): ExplainReason[] {
       isEnriching ? 'the body is waiting for enrichment' : 'the body is complete',
     ),
   ];
-  for (const { phase, state, attempts, error } of deliveries) {
+  for (const delivery of deliveries) {
+    const { phase, state, attempts, error } = delivery;
     const tries = attempts === 0 ? '' : ` after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
-    const why =
-      state === 'held'
-        ? ' until another node confirms the block, or until it is released'
-        : error === null
-          ? ''
-          : `: ${error}`;
-    reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], `${phase}: ${state}${tries}${why}`));
+    const hold = describeHold(delivery, stream, backOff);
+    const why = error === null || state === 'held' ? '' : `: ${error}`;
+    const message = `${phase}: ${STATE_WORDS[state]}${tries}${hold}${why}`;
+    reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], message));
   }
   if (isFrozen) reasons.push(reason('confirmation', 'waiting', 'more blocks must follow'));
   else if (!isOrphaned) reasons.push(reason('confirmation', 'passed', 'the block is confirmed'));
@@ -290,6 +334,7 @@ const DELIVERY_OUTCOMES = {
   enriching: 'waiting',
   held: 'waiting',
   pending: 'waiting',
+  retrying: 'waiting',
   leased: 'waiting',
   succeeded: 'passed',
   failed: 'stopped',
@@ -305,6 +350,9 @@ function verdictOf(matches: readonly LedgerMatch[]): ExplainVerdict {
     deliveries.some(({ state }) => state === 'failed' || state === 'quarantined'),
   );
   if (isGivenUp) return 'failed';
+  if (matches.some(({ deliveries }) => deliveries.some(({ state }) => state === 'held'))) {
+    return 'held';
+  }
   if (states.has('waiting')) return 'waiting';
   if (states.has('passed')) return 'delivered';
   return matches.some(({ state }) => state === 'frozen') ? 'waiting' : 'cancelled';
@@ -351,6 +399,7 @@ export function toWatchVerdict(
 const STREAMS = 200;
 const ORDER: readonly ExplainVerdict[] = [
   'failed',
+  'held',
   'waiting',
   'cancelled',
   'delivered',

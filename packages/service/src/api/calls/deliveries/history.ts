@@ -21,6 +21,7 @@ import { timeOfId } from '../../../store/ids.ts';
 import { HttpError, notFound, validationFailed } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
+import { isWaiting } from '../../../store/rows.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;
@@ -89,7 +90,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
           },
         );
       }
-      onReplay(after, before.state !== 'pending' && after.state !== before.state);
+      onReplay(after, !isWaiting(before) && after.state !== before.state);
       const [delivery, body] = await Promise.all([
         store.readDelivery(id),
         store.readDeliveryBody(id),

@@ -34,6 +34,16 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
     if (why !== undefined) problems.push(`${networkOf(chain)} is down: ${why}`);
   }
   if (record.family === 'aptos') return problems.join('. ');
+  const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } =
+    record.options;
+  // At every address, only logs are matched. The transactions of the logs are added.
+  if (!includeContractLogs && (allAddresses || (!includeNativeTxs && !includeInternalTxs))) {
+    problems.push(
+      allAddresses
+        ? 'Matches nothing: allAddresses requires includeContractLogs'
+        : 'Matches nothing: set includeContractLogs, includeNativeTxs or includeInternalTxs',
+    );
+  }
   const unread = needs.unreadEvents(record.options);
   if (unread.length > 0) {
     const more = unread.length > NAMED ? ` and ${unread.length - NAMED} more` : '';
