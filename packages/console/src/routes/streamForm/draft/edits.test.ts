@@ -88,9 +88,18 @@ test('the saved value of a field can replace its edit', () => {
   expect(conflictsOf(theirs, left)).toEqual([]);
 });
 
-test('a client secret is not stored', () => {
-  const oauth2 = { tokenUrl: '', clientId: 'a', clientSecret: 'secret', scope: '' };
-  const edits = toEdits(saved, { ...saved, oauth2: oauth2 as never }, undefined);
-  expect(JSON.stringify(edits)).toContain('secret"');
-  expect(JSON.stringify(toStored(edits))).not.toContain('"secret"');
+test('credentials are not stored', () => {
+  const oauth2 = { tokenUrl: '', clientId: 'a', clientSecret: 'secret-1', scope: '' };
+  const secrets = {
+    headers: 'Authorization: secret-2',
+    webhookUrl: 'https://a:secret-3@b.example',
+  };
+  const typed = { ...saved, oauth2: oauth2 as never, ...secrets, tag: 'kept' };
+  const stored = toStored(toEdits(saved, typed, undefined));
+  expect(JSON.stringify(stored)).not.toContain('secret-');
+  expect(JSON.stringify(toStored(toEdits(typed, { ...typed, tag: 'b' }, undefined)))).not.toContain(
+    'secret-',
+  );
+  expect(readEdits(stored, saved)?.fields).toMatchObject({ tag: 'kept' });
+  expect(toStored(toEdits(saved, { ...saved, headers: 'a: b' }, undefined))).toBeUndefined();
 });

@@ -103,10 +103,24 @@ const isAlike = (value: unknown, other: unknown): boolean =>
     ? typeof value === 'object' && typeof other === 'object'
     : typeof value === typeof other && Array.isArray(value) === Array.isArray(other);
 
-/** Returns the edits to store. A client secret is not stored: it must be entered again. */
+/**
+ * Returns the edits to store, without what may be a credential: headers, a client secret, and a URL
+ * with a login must be entered again.
+ */
 export function toStored(edits: StreamEdits | undefined): StreamEdits | undefined {
-  const oauth2 = edits?.fields.oauth2;
-  return edits === undefined || oauth2 == null
-    ? edits
-    : { ...edits, fields: { ...edits.fields, oauth2: { ...oauth2, clientSecret: '' } } };
+  if (edits === undefined) return undefined;
+  const fields = withoutCredentials(edits.fields);
+  return fieldsOf(fields).length === 0
+    ? undefined
+    : { base: withoutCredentials(edits.base), fields };
+}
+
+function withoutCredentials<Draft extends Partial<StreamDraft>>({
+  headers: _headers,
+  ...draft
+}: Draft): Draft {
+  const { oauth2, webhookUrl } = draft;
+  const { webhookUrl: _url, ...rest } = draft;
+  const kept = webhookUrl?.includes('@') ? rest : draft;
+  return (oauth2 == null ? kept : { ...kept, oauth2: { ...oauth2, clientSecret: '' } }) as Draft;
 }
