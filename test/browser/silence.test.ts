@@ -112,7 +112,7 @@ const openBoth = async (): Promise<[list: Page, stream: Page]> => {
 };
 
 const CHAIN_MS = 15_000;
-const SERVICE_MS = 12_000;
+const SERVICE_MS = 6_000;
 
 const FREEZES = [
   {
