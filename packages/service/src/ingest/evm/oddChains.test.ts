@@ -176,6 +176,19 @@ describe('receipts', () => {
     });
   });
 
+  test('that differ for one transaction fail a check', async () => {
+    const { block, receipts } = two();
+    const other = { ...receipts[0]!, gasUsed: '0x1' };
+    const node = await start([{ block, receipts: [...receipts, other] }]);
+    await expect(readFrom([node], 7, ALL)).rejects.toMatchObject({ kind: 'settling' });
+    const read = await readFrom([node], 7, ALL, { settleMs: 200 });
+    expect(read.logs).toHaveLength(2);
+    expect(read.unverified).toMatchObject({
+      codes: ['header-hash', 'receipts'],
+      isUncertain: true,
+    });
+  });
+
   test('of other blocks are missing, and requested by transaction hash', async () => {
     const { block, receipts } = two();
     const other = { ...receipts[1]!, blockHash: word(0xdead) };
