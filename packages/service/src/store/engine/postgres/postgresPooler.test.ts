@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { TLSSocket, createSecureContext } from 'node:tls';
 import { type Postgres, createCertificate, startPostgres } from '@sluice/testkit';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from './postgres.ts';
 
@@ -80,6 +81,16 @@ describe('a pooler in transaction mode', () => {
       });
     },
   );
+
+  test('is refused even if it has more idle sessions than connections', async () => {
+    const port = await startPooler('longest idle first', 12);
+    for (let n = 0; n < 12; n++) {
+      const client = new pg.Client(at(port));
+      await client.connect();
+      await client.end();
+    }
+    await expect(openPostgresStore(at(port))).rejects.toMatchObject({ code: 'database_refused' });
+  });
 
   test('is not confused with a proxy, or a pooler in session mode', async () => {
     const port = await listen((client) => {
