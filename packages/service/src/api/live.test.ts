@@ -68,7 +68,7 @@ describe('live events', () => {
     vi.useFakeTimers();
     try {
       const { live } = start();
-      const reader = live.open(undefined, new AbortController().signal).getReader();
+      const reader = live.open(undefined, 'key', () => new AbortController().signal).getReader();
       await reader.read();
       for (let beats = 0; beats < 3; beats++) {
         const beat = reader.read();
@@ -111,6 +111,74 @@ describe('live events', () => {
       expect((await (await readLive(live, id)).until(1)).map(idOf)).toEqual(['reset']);
     },
   );
+
+  test('are read and serialized once for all readers at the same place', async () => {
+    let serialized = 0;
+    const counted = (id: string): LiveEvent =>
+      Object.assign(delivery(id), {
+        toJSON: () => (serialized++, { type: 'delivery', delivery: { id } }),
+      });
+    const feed = createMemoryFeed();
+    const readFrom = vi.fn(feed.readFrom);
+    live = createLive({ ...feed, readFrom });
+    const readers = await Promise.all(Array.from({ length: 20 }, () => readLive(live!)));
+    const first = readers.map((reader) => reader.until(1));
+    feed.append([counted('a')]);
+    await Promise.all(first);
+    // Each reader looks for events before it waits for some.
+    readFrom.mockClear();
+    const second = readers.map((reader) => reader.until(2));
+    await vi.waitFor(() => expect(readFrom).toHaveBeenCalled());
+    readFrom.mockClear();
+    feed.append([counted('b')]);
+    for (const events of await Promise.all(second)) expect(events).toHaveLength(2);
+    expect(readFrom).toHaveBeenCalledOnce();
+    expect(serialized).toBe(2);
+    // A batch is serialized once even if its readers are at different places.
+    await (await readLive(live, readers[0]!.events[0]!.id)).until(1);
+    expect(serialized).toBe(2);
+  });
+
+  test('reach a slow reader in chunks of limited size, complete and in order', async () => {
+    const { feed, live } = start();
+    const first = await readLive(live);
+    const ids = Array.from({ length: 2_000 }, (_, n) => `delivery-${n}`);
+    feed.append(ids.map((id) => delivery(id)));
+    const witness = await readLive(live);
+    feed.append([delivery('last')]);
+    await witness.until(1);
+    const reader = live
+      .open(first.firstId(), 'key', () => new AbortController().signal)
+      .getReader();
+    await reader.read();
+    let text = '';
+    while (!text.includes('"id":"last"')) {
+      const { value } = await reader.read();
+      expect(value!.length).toBeLessThan(66 * 1024);
+      text += new TextDecoder().decode(value);
+    }
+    expect([...text.matchAll(/"id":"(delivery-\d+)"/g)].map(([, id]) => id)).toEqual(ids);
+  });
+
+  test('are limited to 2,000 clients per key and 10,000 in total, until some leave', () => {
+    const { live } = start();
+    const clients: AbortController[] = [];
+    const open = (key: string) =>
+      live.open(undefined, key, () => {
+        const client = new AbortController();
+        clients.push(client);
+        return client.signal;
+      });
+    const fill = (key: string): void => {
+      for (let n = 0; n < 2_000; n++) open(key);
+      expect(() => open(key)).toThrow('Too many clients');
+    };
+    for (const key of ['a', 'b', 'c', 'd', 'e']) fill(key);
+    expect(() => open('f')).toThrow('Too many clients');
+    expect(clients).toHaveLength(10_000);
+    for (const client of clients) client.abort();
+    fill('a');
+  });
 
   test('end for every reader when the service stops', async () => {
     const { live } = start();

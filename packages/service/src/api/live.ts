@@ -4,10 +4,20 @@
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
+import { HttpError } from './answers.ts';
 
 export interface Live {
-  /** Opens a stream of server-sent events that starts now, or after `lastEventId`. */
-  open(lastEventId: string | undefined, signal: AbortSignal): ReadableStream<Uint8Array>;
+  /**
+   * Opens a stream of server-sent events that starts now, or after `lastEventId`.
+   *
+   * @param watch returns a signal that ends the stream; called unless `open` throws
+   * @throws HttpError 503 if too many clients, in total or with this key, are connected.
+   */
+  open(
+    lastEventId: string | undefined,
+    keyId: string,
+    watch: () => AbortSignal,
+  ): ReadableStream<Uint8Array>;
   close(): void;
 }
 
@@ -16,7 +26,19 @@ export interface Live {
  * idle connections.
  */
 const HEARTBEAT_MS = 2_000;
+const HEARTBEAT = new TextEncoder().encode(': heartbeat\n\n');
 const RETRY = 'retry: 1000\n';
+
+/**
+ * Maximum number of clients of one process, and of one key, so that a key cannot use up the memory
+ * or keep others from connecting.
+ */
+const MAX_CLIENTS = 10_000;
+const MAX_CLIENTS_OF_KEY = 2_000;
+/** Approximate size of a chunk, which slow clients keep in memory. A chunk has whole events. */
+const CHUNK_CHARACTERS = 64 * 1024;
+/** Number of recent chunks that clients share. */
+const SHARED_CHUNKS = 16;
 
 /** Position of a batch of events, and the number of its events that a client has received. */
 interface Place {
@@ -34,44 +56,74 @@ function fromId(id: string): Place {
     : { position: '', seen: 0 };
 }
 
+/** Events in the format of server-sent events, and the place after them. */
+interface Chunk {
+  bytes: Uint8Array;
+  next: Place;
+}
+
 export function createLive(feed: EventFeed): Live {
   const closers = new Set<() => void>();
+  const clients = new Map<string, number>();
   const encoder = new TextEncoder();
+  /** Recent chunks by the id of the place before them. */
+  const chunks = new Map<string, Promise<Chunk>>();
+
+  const readNewest = async (): Promise<Place> => {
+    const { position, events } = await feed.newest();
+    return { position, seen: events.length };
+  };
+
+  const buildChunk = async (place: Place): Promise<Chunk> => {
+    const batches = await feed.readFrom(place.position);
+    if (batches === undefined) {
+      const next = await readNewest();
+      const event = JSON.stringify({ type: 'reset' } satisfies LiveEvent);
+      return { bytes: encoder.encode(`id: ${toId(next)}\ndata: ${event}\n\n`), next };
+    }
+    let next = place;
+    let text = '';
+    for (const [n, { position, events }] of batches.entries()) {
+      for (let seen = n === 0 ? place.seen : 0; seen < events.length; seen++) {
+        next = { position, seen: seen + 1 };
+        text += `id: ${toId(next)}\ndata: ${events[seen]}\n\n`;
+        if (text.length >= CHUNK_CHARACTERS) return { bytes: encoder.encode(text), next };
+      }
+      if (events.length === 0) next = { position, seen: 0 };
+    }
+    return { bytes: encoder.encode(text), next };
+  };
+
+  /** Returns the events after a place. Clients at the same place share a chunk. */
+  const readChunk = (place: Place): Promise<Chunk> => {
+    const id = toId(place);
+    const known = chunks.get(id);
+    if (known !== undefined) return known;
+    const chunk = buildChunk(place);
+    chunks.set(id, chunk);
+    if (chunks.size > SHARED_CHUNKS) chunks.delete(chunks.keys().next().value!);
+    const forget = (): void => {
+      if (chunks.get(id) === chunk) chunks.delete(id);
+    };
+    // A place without events may have some at the next read.
+    chunk.then(({ bytes }) => bytes.length === 0 && forget(), forget);
+    return chunk;
+  };
 
   /** Creates a function that returns the next chunk of a stream; undefined at the end. */
   const createReader = (lastEventId: string | undefined, ended: AbortSignal) => {
     let place = lastEventId === undefined ? undefined : fromId(lastEventId);
     let isGreeted = false;
 
-    const toNewest = async (): Promise<string> => {
-      const { position, events } = await feed.newest();
-      place = { position, seen: events.length };
-      return `id: ${toId(place)}\n`;
-    };
-
-    const readOn = async (from: Place): Promise<string> => {
-      const batches = await feed.readFrom(from.position);
-      if (batches === undefined) {
-        const id = await toNewest();
-        return `${id}data: ${JSON.stringify({ type: 'reset' } satisfies LiveEvent)}\n\n`;
-      }
-      let text = '';
-      for (const [n, { position, events }] of batches.entries()) {
-        for (let seen = n === 0 ? from.seen : 0; seen < events.length; seen++) {
-          place = { position, seen: seen + 1 };
-          text += `id: ${toId(place)}\ndata: ${events[seen]}\n\n`;
-        }
-        if (events.length === 0) place = { position, seen: 0 };
-      }
-      return text;
-    };
-
-    return async (): Promise<string | undefined> => {
+    return async (): Promise<Uint8Array | undefined> => {
       if (!isGreeted) {
         isGreeted = true;
         // A client that resumes keeps its last event id until it receives the events that it
         // missed.
-        return `${RETRY}${place === undefined ? await toNewest() : ''}: connected\n\n`;
+        const resumes = place !== undefined;
+        place ??= await readNewest();
+        const id = resumes ? '' : `id: ${toId(place)}\n`;
+        return encoder.encode(`${RETRY}${id}: connected\n\n`);
       }
       while (!ended.aborted) {
         const { promise: woken, resolve: wake } = Promise.withResolvers<boolean>();
@@ -80,9 +132,10 @@ export function createLive(feed: EventFeed): Live {
         const forget = feed.on(more);
         ended.addEventListener('abort', more, { once: true });
         try {
-          const text = await readOn(place!);
-          if (text !== '') return text;
-          if (!(await woken)) return ': heartbeat\n\n';
+          const { bytes, next } = await readChunk(place!);
+          place = next;
+          if (bytes.length > 0) return bytes;
+          if (!(await woken)) return HEARTBEAT;
         } finally {
           clearTimeout(timer);
           forget();
@@ -94,24 +147,37 @@ export function createLive(feed: EventFeed): Live {
   };
 
   return {
-    open(lastEventId, signal) {
+    open(lastEventId, keyId, watch) {
+      const ofKey = clients.get(keyId) ?? 0;
+      if (closers.size >= MAX_CLIENTS || ofKey >= MAX_CLIENTS_OF_KEY) {
+        throw new HttpError(
+          503,
+          'Too many clients receive live events from this process: close some of them, then try again',
+        );
+      }
+      clients.set(keyId, ofKey + 1);
+      const signal = watch();
       const ending = new AbortController();
       let isLeft = false;
       const end = (): void => {
-        closers.delete(end);
+        if (!closers.delete(end)) return;
+        const left = clients.get(keyId)! - 1;
+        if (left > 0) clients.set(keyId, left);
+        else clients.delete(keyId);
         signal.removeEventListener('abort', end);
         ending.abort();
       };
       closers.add(end);
       signal.addEventListener('abort', end);
+      if (signal.aborted) end();
       const read = createReader(lastEventId, ending.signal);
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
             // If the ledger cannot be read, the stream ends and the client reconnects.
-            const text = await read().catch(() => undefined);
+            const bytes = await read().catch(() => undefined);
             if (isLeft) return;
-            if (text !== undefined) return controller.enqueue(encoder.encode(text));
+            if (bytes !== undefined) return controller.enqueue(bytes);
             end();
             controller.close();
           },

@@ -40,7 +40,7 @@ const BATCHES_AT_ONCE = 20;
 export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEvent[]): void } {
   // Part of each position, so that positions of an earlier process are invalid in this one.
   const run = randomBytes(4).toString('hex');
-  const held: { position: string; events: LiveEvent[] }[] = [{ position: `${run}-0`, events: [] }];
+  const held: HeldBatch[] = [{ position: `${run}-0`, events: [] }];
   const gathered = new Map<string, LiveEvent>();
   const listeners = new Set<() => void>();
   let heldEvents = 0;
@@ -88,14 +88,18 @@ export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEv
   };
 }
 
-/** Serializes events on demand, because most of them are never sent to a client. */
-const toBatch = ({
-  position,
-  events,
-}: {
+interface HeldBatch {
   position: string;
   events: readonly LiveEvent[];
-}): EventBatch => ({ position, events: events.map((event) => JSON.stringify(event)) });
+  serialized?: EventBatch;
+}
+
+/** Serializes a batch once and on demand, because most batches are never sent to a client. */
+const toBatch = (batch: HeldBatch): EventBatch =>
+  (batch.serialized ??= {
+    position: batch.position,
+    events: batch.events.map((event) => JSON.stringify(event)),
+  });
 
 let unkeyed = 0;
 

@@ -17,7 +17,7 @@ import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { timeOfId } from '../../../store/ids.ts';
 import { toChainBlock } from '../../../store/live/effects.ts';
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
-import type { Auth } from '../../auth/auth.ts';
+import { type Auth, callerOf } from '../../auth/auth.ts';
 import { notFound } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import type { Live } from '../../live.ts';
@@ -193,7 +193,8 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
       const events = live.open(
         context.req.header('last-event-id'),
-        auth.watch(context, context.req.raw.signal),
+        callerOf(context).keyId,
+        () => auth.watch(context, context.req.raw.signal),
       );
       return context.body(events, 200, headers);
     },
