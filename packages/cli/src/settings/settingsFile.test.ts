@@ -161,6 +161,31 @@ test.each([
   expect(error.message.length).toBeLessThan(600);
 });
 
+test.each([
+  ['nodes: ["${VALUE}"]', 'https://a.example,trust=node', 'nodes[0] ${VALUE}: should be a URL'],
+  ['nodes: [https://b.example, "${VALUE}"]', 'https://a.example,poll=20,accept=x', 'nodes[1]'],
+  ['nodes: ["https://a.example/${VALUE}"]', 'key,operator=me', 'nodes[0]'],
+  ['nodes: [https://a.example], trust: "${VALUE}"', 'strict,trust=node', 'trust ${VALUE}: should'],
+  ['nodes: [https://a.example], operator: "${VALUE}"', 'Acme, Inc', 'operator ${VALUE}: should'],
+  ['nodes: [https://a.example], operator: "${VALUE}"', 'a=b', 'operator ${VALUE}: should'],
+  [
+    'nodes: [https://a.example], operator: "${VALUE}"',
+    'a\n,trust=node',
+    'operator ${VALUE}: should',
+  ],
+])('a value cannot add options to a node: %s with %j', (yaml, value, message) => {
+  vi.stubEnv('VALUE', value);
+  const error = errorOf(`chains: { 0x1: { ${yaml} } }\n`);
+  expect(error.code).toBe('invalid_file');
+  expect(error.message).toContain(`chains.0x1.${message}`);
+});
+
+test('a URL of a node may contain commas and =', () => {
+  vi.stubEnv('VALUE', 'a,b=c');
+  const { chains } = resolve('chains: { 0x1: { nodes: ["https://a.example/${VALUE}?d=e,f"] } }\n');
+  expect(chains[0]!.urls).toEqual(['https://a.example/a,b=c?d=e,f']);
+});
+
 test('limits the size of the file and of a referenced file', () => {
   expect(errorOf(`# ${'x'.repeat(1024 * 1024)}`).message).toMatch(/at most 1048576 bytes$/);
   writeFileSync(join(folder, 'large'), 'x'.repeat(64 * 1024 + 1));

@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nearest } from '@sluice/kit/contract';
+import { splitNodeOptions } from '@sluice/service';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
@@ -151,11 +152,28 @@ class Reader {
     }
     const given = all
       .filter(({ name }) => name !== 'nodes')
-      .map(({ name, value: each }) => [name, this.scalar(each, `${where}.${name}`)] as const);
+      .map(({ name, value: each }) => {
+        const one = this.scalar(each, `${where}.${name}`);
+        // On the command line, these characters separate options.
+        if (/[,=]/.test(one.text)) {
+          throw this.fail(
+            startOf(each),
+            `${where}.${name} ${toShown(one.written)}: should not contain a comma or =`,
+          );
+        }
+        return [name, one] as const;
+      });
     const suffix = (kind: 'text' | 'written'): string =>
       given.map(([name, one]) => `,${name}=${one[kind]}`).join('');
     return urls.map((each, n) => {
       const one = this.scalar(each, `${where}.nodes[${n}]`);
+      const [option] = splitNodeOptions(one.text).options;
+      if (option !== undefined) {
+        throw this.fail(
+          startOf(each),
+          `${where}.nodes[${n}] ${toShown(one.written)}: should be a URL without ,${option[0]}=…. Set ${option[0]} next to nodes.`,
+        );
+      }
       const [text, written] = n === 0 ? [suffix('text'), suffix('written')] : ['', ''];
       return {
         text: `${chain}=${one.text}${text}`,
