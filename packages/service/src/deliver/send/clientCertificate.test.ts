@@ -1,5 +1,6 @@
 /** Tests the client certificate against TLS receivers that require one. */
 import { spawn } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -214,6 +215,51 @@ test('stays in use while its files are broken', async () => {
   expect(certificate.read()).toBe(before);
   write(client('client 3'));
   await expect.poll(() => logged.at(-1)).toBe('client certificate replaced');
+});
+
+test('stays in use while its files are empty or incomplete', async () => {
+  const certificate = open();
+  const before = certificate.read();
+  const { cert, key } = client('client 2');
+  const half = (text: string): string => text.slice(0, text.length / 2);
+  for (const [partCert, partKey] of [
+    ['', ''],
+    ['', key],
+    [cert, ''],
+    [half(cert), key],
+    [cert, half(key)],
+    [before.cert, key],
+  ] as const) {
+    logged.length = 0;
+    // Each state is new to the log, because the one before it was complete.
+    write(before);
+    await new Promise((resolve) => setTimeout(resolve, 3 * CHECK_MS));
+    write({ cert: partCert, key: partKey });
+    await expect.poll(() => logged).toEqual(['client certificate not replaced']);
+    expect(certificate.read()).toBe(before);
+  }
+  write({ cert, key });
+  await expect.poll(() => logged.at(-1)).toBe('client certificate replaced');
+});
+
+test('a file that is cut anywhere is rejected at start', () => {
+  const whole = client('client 1');
+  for (const part of ['cert', 'key'] as const) {
+    const text = whole[part].trimEnd();
+    for (let end = 0; end < text.length; end += 7) {
+      write({ ...whole, [part]: text.slice(0, end) });
+      expect(() => open()).toThrow('--client-cert');
+    }
+  }
+});
+
+test('an encrypted key is rejected at start', () => {
+  const { cert, key } = client('client 1');
+  const encrypted = createPrivateKey(key).export({
+    ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' },
+  }) as string;
+  write({ cert, key: encrypted });
+  expect(() => open()).toThrow('not encrypted');
 });
 
 test('is presented from the isolated process', async () => {

@@ -2,7 +2,7 @@
  * The certificate that the service presents to receivers that request one (mutual TLS). It is read
  * again while the service runs, because such certificates often expire within weeks.
  */
-import { X509Certificate } from 'node:crypto';
+import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { configError } from '../../base/errors.ts';
@@ -53,16 +53,15 @@ export function openClientCertificate(
       `${given}: needs ${missing}, because a certificate and its key belong together`,
     );
   }
-  let current = readCertifiedKey(clientCertFile, clientKeyFile);
-  let expiresAt = readExpiry(current);
+  let { certified: current, expiresAt } = readCertifiedKey(clientCertFile, clientKeyFile);
   let failure: string | undefined;
   const timer = setInterval(() => {
     try {
       const next = readCertifiedKey(clientCertFile, clientKeyFile);
       failure = undefined;
-      if (next.cert === current.cert && next.key === current.key) return;
-      current = next;
-      expiresAt = readExpiry(next);
+      const { cert, key } = next.certified;
+      if (cert === current.cert && key === current.key) return;
+      ({ certified: current, expiresAt } = next);
       log.info('client certificate replaced', { expiresAt: new Date(expiresAt).toISOString() });
     } catch (error) {
       // The last certificate remains in use, because the files may be in the middle of a renewal.
@@ -86,17 +85,23 @@ export function openClientCertificate(
   };
 }
 
-function readCertifiedKey(certFile: string, keyFile: string): CertifiedKey {
+function readCertifiedKey(
+  certFile: string,
+  keyFile: string,
+): { certified: CertifiedKey; expiresAt: number } {
   const cert = readFile('--client-cert', certFile);
   const key = readFile('--client-key', keyFile);
   try {
     createSecureContext({ cert, key });
+    // A secure context accepts empty texts, which files have while they are being replaced.
+    const certificate = new X509Certificate(cert);
+    if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error('keys differ');
+    return { certified: { cert, key }, expiresAt: certificate.validToDate.getTime() };
   } catch (error) {
     throw configError(
       `--client-cert ${certFile}: should be a certificate in PEM, and --client-key its key, not encrypted: ${describeError(error)}`,
     );
   }
-  return { cert, key };
 }
 
 function readFile(flag: string, path: string): string {
@@ -106,6 +111,3 @@ function readFile(flag: string, path: string): string {
     throw configError(`${flag} ${path}: cannot be read: ${describeError(error)}`);
   }
 }
-
-const readExpiry = ({ cert }: CertifiedKey): number =>
-  new X509Certificate(cert).validToDate.getTime();
