@@ -36,7 +36,7 @@ async function read(third: Record<string, unknown>) {
     from: 1,
     anchor: { number: 3, hash: hashOf(3) } as BlockHeader,
     blooms: [toBloomFilter({ address: [TOKEN], topics: [[EVENT]] })],
-    read: { logs: new Map(), whole: [] },
+    read: { logs: new Map() },
     hits,
   });
   return { found: hits.map(({ number }) => number), isProven };

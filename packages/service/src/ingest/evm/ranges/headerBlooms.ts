@@ -29,7 +29,7 @@ export async function addByBloom(
     from: number;
     anchor: BlockHeader;
     blooms: readonly BloomFilter[];
-    read: RangeLogs;
+    read: Pick<RangeLogs, 'logs'>;
     hits: BlockRef[];
   },
 ): Promise<boolean> {

@@ -121,10 +121,11 @@ function openSearch(
      * Returns the number of a block in the range that is a hit in `these` but not in `those`. Skips
      * the blocks whose logs were too many for `those`.
      */
+    const to = Math.min(range.to, others.to);
     const findExtra = (these: RangeLogs, those: RangeLogs): number | undefined => {
       const known = new Set([...those.whole, ...hitsOf(those).map(({ number }) => number)]);
       return hitsOf(these).find(
-        ({ number }) => range.from <= number && number <= range.to && !known.has(number),
+        ({ number }) => range.from <= number && number <= to && !known.has(number),
       )?.number;
     };
     const missedThere = findExtra(read, others);
@@ -147,16 +148,22 @@ function openSearch(
   ): Promise<FoundBlocks | undefined> => {
     if (!isUsable(node)) return undefined;
     if ((await node.readHeaderOf(anchor.hash)) === undefined) return undefined;
-    const to = anchor.number;
-    const sample = { from, to: Math.min(to, from + plan.size - 1) };
+    const sampleTo = Math.min(anchor.number, from + plan.size - 1);
     let read: RangeLogs;
     try {
-      read = await readLogs(node, plan, { from, to });
+      read = await readLogs(node, plan, { from, to: anchor.number });
     } catch (error) {
       if (isOfKind(error, 'inconsistent') || isUsable(node)) throw error;
       return undefined;
     }
-    if (rounds++ % ROUNDS_PER_SAMPLE === 0) await checkSample(node, plan, sample, read, anchor);
+    const end = read.to === anchor.number ? anchor : await node.readHeaderAt(read.to);
+    if (end === undefined) {
+      throw new SourceError('missing', `${node.name}: block ${read.to} is missing`);
+    }
+    if (rounds++ % ROUNDS_PER_SAMPLE === 0) {
+      const sample = { from, to: Math.min(sampleTo, read.to) };
+      await checkSample(node, plan, sample, read, anchor);
+    }
     const hits = hitsOf(read);
     for (const number of read.whole) {
       const header = await node.readHeaderAt(number);
@@ -166,18 +173,18 @@ function openSearch(
     let isProven = false;
     if (isVerified) {
       blooms ??= search.plans[0]!.map(toBloomFilter);
-      isProven = await addByBloom(node, { from, anchor, blooms, read, hits });
+      isProven = await addByBloom(node, { from, anchor: end, blooms, read, hits });
     }
     // The ranges were queried by number, so the node must still have the same last block.
-    const still = await node.readHeaderAt(to);
+    const still = await node.readHeaderAt(anchor.number);
     if (still?.hash !== anchor.hash) {
       throw new SourceError(
         'disagreement',
-        `${node.name}: block ${to} changed while ranges below it were read`,
+        `${node.name}: block ${anchor.number} changed while ranges below it were read`,
       );
     }
     hits.sort((a, b) => a.number - b.number);
-    return { end: anchor, hits, isProven };
+    return { end, hits, isProven };
   };
 
   return {
@@ -201,7 +208,7 @@ function openSearch(
       const found = await providers.ask((node) => searchOn(node, plan, from, anchor, isAgain), {
         hash: anchor.hash,
       });
-      if (found !== undefined) searchedUpTo = to;
+      if (found !== undefined) searchedUpTo = found.end.number;
       return found;
     },
   };

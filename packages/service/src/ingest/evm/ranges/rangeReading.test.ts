@@ -2,6 +2,7 @@ import type { BlockRange } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResult } from '../../nodes/rpcError.ts';
+import type { LogFilter } from '../../../match/evm/logSearch.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
 import {
@@ -31,15 +32,20 @@ const logsIn = ({ from, to }: BlockRange) =>
 type Answer = unknown[] | { code: number; message: string; data?: unknown } | SourceError;
 
 /** A node that answers `eth_getLogs` with a function. Errors pass through the classification. */
-function createNode(answer: (range: BlockRange) => Answer) {
+function createNode(answer: (range: BlockRange, filter: LogFilter) => Answer, filters = 1) {
   const queries: BlockRange[] = [];
+  const most = { queries: 0, logs: 0 };
+  let running = 0;
   const node = {
     name: 'node',
     async request(method: string, params: readonly unknown[]): Promise<unknown> {
-      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
-      const range = { from: Number(fromBlock), to: Number(toBlock) };
+      const query = params[0] as LogFilter & { fromBlock: string; toBlock: string };
+      const range = { from: Number(query.fromBlock), to: Number(query.toBlock) };
       queries.push(range);
-      const given = answer(range);
+      most.queries = Math.max(most.queries, ++running);
+      await Promise.resolve();
+      running--;
+      const given = answer(range, query);
       if (given instanceof SourceError) throw given;
       return readResult(
         'node',
@@ -50,7 +56,7 @@ function createNode(answer: (range: BlockRange) => Answer) {
   } as Partial<Provider> as Provider;
   const ranges: NodeRanges = unknownRanges();
   const reading = createRangeReading(
-    { plans: [[{ address: [TOKEN], topics: [] }]] },
+    { plans: [Array.from({ length: filters }, (_, n) => ({ topics: [[hashOf(n)]] }))] },
     () => ranges,
     () => Promise.resolve(),
   );
@@ -66,7 +72,9 @@ function createNode(answer: (range: BlockRange) => Answer) {
       try {
         const read = await reading.readLogs(node, plan, { from, to: end });
         found.push(...[...read.logs.keys(), ...read.whole].toSorted((a, b) => a - b));
-        from = end + 1;
+        const logs = [...read.logs.values()].reduce((sum, block) => sum + block.logs.length, 0);
+        most.logs = Math.max(most.logs, logs);
+        from = read.to + 1;
       } catch (error) {
         failures.push(error);
         if (failures.length > maxFailures) throw error;
@@ -78,7 +86,7 @@ function createNode(answer: (range: BlockRange) => Answer) {
     const { plan } = reading.choosePlan(ranges.limit.size)!;
     return reading.readLogs(node, plan, range);
   };
-  return { queries, ranges, readAll, readOnce };
+  return { queries, most, ranges, readAll, readOnce };
 }
 
 const expected = (to: number): number[] =>
@@ -245,5 +253,62 @@ describe('ranges of logs', () => {
     const logs = Array.from({ length: 20_000 }, () => logOf(10));
     const { logs: blocks } = await createNode(() => logs).readOnce({ from: 0, to: 20 });
     expect(blocks.get(10)!.logs).toHaveLength(1);
+  });
+
+  test('end a round early where blocks suddenly have many logs, and lose none', async () => {
+    const quiet = 200_000;
+    const to = quiet + 300_000;
+    const node = createNode(({ from, to: end }) => {
+      const first = Math.max(from, quiet);
+      return end - first > 7_000
+        ? new SourceError('too-large', 'no')
+        : Array.from({ length: Math.max(0, end - first + 1) }, (_, n) => logOf(first + n));
+    });
+    const { found, failures } = await node.readAll(to);
+    expect(failures).toEqual([]);
+    expect(found).toHaveLength(to - quiet + 1);
+    expect(found.every((number, n) => number === quiet + n)).toBe(true);
+    expect(node.most.logs).toBeLessThan(150_000);
+  });
+
+  test('hold few logs even if the first block of a round always fails at first', async () => {
+    let returned = 0;
+    const node = createNode(({ from, to }) => {
+      if (from === 0 && to > 0) return new SourceError('too-large', 'no');
+      const blocks = to - from + 1;
+      const count = Math.min(10_000, blocks * 1_000);
+      returned += count;
+      return Array.from({ length: count }, (_, n) =>
+        logOf(from + (n % blocks), { logIndex: hex(n) }),
+      );
+    });
+    node.ranges.limit.accept(64);
+    const read = await node.readOnce({ from: 0, to: 100_000 });
+    expect(returned).toBeLessThan(200_000);
+    expect(read.to).toBeLessThan(10_000);
+    expect(Math.max(...read.logs.keys())).toBe(read.to);
+  });
+
+  test('are divided if all queries of a range together return too many logs', async () => {
+    const filters = 40;
+    const perBlock = 10;
+    const node = createNode(
+      ({ from, to }, { topics }) =>
+        Array.from({ length: (to - from + 1) * perBlock }, (_, n) =>
+          logOf(from + Math.floor(n / perBlock), {
+            ...{ logIndex: hex(n % perBlock), transactionHash: topics[0]![0]! },
+          }),
+        ),
+      filters,
+    );
+    const read = await node.readOnce({ from: 0, to: 127 });
+    const counts = [...read.logs.values()].map(({ logs }) => logs.length);
+    expect(counts).toEqual(Array(read.to + 1).fill(filters * perBlock));
+    expect(Math.max(...node.queries.map(blocksIn))).toBe(128);
+    expect(
+      node.queries.filter((range) => blocksIn(range) * filters * perBlock < 16_000),
+    ).not.toEqual([]);
+    // The queries of one range run at the same time, those of other ranges later.
+    expect(node.most.queries).toBe(filters);
   });
 });

@@ -11,6 +11,8 @@ import { GROWTH, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
 /** Number of ranges queried at once, of a size that the node is known to accept. */
 const RANGES_AT_ONCE = 16;
+/** Number of queries after which no further range is queried at once. */
+const QUERIES_AT_ONCE = 32;
 /** Initial range size of the first plan, which is the most selective one. */
 const FIRST_BLOCKS = 128;
 /** Initial range size of other plans, whose filters also return unrelated logs. */
@@ -32,8 +34,14 @@ const FEW_LOGS = 1_000;
 const MANY_LOGS = 4_000;
 /** Growth factor of a size that reached a limit, because events may become rarer. */
 const SETTLED_GROWTH = 1.25;
-/** Maximum response size. A range with a larger response is divided. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/**
+ * Maximum size of one response, and maximum number of logs that all queries of a range return. A
+ * range with more is divided.
+ */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_RANGE_LOGS = 16_000;
+/** Number of logs in memory after which a round ends before the last of its blocks. */
+const MAX_ROUND_LOGS = 32_000;
 /** Maximum number of queries per block. If a block needs more, reading it is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
 /**
@@ -77,12 +85,16 @@ export function rest(ranges: NodeRanges, ms: number): void {
 
 /**
  * Logs of a range by block number. `whole` lists the blocks that the node refuses to search, which
- * may have too many logs for one response.
+ * may have too many logs for one response. `to` is the last block that was searched, which may be
+ * lower than requested.
  */
 export interface RangeLogs {
-  logs: Map<number, { hash: string; logs: EvmLog[] }>;
+  logs: BlockLogs;
   whole: number[];
+  to: number;
 }
+
+type BlockLogs = Map<number, { hash: string; logs: EvmLog[] }>;
 
 /** Filters that together find all blocks of a search, and the current range size for them. */
 export interface RangePlan {
@@ -104,6 +116,7 @@ export interface RangeReading {
    * @param maxBlocks maximum range size over all nodes, as far as their limits are known
    */
   choosePlan(maxBlocks: number): { plan: RangePlan; reach: number } | undefined;
+  /** Reads the logs of a range, or of its first blocks if they have many logs. */
   readLogs(node: Provider, plan: RangePlan, range: BlockRange): Promise<RangeLogs>;
 }
 
@@ -140,18 +153,22 @@ export function createRangeReading(
     },
     async readLogs(node, plan, range) {
       const ranges = rangesOf(node);
-      const into: RangeLogs & Seen = { logs: new Map(), whole: [], seen: new Set() };
+      const into: RangeLogs = { logs: new Map(), whole: [], to: range.to };
+      const maxParts = Math.min(RANGES_AT_ONCE, Math.ceil(QUERIES_AT_ONCE / plan.filters.length));
+      let count = 0;
       let pending = [range];
-      while (pending.length > 0) {
+      // Searches at least one block, so that the next round makes progress.
+      while (pending.length > 0 && (count < MAX_ROUND_LOGS || pending[0]!.from === range.from)) {
         const size = Math.min(plan.size, ranges.limit.size);
-        const count = ranges.limit.isKnown(size) ? RANGES_AT_ONCE : 1;
-        const { parts, left } = takeParts(pending, size, count);
+        const partCount = ranges.limit.isKnown(size) ? maxParts : 1;
+        const { parts, left } = takeParts(pending, size, partCount);
         const answers = await Promise.all(parts.map((part) => queryPart(node, plan, part)));
         plan.isTried = true;
         for (const { part, found } of answers) {
           if (found === undefined) continue;
-          collect(node, found, part, into);
-          adapt(plan, blocksIn(part), found.length);
+          for (const [number, block] of found.logs) into.logs.set(number, block);
+          count += found.count;
+          adapt(plan, blocksIn(part), found.count);
           noteAnswer(ranges, blocksIn(part));
         }
         const failed = answers.flatMap(({ part, error }) => (error ? [{ part, error }] : []));
@@ -159,12 +176,19 @@ export function createRangeReading(
         if (isPaused) await pause();
         pending = [...again, ...left].toSorted((a, b) => a.from - b.from);
       }
-      return into;
+      return pending[0] === undefined ? into : upTo(into, pending[0].from - 1);
     },
   };
 }
 
 const blocksIn = ({ from, to }: BlockRange): number => to - from + 1;
+
+/** Removes the blocks after `to`. */
+const upTo = ({ logs, whole }: RangeLogs, to: number): RangeLogs => ({
+  logs: new Map([...logs].filter(([number]) => number <= to)),
+  whole: whole.filter((number) => number <= to),
+  to,
+});
 
 /** Takes up to `count` parts of at most `size` blocks from the ranges. */
 function takeParts(
@@ -188,8 +212,16 @@ function takeParts(
 /** The response to the queries of one part: the logs, or the error of one of them. */
 interface PartAnswer {
   part: BlockRange;
-  found?: unknown[];
+  found?: PartLogs;
   error?: SourceError;
+}
+
+interface PartLogs {
+  logs: BlockLogs;
+  /** Number of logs. */
+  count: number;
+  /** Keys of the logs. */
+  seen: Set<string>;
 }
 
 async function queryPart(
@@ -197,9 +229,14 @@ async function queryPart(
   { filters }: RangePlan,
   part: BlockRange,
 ): Promise<PartAnswer> {
+  const found: PartLogs = { logs: new Map(), count: 0, seen: new Set() };
   try {
-    const found = await Promise.all(filters.map((filter) => queryLogs(node, filter, part)));
-    return { part, found: found.flat() };
+    await Promise.all(
+      filters.map(async (filter) =>
+        collect(node, await queryLogs(node, filter, part), part, found),
+      ),
+    );
+    return { part, found };
   } catch (error) {
     if (error instanceof SourceError) return { part, error };
     throw error;
@@ -305,11 +342,6 @@ async function queryLogs(
   return list(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
 }
 
-/** Keys of the collected logs. */
-interface Seen {
-  seen: Set<string>;
-}
-
 /**
  * Groups logs by block, without duplicates, because several filters may find the same log. On some
  * chains, log indices restart in each transaction, so an index alone does not identify a log.
@@ -318,8 +350,9 @@ function collect(
   { name }: Provider,
   found: readonly unknown[],
   { from, to }: BlockRange,
-  { logs: blocks, seen }: RangeLogs & Seen,
+  into: PartLogs,
 ): void {
+  const { logs: blocks, seen } = into;
   for (const item of found) {
     const raw = object(item, `${name}: log`);
     const number = toNumber(hex(raw, 'blockNumber'));
@@ -333,8 +366,15 @@ function collect(
     }
     const log = toRangeLog(raw);
     const key = `${number} ${log.transactionHash} ${log.logIndex}`;
-    if (log.logIndex === UNKNOWN_INDEX || !seen.has(key)) block.logs.push(log);
+    if (log.logIndex !== UNKNOWN_INDEX && seen.has(key)) continue;
+    if (++into.count > MAX_RANGE_LOGS) {
+      throw new SourceError(
+        'too-large',
+        `${name}: blocks ${from} to ${to} have more than ${MAX_RANGE_LOGS} logs`,
+      );
+    }
     seen.add(key);
+    block.logs.push(log);
     blocks.set(number, block);
   }
 }
