@@ -191,10 +191,8 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       };
       // A HEAD request gets only the headers, because nothing would read a stream.
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
-      const events = live.open(
-        context.req.header('last-event-id'),
-        callerOf(context).keyId,
-        () => auth.watch(context, context.req.raw.signal),
+      const events = live.open(context.req.header('last-event-id'), callerOf(context).keyId, () =>
+        auth.watch(context, context.req.raw.signal),
       );
       return context.body(events, 200, headers);
     },
