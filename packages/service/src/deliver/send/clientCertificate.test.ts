@@ -257,7 +257,7 @@ test('an encrypted key is rejected at start', () => {
   const { cert, key } = client('client 1');
   const encrypted = createPrivateKey(key).export({
     ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' },
-  }) as string;
+  });
   write({ cert, key: encrypted });
   expect(() => open()).toThrow('not encrypted');
 });
