@@ -58,6 +58,7 @@ test('a stream reports a missing source, and nothing otherwise', async () => {
     description: '',
     tag: 'well',
     chainIds: ['0x7a69'],
+    includeContractLogs: true,
   };
   await client.streams.create(stream);
   await client.streams.create({ ...stream, tag: 'lacking', chainIds: ['0x7a69', '0x5'] });
