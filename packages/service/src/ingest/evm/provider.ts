@@ -9,7 +9,8 @@ import { createHttpClient } from './rpc/httpClient.ts';
 import type { Connect, RpcClient } from './rpc/rpcClient.ts';
 import { createSocketClient } from './rpc/socketClient.ts';
 import { SourceError, isLacking, isOfKind } from '../source.ts';
-import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
+import { createStanding } from '../nodes/standing.ts';
+import type { AnyProvider, Identity } from '../nodes/anyProvider.ts';
 
 /** A block as a node returned it, and its checked header. */
 export interface Body {
