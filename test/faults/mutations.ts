@@ -234,7 +234,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 21,
     what: 'a gap begins one block too late',
-    file: `${SERVICE}/ingest/ingest.ts`,
+    file: `${SERVICE}/ingest/follow.ts`,
     edits: [
       ['const number = local.tip()!.number + 1;', 'const number = local.tip()!.number + 2;'],
       [
