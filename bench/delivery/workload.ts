@@ -4,7 +4,7 @@
  */
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
-import { createHostPace } from '../../packages/service/src/deliver/attempt.ts';
+import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
 import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
 import { type Sender, createSender } from '../../packages/service/src/deliver/send/send.ts';

@@ -100,7 +100,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 7,
     what: 'a wait is only its jitter',
-    file: `${SERVICE}/deliver/outcomes.ts`,
+    file: `${SERVICE}/deliver/schedule.ts`,
     edits: [['wait * (1 + JITTER * random)', 'wait * (JITTER * random)']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 7:',
@@ -234,7 +234,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 21,
     what: 'a gap begins one block too late',
-    file: `${SERVICE}/ingest/ingest.ts`,
+    file: `${SERVICE}/ingest/follow.ts`,
     edits: [
       ['const number = local.tip()!.number + 1;', 'const number = local.tip()!.number + 2;'],
       [
@@ -248,7 +248,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 22,
     what: 'SQLite: leases expire by the process clock',
-    file: `${SERVICE}/deliver/claims.ts`,
+    file: `${SERVICE}/deliver/leases.ts`,
     edits: [
       ["if (store.engine === 'sqlite' && expired.length === 0) return;", ''],
       ["store.engine === 'sqlite' ? expired.map(({ lease }) => lease) : 'expired'", "'expired'"],

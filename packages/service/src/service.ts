@@ -28,7 +28,7 @@ import { EXPLORERS } from './chains/explorers.ts';
 import { unpackNames } from './chains/evm/ensNames.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
-import { remainingWaitsMs } from './deliver/outcomes.ts';
+import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
 import { openClientCertificate } from './deliver/send/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVERYWHERE, createAddressGuard } from '../deliver/send/guard.ts';
 import { createSender } from '../deliver/send/send.ts';
 import { createAptosRest } from '../ingest/aptos/rest.ts';
-import { createRpcClient } from '../ingest/evm/provider.ts';
+import { createRpcClient } from '../ingest/evm/rpc/createRpcClient.ts';
 import { createAbiSource } from '../chains/evm/abiSource.ts';
 import { findCertificateFault } from './certificateErrors.ts';
 

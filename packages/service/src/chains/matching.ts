@@ -8,21 +8,19 @@ import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { createStreamFinder, followRules } from '../match/loadedRules.ts';
 import type { SingleStream, RuleIndex, WatchingStreams } from '../match/ruleIndex.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
-import { packAddresses, unpackAddresses } from '../store/addresses/packedAddresses.ts';
+import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import type { ExplainOnly, ExplainedRecords } from './calls.ts';
+import { type AddressesOf, MAX_LISTED, searchStreams } from './searchStreams.ts';
 
 /** The record counts and transaction hashes of a match, as the ledger stores them. */
 export type RecordCounts = Pick<
   NewMatch,
   'logs' | 'transactions' | 'internalTransactions' | 'records' | 'transactionHashes'
 >;
-
-/** Returns the addresses of a stream, or `many` if there are too many to list. */
-export type AddressesOf = (streamId: string) => readonly string[] | 'many';
 
 /** The parts of matching that differ between chain families. */
 export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail, Insight> {
@@ -243,49 +241,4 @@ export function createMatching<
       return single(chain, own.only(record)!);
     },
   };
-}
-
-/**
- * Maximum number of addresses in a search, for all of its streams together. Above it, blocks are
- * searched by event alone, which takes fewer queries.
- */
-const MAX_LISTED = 10_000;
-
-/**
- * Plans a search with the addresses of the streams: calls `plan` once to learn which lists it
- * needs, and again with these lists.
- */
-async function searchStreams(
-  store: Pick<Store, 'readAddresses'>,
-  plan: (addressesOf: AddressesOf) => LogSearch | undefined,
-): Promise<LogSearch | undefined> {
-  const listed = new Map<string, readonly string[] | 'many'>();
-  plan((id) => {
-    listed.set(id, 'many');
-    return 'many';
-  });
-  let room = MAX_LISTED;
-  for (const id of listed.keys()) {
-    const addresses = await readList(store, id, room);
-    listed.set(id, addresses);
-    if (addresses !== 'many') room -= addresses.length;
-  }
-  return plan((id) => listed.get(id) ?? 'many');
-}
-
-/** Returns the addresses of a stream, or `many` if the stream has more than `room` addresses. */
-async function readList(
-  store: Pick<Store, 'readAddresses'>,
-  streamId: string,
-  room: number,
-): Promise<string[] | 'many'> {
-  const found: string[] = [];
-  let next: string | undefined;
-  do {
-    const page = await store.readAddresses(streamId, next);
-    found.push(...unpackAddresses(page.addresses));
-    if (found.length > room) return 'many';
-    next = page.next;
-  } while (next !== undefined);
-  return found;
 }

@@ -9,7 +9,7 @@ import { createLearned } from '../ingest/evm/learned.ts';
 import { networkOf } from '../ingest/evm/networks.ts';
 import { createProvider } from '../ingest/evm/provider.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
-import type { AnyProvider } from '../ingest/nodes/standing.ts';
+import type { AnyProvider } from '../ingest/nodes/anyProvider.ts';
 
 export type TestNode = (node: { chainId: string; url: string }) => Promise<UrlVerdict>;
 

@@ -1,17 +1,14 @@
-/**
- * Makes one attempt of a claimed delivery: waits for its turn, sends it, and returns the result.
- * Also limits the webhooks per second to one host.
- */
+/** Makes one attempt of a claimed delivery: waits for its turn, sends it, and returns the result. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../base/log.ts';
 import { startStopwatch } from './stopwatch.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
-import { type Leases, STALL_MS } from './claims.ts';
+import { type Leases, STALL_MS } from './leases.ts';
 import { hasCode } from '../base/errors.ts';
 import type { LocalFailure } from './send/localFailure.ts';
 import type { SendResult, Sending } from './send/send.ts';
+import type { HostPace } from './hostPace.ts';
 
 export interface Attempted extends SendResult {
   /** Whether the isolated process died, or did not respond in time, while sending this delivery. */
@@ -149,70 +146,5 @@ function toFailed(error: unknown, durationMs: number): Attempted {
     responseBody: '',
     transport: null,
     senderDied,
-  };
-}
-
-/**
- * Limit on the webhooks per second that this process sends to one host, across all streams,
- * including replays and retries. The state is kept in memory only.
- */
-export interface HostPace {
-  /** Takes the next turn for the URL's host; returns the milliseconds until that turn. */
-  take(streamId: string, url: string, now?: number): number;
-  /**
-   * Takes a turn for a webhook without a stream, and returns the milliseconds until that turn.
-   * Returns undefined without taking a turn if the wait would exceed `mostMs`.
-   */
-  takeSoon(url: string, mostMs: number, now?: number): number | undefined;
-  /**
-   * Returns the streams to exclude from claims, because the next turns of their hosts are taken.
-   */
-  waiting(now?: number): string[];
-}
-
-/**
- * Milliseconds by which turns may be assigned in advance, so that a host stays busy between two
- * claims.
- */
-const AHEAD_MS = 250;
-const MAX_STREAMS = 100_000;
-const MAX_HOSTS = 100_000;
-
-/** @param perSecond undefined for no limit. */
-export function createHostPace(perSecond: number | undefined): HostPace {
-  if (perSecond === undefined) return { take: () => 0, takeSoon: () => 0, waiting: () => [] };
-  const intervalMs = 1000 / perSecond;
-  const hostOf = new Map<string, string>();
-  /** Time of the earliest free turn of each host. */
-  const nextAt = new Map<string, number>();
-
-  const forgetWhoseTurnsAreFree = (now: number): void => {
-    for (const [host, at] of nextAt) if (at <= now) nextAt.delete(host);
-    for (const [streamId, host] of hostOf) if (!nextAt.has(host)) hostOf.delete(streamId);
-  };
-
-  const takeTurn = (host: string, now: number, mostMs: number): number | undefined => {
-    const at = Math.max(now, nextAt.get(host) ?? now);
-    if (at - now > mostMs) return undefined;
-    nextAt.set(host, at + intervalMs);
-    if (nextAt.size >= MAX_HOSTS) forgetWhoseTurnsAreFree(now);
-    return at - now;
-  };
-  const isInbox = (url: string): boolean => readInboxName(url) !== undefined;
-
-  return {
-    take(streamId, url, now = performance.now()) {
-      if (isInbox(url)) return 0;
-      const { host } = new URL(url);
-      if (hostOf.size >= MAX_STREAMS) forgetWhoseTurnsAreFree(now);
-      hostOf.set(streamId, host);
-      return takeTurn(host, now, Number.POSITIVE_INFINITY)!;
-    },
-    takeSoon: (url, mostMs, now = performance.now()) =>
-      isInbox(url) ? 0 : takeTurn(new URL(url).host, now, mostMs),
-    waiting: (now = performance.now()) =>
-      [...hostOf]
-        .filter(([, host]) => (nextAt.get(host) ?? now) > now + AHEAD_MS)
-        .map(([streamId]) => streamId),
   };
 }

@@ -10,7 +10,7 @@ import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts'
 import { takeChain } from '../store/blocks/takeChain.test-only.ts';
 import { createDeliver } from './deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './send/guard.ts';
-import { createHostPace } from './attempt.ts';
+import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
 

@@ -19,7 +19,7 @@ import {
 import type { Store } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
 import { type AddressGuard, EVERYWHERE, INSECURE_URL, createAddressGuard } from './send/guard.ts';
-import { createHostPace } from './attempt.ts';
+import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
 

@@ -9,13 +9,9 @@ import type { Log } from '../base/log.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type AttemptOptions, createAttempts } from './attempt.ts';
-import {
-  createClaims,
-  IN_FLIGHT_PER_STREAM,
-  createLanes,
-  LEASE_MS,
-  createLeases,
-} from './claims.ts';
+import { createClaims } from './claims.ts';
+import { IN_FLIGHT_PER_STREAM, createLanes } from './lanes.ts';
+import { LEASE_MS, createLeases } from './leases.ts';
 import { type RetryOptions, createOutcomes, toOutcome } from './outcomes.ts';
 import type { BreakerState } from './receivers/breaker.ts';
 import { createReceivers } from './receivers/receivers.ts';

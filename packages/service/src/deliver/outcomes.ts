@@ -6,9 +6,11 @@ import { type BatchWriter, createBatchWriter } from '../store/engine/batchWriter
 import type { AttemptOutcome, ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Attempted } from './attempt.ts';
-import type { Lanes, Leases } from './claims.ts';
+import type { Lanes } from './lanes.ts';
+import type { Leases } from './leases.ts';
 import { INSECURE_URL } from './send/guard.ts';
 import { isWaiting } from '../store/rows.ts';
+import { nextWaitMs } from './schedule.ts';
 
 export interface RetryOptions {
   /** Milliseconds to wait between attempts. */
@@ -158,37 +160,3 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
   retryInMs: 0,
   isFastRetry: false,
 });
-
-/**
- * Maximum random share added to a wait, so that deliveries that failed together are not retried
- * together.
- */
-const JITTER = 0.1;
-
-/**
- * Returns the milliseconds until the next attempt, at least the scheduled wait; undefined once the
- * schedule is used up.
- *
- * @param attempts number of attempts so far, including the failed one: 1 or more
- * @param random random number from 0 to 1, exclusive
- */
-export function nextWaitMs(
-  schedule: readonly number[],
-  attempts: number,
-  random = Math.random(),
-): number | undefined {
-  const wait = schedule[attempts - 1];
-  return wait === undefined ? undefined : Math.ceil(wait * (1 + JITTER * random));
-}
-
-/**
- * Returns the waits after the next attempt, assuming that every attempt fails.
- *
- * @param attempts number of attempts so far
- * @param fastRetried whether one of them was the fast retry, which is not part of the schedule
- */
-export const remainingWaitsMs = (
-  schedule: readonly number[],
-  attempts: number,
-  fastRetried: boolean,
-): number[] => schedule.slice(attempts - (fastRetried ? 1 : 0));

@@ -8,7 +8,7 @@ import { startStopwatch } from './stopwatch.ts';
 import type { Log } from '../base/log.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
-import { type Leases, STALL_MS } from './claims.ts';
+import { type Leases, STALL_MS } from './leases.ts';
 import type { Isolation } from './send/isolation.ts';
 import type { SendResult, Sending } from './send/send.ts';
 

@@ -1,6 +1,6 @@
 import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { createHostPace } from './attempt.ts';
+import { createHostPace } from './hostPace.ts';
 import type { SendResult, Sending } from './send/send.ts';
 import { createTestWebhook } from './testWebhook.ts';
 

@@ -1,7 +1,7 @@
 /** Sends the test webhook that a new URL must accept before its stream is saved. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ChainFamily, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
-import type { HostPace } from './attempt.ts';
+import type { HostPace } from './hostPace.ts';
 import { RetryableError } from '../base/errors.ts';
 import { LOCAL_FAILURES } from './send/localFailure.ts';
 import type { Sender, Sending } from './send/send.ts';

@@ -4,7 +4,8 @@
  */
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Matcher } from './commit.ts';
-import type { Confirming, LocalChain } from './localChain.ts';
+import type { LocalChain } from './localChain.ts';
+import type { Confirming } from './confirming.ts';
 import {
   type BlockSearch,
   type ChainSource,

@@ -4,7 +4,8 @@
  */
 import type { Log } from '../base/log.ts';
 import type { BlockHeader, BlockRef, Checkpoint } from '../store/blocks/contract.ts';
-import { type Confirming, type LocalChain, haltError } from './localChain.ts';
+import { type LocalChain, haltError } from './localChain.ts';
+import type { Confirming } from './confirming.ts';
 import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import type { BlockHeader, CommitOutcome } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
-import { createConfirming, createLocalChain, haltError } from './localChain.ts';
+import { createLocalChain, haltError } from './localChain.ts';
+import { createConfirming } from './confirming.ts';
 
 const header = (number: number, branch = 'a'): BlockHeader => ({
   number,

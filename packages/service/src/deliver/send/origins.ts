@@ -3,7 +3,8 @@ import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import type { ShownCertificate } from './certificate.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import type { AddressGuard } from './guard.ts';
-import { type Connections, type Posted, createConnections, post } from './post.ts';
+import { type Posted, post } from './post.ts';
+import { type Connections, createConnections } from './connections.ts';
 
 export interface OriginOptions {
   guard: Pick<AddressGuard, 'connectWith'>;

@@ -7,7 +7,7 @@ import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClientCertificate } from './clientCertificate.ts';
-import { createHostPace } from '../attempt.ts';
+import { createHostPace } from '../hostPace.ts';
 import { createInbox } from '../inbox.ts';
 import { type AddressGuardOptions, EVERYWHERE, METADATA, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';

@@ -7,7 +7,8 @@ import { type AptosRest, createAptosRest } from './rest.ts';
 import { toAptosTransaction } from './transaction.ts';
 import { list, object, showValue } from '../json.ts';
 import { SourceError } from '../source.ts';
-import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
+import { createStanding } from '../nodes/standing.ts';
+import type { AnyProvider, Identity } from '../nodes/anyProvider.ts';
 
 export interface AptosProvider extends AnyProvider {
   /**

@@ -8,7 +8,8 @@ import type { AptosCall, AptosGrpc } from './grpc.ts';
 import type { AptosPage } from './provider.ts';
 import { toAptosTransaction } from './transaction.ts';
 import { SourceError } from '../source.ts';
-import { type NodeHealth, createStanding } from '../nodes/standing.ts';
+import { createStanding } from '../nodes/standing.ts';
+import type { NodeHealth } from '../nodes/anyProvider.ts';
 
 export interface AptosStream {
   readonly name: string;

@@ -5,11 +5,11 @@ import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { toHeader } from './header.ts';
 import type { HeaderProof, HeaderProver } from './headerLayout.ts';
 import { type Json, object, showValue } from '../json.ts';
-import { createHttpClient } from './rpc/httpClient.ts';
 import type { Connect, RpcClient } from './rpc/rpcClient.ts';
-import { createSocketClient } from './rpc/socketClient.ts';
 import { SourceError, isLacking, isOfKind } from '../source.ts';
-import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
+import { createStanding } from '../nodes/standing.ts';
+import type { AnyProvider, Identity } from '../nodes/anyProvider.ts';
+import { createRpcClient } from './rpc/createRpcClient.ts';
 
 /** A block as a node returned it, and its checked header. */
 export interface Body {
@@ -102,14 +102,6 @@ function createPushedHeads(name: string, { prover, isStrict }: HeaderRules) {
       isEarly ||= hash === taken && taken !== undefined;
     },
   };
-}
-
-/** @param name name of the node in messages, not its URL, which may contain an API key */
-export function createRpcClient(url: string, name: string, connect?: Connect): RpcClient {
-  const { protocol } = new URL(url);
-  return protocol === 'ws:' || protocol === 'wss:'
-    ? createSocketClient(url, name, connect)
-    : createHttpClient(new URL(url), name, connect);
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Hex, encodeAbiParameters, encodeErrorResult, encodeFunctionData } 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StateAnswer, StateCall, StateReader } from '../../enrich/state.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
-import { createRpcClient } from './provider.ts';
+import { createRpcClient } from './rpc/createRpcClient.ts';
 import { SourceError } from '../source.ts';
 import { MULTICALL, createStateReader } from './state.ts';
 

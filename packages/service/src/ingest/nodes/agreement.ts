@@ -1,7 +1,7 @@
 import type { ChainAgreement } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { SourceError } from '../source.ts';
-import type { AnyProvider } from './standing.ts';
+import type { AnyProvider } from './anyProvider.ts';
 
 /**
  * Prevents a single node from deciding which block is at a height, by checking each new block

@@ -1,6 +1,6 @@
 /** Checks which chain each node serves. */
 import { SourceError } from '../source.ts';
-import type { AnyProvider } from './standing.ts';
+import type { AnyProvider } from './anyProvider.ts';
 
 type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'>;
 

@@ -14,7 +14,7 @@ import { operatorOf } from './operators.ts';
 import { createStateLog, survey } from './survey.ts';
 import type { Connect } from '../evm/rpc/rpcClient.ts';
 import { type FinalityTag, SourceError } from '../source.ts';
-import type { AnyProvider } from './standing.ts';
+import type { AnyProvider } from './anyProvider.ts';
 
 export interface Providers<Provider extends AnyProvider> {
   readonly all: readonly Provider[];

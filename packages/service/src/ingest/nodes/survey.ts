@@ -1,6 +1,6 @@
 /** Compares all nodes of a chain periodically, and logs changes of their state. */
 import type { Log } from '../../base/log.ts';
-import type { AnyProvider } from './standing.ts';
+import type { AnyProvider } from './anyProvider.ts';
 
 /**
  * Periodically compares the heads of all nodes that are not backed off, if there are several nodes.

@@ -1,6 +1,6 @@
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRpcClient } from '../provider.ts';
+import { createRpcClient } from './createRpcClient.ts';
 import type { RpcClient } from './rpcClient.ts';
 
 let chain: RunningScriptedChain;

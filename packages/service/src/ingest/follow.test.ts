@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
-import { createFollowing } from './ingest.ts';
+import { createFollowing } from './follow.ts';
 
 const header = (number: number, branch = 'a', parent = branch): BlockHeader => ({
   number,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { remainingWaitsMs, nextWaitMs } from './outcomes.ts';
+import { remainingWaitsMs, nextWaitMs } from './schedule.ts';
 
 test('there are seven retries per the contract, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>

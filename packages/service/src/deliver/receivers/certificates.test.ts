@@ -1,7 +1,7 @@
 import type { ReceiverCertificate } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import { createCertificates } from './receivers.ts';
+import { createCertificates } from './certificates.ts';
 
 const MINUTE = 60_000;
 const shown = (expiresAt: number, expiresSoon = true): ReceiverCertificate => ({

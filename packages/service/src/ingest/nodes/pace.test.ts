@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createPace } from './standing.ts';
+import { createPace } from './pace.ts';
 import { SourceError } from '../source.ts';
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
-import { createConfirming } from './localChain.ts';
+import { createConfirming } from './confirming.ts';
 import { type Source, SourceError } from './source.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EnrichingMatch } from '../store/enrichment/contract.ts';
-import { createMatchQueue } from './enrichPool.ts';
+import { createMatchQueue } from './matchQueue.ts';
 
 /**
  * Creates a queue of matches with ids `<stream>-<n>`. The simulated ledger lists the matches that

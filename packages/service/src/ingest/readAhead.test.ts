@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createReadAhead } from './commit.ts';
+import { createReadAhead } from './readAhead.ts';
 
 /** Creates reads that the test completes manually. */
 function manualFetch(sizeBytes = 1) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createHostPace } from './attempt.ts';
+import { createHostPace } from './hostPace.ts';
 
 test('streams of one host share its turns, and other hosts have their own', () => {
   const pace = createHostPace(10);

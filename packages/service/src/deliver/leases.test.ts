@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { createLog } from '../base/log.ts';
-import { createLeases } from './claims.ts';
+import { createLeases } from './leases.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FinalityTag, Source } from '../source.ts';
-import { createFinality } from './status.ts';
+import { createFinality } from './finality.ts';
 
 /** Creates a source with these heights or errors by tag. `asked` lists the tags that are read. */
 const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProgress } from './status.ts';
+import { createProgress } from './progress.ts';
 
 describe('progress', () => {
   test('uses the recent rate, and includes the growth of the head', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLanes } from './claims.ts';
+import { createLanes } from './lanes.ts';
 
 const delivery = fc.record({
   streamId: fc.constantFrom('a', 'b'),

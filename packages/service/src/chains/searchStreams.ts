@@ -1,0 +1,51 @@
+/**
+ * Plans a search with the addresses of the streams: calls `plan` once to learn which lists it
+ * needs, and again with these lists.
+ */
+import type { LogSearch } from '../match/evm/logSearch.ts';
+import { unpackAddresses } from '../store/addresses/packedAddresses.ts';
+import type { Store } from '../store/store.ts';
+
+/** Returns the addresses of a stream, or `many` if there are too many to list. */
+export type AddressesOf = (streamId: string) => readonly string[] | 'many';
+
+/**
+ * Maximum number of addresses in a search, for all of its streams together. Above it, blocks are
+ * searched by event alone, which takes fewer queries.
+ */
+export const MAX_LISTED = 10_000;
+
+export async function searchStreams(
+  store: Pick<Store, 'readAddresses'>,
+  plan: (addressesOf: AddressesOf) => LogSearch | undefined,
+): Promise<LogSearch | undefined> {
+  const listed = new Map<string, readonly string[] | 'many'>();
+  plan((id) => {
+    listed.set(id, 'many');
+    return 'many';
+  });
+  let room = MAX_LISTED;
+  for (const id of listed.keys()) {
+    const addresses = await readList(store, id, room);
+    listed.set(id, addresses);
+    if (addresses !== 'many') room -= addresses.length;
+  }
+  return plan((id) => listed.get(id) ?? 'many');
+}
+
+/** Returns the addresses of a stream, or `many` if the stream has more than `room` addresses. */
+async function readList(
+  store: Pick<Store, 'readAddresses'>,
+  streamId: string,
+  room: number,
+): Promise<string[] | 'many'> {
+  const found: string[] = [];
+  let next: string | undefined;
+  do {
+    const page = await store.readAddresses(streamId, next);
+    found.push(...unpackAddresses(page.addresses));
+    if (found.length > room) return 'many';
+    next = page.next;
+  } while (next !== undefined);
+  return found;
+}

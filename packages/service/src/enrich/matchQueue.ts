@@ -1,0 +1,89 @@
+/** Tracks the matches of one chain that are in progress, or that wait for their next try. */
+import type { EnrichingMatch } from '../store/enrichment/contract.ts';
+import type { Store } from '../store/store.ts';
+
+export interface MatchQueue {
+  /** Returns the oldest matches that may start now without exceeding the limits. */
+  list(nowMs: number): Promise<EnrichingMatch[]>;
+  /** Marks the match as in progress. Returns the number of this try, starting at 1. */
+  begin(match: Pick<EnrichingMatch, 'id' | 'streamId'>): number;
+  /**
+   * Ends a try and makes the match wait until `untilMs`. `tries` is the number of tries that count
+   * so far.
+   */
+  rest(matchId: string, tries: number, untilMs: number): void;
+  /** Removes a completed match. */
+  forget(matchId: string): void;
+  tries(matchId: string): number;
+  /**
+   * Returns the earliest time after `nowMs` at which a match may be retried; infinity if none
+   * waits.
+   */
+  nextAt(nowMs: number): number;
+  underWay(): number;
+}
+
+const IN_FLIGHT = 32;
+const IN_FLIGHT_PER_STREAM = 2;
+/**
+ * Maximum number of a stream's matches that may wait for a retry. At this number, no new matches of
+ * the stream start, because they often need the same refused data.
+ */
+const RESTING_PER_STREAM = 16;
+const FORGET_MS = 10 * 60_000;
+
+export function createMatchQueue(chain: string, store: Pick<Store, 'listEnriching'>): MatchQueue {
+  /** Stream ids of the matches in progress, by match id. */
+  const inFlight = new Map<string, string>();
+  const resting = new Map<string, { streamId: string; tries: number; until: number }>();
+  const tries = (matchId: string): number => resting.get(matchId)?.tries ?? 0;
+
+  return {
+    async list(now) {
+      const room = IN_FLIGHT - inFlight.size;
+      if (room === 0) return [];
+      const perStream = new Map<string, number>();
+      for (const streamId of inFlight.values()) {
+        perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
+      }
+      // Forgets matches whose retry is long overdue. The ledger no longer lists them, because their
+      // block or stream was removed.
+      for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
+      const asleep = [...resting].filter(([, { until }]) => until > now);
+      const sleepers = Map.groupBy(asleep, ([, { streamId }]) => streamId);
+      const full = [
+        ...[...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id),
+        ...[...sleepers].filter(([, all]) => all.length >= RESTING_PER_STREAM).map(([id]) => id),
+      ];
+      const found = await store.listEnriching({
+        chain,
+        limit: room,
+        perStream: IN_FLIGHT_PER_STREAM,
+        notStreams: full,
+        notMatches: [...inFlight.keys(), ...asleep.map(([id]) => id)],
+      });
+      return found.filter(({ streamId }) => {
+        const n = perStream.get(streamId) ?? 0;
+        perStream.set(streamId, n + 1);
+        return n < IN_FLIGHT_PER_STREAM;
+      });
+    },
+    begin({ id, streamId }) {
+      inFlight.set(id, streamId);
+      return tries(id) + 1;
+    },
+    rest(matchId, tried, until) {
+      const streamId = inFlight.get(matchId)!;
+      inFlight.delete(matchId);
+      resting.set(matchId, { streamId, tries: tried, until });
+    },
+    forget(matchId) {
+      inFlight.delete(matchId);
+      resting.delete(matchId);
+    },
+    tries,
+    nextAt: (now) =>
+      Math.min(...[...resting.values()].map(({ until }) => until).filter((at) => at > now)),
+    underWay: () => inFlight.size,
+  };
+}
