@@ -227,6 +227,7 @@ function toServiceConfig(values: SettingValues): ServiceConfig {
       minFreeBytes: toNumber('minFreeMib', values.minFreeMib) * 1024 * 1024,
     },
     maxWebhookBytes: toNumber('maxWebhookBytes', values.maxWebhookBytes),
+    omitRecentFields: values.omitRecentFields,
     notifyUrl: values.notifyUrl,
     terminateAfterHours: number('terminateAfter'),
     logFormat: parseLogFormat(values.logFormat),
