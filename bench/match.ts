@@ -221,6 +221,7 @@ function createBlock(
       contractAddress: null,
       root: null,
       status: '0x1',
+      fee: { price: '0x3b9aca00', l1Fee: '0x0' },
     },
   });
   return {

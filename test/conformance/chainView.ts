@@ -20,6 +20,7 @@ import {
   type PublicClient,
   type TransactionReceipt,
   decodeEventLog,
+  formatEther,
   formatUnits,
   hexToString,
   numberToHex,
@@ -61,6 +62,7 @@ export async function readChainView(client: PublicClient, number: number): Promi
       receiptContractAddress: receipt.contractAddress?.toLowerCase() ?? null,
       receiptRoot: null,
       receiptStatus: receipt.status === 'success' ? '1' : '0',
+      transactionFee: formatEther(receipt.gasUsed * receipt.effectiveGasPrice),
     };
   });
   return {

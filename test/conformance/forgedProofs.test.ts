@@ -76,7 +76,8 @@ function isTrue(given: { block: Json; logs: Json; proofs: Json }): boolean {
     const values = [address, bytes, rest.topic0, rest.topic1, rest.topic2, rest.topic3];
     const expected = [truth.address, truth.data ?? '0x', ...truth.topics];
     if (!values.every((value, n) => isSameHex(value, expected[n] ?? null))) return false;
-    if (Object.keys(rest).some((key) => !/^(topic[0-3]|triggers)$/.test(key))) return false;
+    if (Object.keys(rest).some((key) => !/^(topic[0-3]|triggers|triggered_by)$/.test(key)))
+      return false;
   }
   // The block's order of logs is the order of their indices.
   return isAscending([...stated.values()].toSorted((a, b) => a.logIndex - b.logIndex));

@@ -257,6 +257,18 @@ async function deliver(
 const decimal = (quantity: unknown): string | null =>
   typeof quantity === 'string' ? BigInt(quantity).toString() : null;
 
+/** Reads a fee with 18 decimals. */
+function weiOf(fee: string | null | undefined): bigint | null {
+  if (fee == null) return null;
+  const [whole, fraction = ''] = fee.split('.');
+  return BigInt(whole! + fraction.padEnd(18, '0'));
+}
+
+const paidFor = (transaction: Raw, receipt: Raw): bigint =>
+  BigInt(receipt['gasUsed'] as string) *
+    BigInt((receipt['effectiveGasPrice'] ?? transaction['gasPrice']) as string) +
+  BigInt((receipt['l1Fee'] as string | undefined) ?? 0);
+
 /** Compares every record of the webhook with the recording. */
 function expectAll(
   { block }: Recorded,
@@ -289,6 +301,7 @@ function expectAll(
     webhook.txs.map((each) => [
       ...[each.hash, each.fromAddress, each.toAddress, each.value, each.input],
       ...[each.receiptStatus, each.receiptGasUsed, each.receiptRoot],
+      weiOf(each.transactionFee),
     ]),
   ).toEqual(
     block.transactions.map((each) => {
@@ -302,6 +315,7 @@ function expectAll(
         decimal(receipt?.['status']),
         decimal(receipt?.['gasUsed']),
         receipt?.['root'] ?? null,
+        receipt === undefined ? null : paidFor(each, receipt),
       ];
     }),
   );

@@ -164,6 +164,11 @@ export interface ServiceConfig {
    * Default: `DEFAULT_MAX_WEBHOOK_BYTES`.
    */
   maxWebhookBytes?: number | undefined;
+  /**
+   * Whether EVM webhooks omit `triggered_by` and `transactionFee`, which hosted webhooks have since
+   * 2025. Default: false.
+   */
+  omitRecentFields?: boolean | undefined;
   /** Format of the log on standard error. Default: `text`. */
   logFormat?: LogFormat | undefined;
   consoleFolder?: string | undefined;

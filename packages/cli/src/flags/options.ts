@@ -266,6 +266,7 @@ function toServiceConfig(
       minFreeBytes: number('minFreeMib', values.minFreeMib) * 1024 * 1024,
     },
     maxWebhookBytes: number('maxWebhookBytes', values.maxWebhookBytes),
+    omitRecentFields: values.omitRecentFields,
     notifyUrl: values.notifyUrl,
     terminateAfterHours: optional('terminateAfter'),
     logFormat: attempt(() => parseLogFormat(values.logFormat)),

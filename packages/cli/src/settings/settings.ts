@@ -326,6 +326,13 @@ export const SETTINGS = {
     default: String(DEFAULT_MAX_WEBHOOK_BYTES),
     shape: { kind: 'number', least: 1024 },
   },
+  omitRecentFields: {
+    flags: '--omit-recent-fields',
+    description:
+      'Send EVM webhooks without triggered_by and transactionFee, as the hosted service did before 2025',
+    variable: 'SLUICE_OMIT_RECENT_FIELDS',
+    shape: { kind: 'switch' },
+  },
   logFormat: {
     flags: '--log-format <format>',
     description: 'Log format: text or json',

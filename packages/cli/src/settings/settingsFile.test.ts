@@ -83,6 +83,7 @@ terminateAfter: 24
 notifyUrl: https://ops.example
 minFreeMib: 10
 maxWebhookBytes: 2048
+omitRecentFields: true
 logFormat: json
 `;
 
@@ -101,7 +102,7 @@ const FLAGS = `--port=8080 --host=0.0.0.0 --data=${join(folder, 'ledger')}
 --https-only --max-per-host=0.5
 --hide-secrets --no-test-webhook --no-fast-retry --keep-delivered=1.5 --keep-undelivered=2
 --terminate-after=24 --notify-url=https://ops.example --min-free-mib=10
---max-webhook-bytes=2048 --log-format=json`;
+--max-webhook-bytes=2048 --omit-recent-fields --log-format=json`;
 
 test('a file sets every setting, with the same result as the flags', () => {
   writeFileSync(join(folder, 'spam.txt'), `0x${'1'.repeat(40)}\n`);

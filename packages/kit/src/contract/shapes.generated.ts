@@ -857,6 +857,8 @@ export interface WebhookLog {
   topic3: string | null;
   /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
+  /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */
+  triggered_by?: string[] | null;
 }
 /** A transaction with its receipt. */
 export interface WebhookTransaction {
@@ -878,8 +880,12 @@ export interface WebhookTransaction {
   receiptContractAddress: string | null;
   receiptRoot: string | null;
   receiptStatus: string | null;
+  /** Exact fee in the native currency of the chain, such as `0.000021`; null if unknown. Absent in the same cases as `triggered_by`. */
+  transactionFee?: string | null;
   /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
+  /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */
+  triggered_by?: string[] | null;
 }
 /** A call inside a transaction that moved native currency. */
 export interface WebhookInternalTransaction {
@@ -895,6 +901,8 @@ export interface WebhookErc20Transfer {
   transactionHash: string;
   logIndex: string;
   contract: string;
+  /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */
+  triggered_by?: string[] | null;
   tokenName: string;
   tokenSymbol: string;
   possibleSpam?: boolean;

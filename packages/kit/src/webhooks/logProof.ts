@@ -34,8 +34,8 @@ export type LogProof =
  * Checks the address, topics and data of every log, its position in the receipt of its transaction,
  * the position of the transaction, and the block's number and time. Every value must be spelled as
  * the service spells it, because readers may read another spelling as another value. Transaction
- * hashes and records other than `logs` are not proven. Takes time and memory in proportion to the
- * size of the webhook.
+ * hashes, `triggers`, `triggered_by` and records other than `logs` are not proven. Takes time and
+ * memory in proportion to the size of the webhook.
  *
  * @throws SluiceError `invalid_proof` if the proof is missing or malformed, a log is not proven, is
  * listed twice or has unknown properties, or the block is a different one.
@@ -105,7 +105,7 @@ const BLOCK_KEYS = new Set<keyof WebhookBlock>(['number', 'hash', 'timestamp']);
 const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3'] as const;
 /** Properties of a log. An unknown one could give a reader another address, topic or data. */
 const LOG_KEYS = new Set<keyof WebhookLog>([
-  ...['logIndex', 'transactionHash', 'address', 'data', 'triggers'],
+  ...['logIndex', 'transactionHash', 'address', 'data', 'triggers', 'triggered_by'],
   ...TOPICS,
 ] as (keyof WebhookLog)[]);
 

@@ -11,15 +11,23 @@ const EXPONENT_BELOW = -6;
  */
 export function toValueWithDecimals(value: string, decimals: number): string {
   if (value === '0') return '0';
-  const [digits] = /^(?:0*[1-9])*/.exec(value)!;
   /** Power of ten of the first digit. */
   const power = value.length - 1 - decimals;
   if (power >= EXPONENT_FROM || power < EXPONENT_BELOW) {
+    const digits = significantDigits(value);
     const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
     return `${digits[0]}${fraction}e${power > 0 ? '+' : ''}${power}`;
   }
-  if (power < 0) return `0.${'0'.repeat(-power - 1)}${digits}`;
-  const whole = digits.slice(0, power + 1).padEnd(power + 1, '0');
-  const fraction = digits.slice(power + 1);
+  return toPlainDecimal(value, decimals);
+}
+
+/** Returns an exact amount with its decimal point, without an exponent and trailing zeros. */
+export function toPlainDecimal(value: string, decimals: number): string {
+  const padded = value.padStart(decimals + 1, '0');
+  const whole = padded.slice(0, padded.length - decimals);
+  const fraction = significantDigits(padded.slice(whole.length));
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
+
+/** Returns the digits without trailing zeros. */
+const significantDigits = (digits: string): string => /^(?:0*[1-9])*/.exec(digits)![0];

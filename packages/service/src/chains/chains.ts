@@ -32,7 +32,10 @@ export interface Chains {
 }
 
 export function createChains(
-  config: Pick<ServiceConfig, 'spamLists' | 'maxWebhookBytes' | 'settleMs' | 'readAgainAfterMs'>,
+  config: Pick<
+    ServiceConfig,
+    'spamLists' | 'omitRecentFields' | 'maxWebhookBytes' | 'settleMs' | 'readAgainAfterMs'
+  >,
   given: Omit<ChainSurroundings, 'isOwn'>,
 ): Chains {
   const { store, log, holder } = given;
@@ -42,6 +45,7 @@ export function createChains(
     store,
     enrichOf: (chain) => evm.get(chain)!.enrich,
     spamLists: config.spamLists ?? {},
+    omitRecentFields: config.omitRecentFields === true,
     maxWebhookBytes,
   });
   const evm: Family<ChainConfig, FollowedEvm> = createFamily({

@@ -14,6 +14,14 @@ const webhookTriggers = z
   .exactOptional()
   .describe('Results of the triggers, in order');
 
+const triggeredBy = z
+  .array(text)
+  .nullable()
+  .exactOptional()
+  .describe(
+    'Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025.',
+  );
+
 const log = shape(
   'WebhookLog',
   'A raw log; decode it with `decodeLogs`.',
@@ -27,6 +35,7 @@ const log = shape(
     topic2: textOrNull,
     topic3: textOrNull,
     triggers: webhookTriggers,
+    triggered_by: triggeredBy,
   }),
 );
 
@@ -52,7 +61,13 @@ const transaction = shape(
     receiptContractAddress: textOrNull,
     receiptRoot: textOrNull,
     receiptStatus: textOrNull,
+    transactionFee: textOrNull
+      .exactOptional()
+      .describe(
+        'Exact fee in the native currency of the chain, such as `0.000021`; null if unknown. Absent in the same cases as `triggered_by`.',
+      ),
     triggers: webhookTriggers,
+    triggered_by: triggeredBy,
   }),
 );
 
@@ -80,7 +95,7 @@ const erc20Transfer = shape(
   'WebhookErc20Transfer',
   'A transfer of an ERC-20 token.',
   z.strictObject({
-    ...{ ...ofLog, ...token, ...spam },
+    ...{ ...ofLog, triggered_by: triggeredBy, ...token, ...spam },
     from: text,
     to: text,
     value: text,

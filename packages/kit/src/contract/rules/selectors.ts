@@ -13,7 +13,10 @@ type FieldType = 'address' | 'value';
 /**
  * Maps each field that selectors can use to its type. The compiler reports missing fields.
  */
-type FieldsOf<T> = Record<Exclude<keyof T, 'triggers' | 'valueWithDecimals'>, FieldType>;
+type FieldsOf<T> = Record<
+  Exclude<keyof T, 'triggers' | 'triggered_by' | 'transactionFee' | 'valueWithDecimals'>,
+  FieldType
+>;
 
 const TOKEN = {
   contract: 'address',

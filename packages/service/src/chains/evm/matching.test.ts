@@ -77,6 +77,7 @@ const match = async (
     store: unused,
     enrichOf: () => enrich,
     spamLists: {},
+    omitRecentFields: false,
     maxWebhookBytes,
   });
   const limited = { ...record, options: { ...record.options, maxWebhookBytes: own } };

@@ -29,16 +29,20 @@ export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunAnswer>;
 
 export const createEvmMatching = ({
   spamLists,
+  omitRecentFields,
   ...needs
 }: {
   store: Store;
   enrichOf(chain: string): EvmEnrich;
   spamLists: SpamLists;
+  /** Whether webhooks omit the fields that hosted bodies have since 2025. */
+  omitRecentFields: boolean;
   maxWebhookBytes: number;
-}): EvmMatching => createMatching(evmFamily(spamLists), needs) as EvmMatching;
+}): EvmMatching => createMatching(evmFamily(spamLists, omitRecentFields), needs) as EvmMatching;
 
 const evmFamily = (
   spamLists: SpamLists,
+  omitRecentFields: boolean,
 ): MatchFamily<
   'evm',
   Selection,
@@ -66,7 +70,8 @@ const evmFamily = (
     closeMatches: findCloseMatches(index, chain, block, spamLists[chain]),
     observed: countObservedEvents(index, chain, block),
   }),
-  toParts: (chain, block, match) => toWebhookParts(chain, block, match, spamLists[chain]),
+  toParts: (chain, block, match) =>
+    toWebhookParts(chain, block, match, { spam: spamLists[chain], omitRecentFields }),
   countRecords: (match) => ({
     logs: match.logs.length,
     transactions: match.transactions.length,

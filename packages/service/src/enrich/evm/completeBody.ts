@@ -8,7 +8,7 @@ import type { BlockRef } from '../../store/blocks/contract.ts';
 import { addressesOf, mostBalanceBytes } from './balances.ts';
 import { contractsOf, fillTokens } from './fillTokens.ts';
 import type { CompiledPlan } from './plan.ts';
-import { type BodyTail, recordsOf } from './records.ts';
+import { type AnyRecord, type BodyTail, recordsOf } from './records.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type StateReader } from '../state.ts';
 import type { Tokens } from '../tokens.ts';
 import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
@@ -187,7 +187,7 @@ async function runTriggers(
     turnEndsAt = performance.now() + TURN_MS;
   };
   const waiting = new Map<string, Slot[]>();
-  const slotsOfRecords = new Map<{ triggers?: WebhookTrigger[] }, Slot[]>();
+  const slotsOfRecords = new Map<AnyRecord, Slot[]>();
   for (const kind of new Set(triggers.map((trigger) => trigger.kind))) {
     const own = triggers.filter((trigger) => trigger.kind === kind);
     for (const record of recordsOf(tail, kind)) {
@@ -229,7 +229,12 @@ async function runTriggers(
     }
   }
   for (const [record, slots] of slotsOfRecords) {
+    const { triggered_by: triggeredBy } = record;
+    const isLast = Object.keys(record).at(-1) === 'triggered_by';
+    // The wire order of logs and transactions has `triggers` before it.
+    if (isLast) delete record.triggered_by;
     record.triggers = slots.flatMap(({ entries }) => entries);
+    if (isLast) record.triggered_by = triggeredBy;
   }
   return { refused };
 }

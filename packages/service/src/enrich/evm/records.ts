@@ -8,7 +8,10 @@ export type BodyTail = Omit<
 >;
 
 /** A record of any kind, accessed by field name. */
-export type AnyRecord = Readonly<Record<string, unknown>> & { triggers?: WebhookTrigger[] };
+export type AnyRecord = Readonly<Record<string, unknown>> & {
+  triggers?: WebhookTrigger[];
+  triggered_by?: unknown;
+};
 
 export function recordsOf(tail: BodyTail, kind: RecordKind): AnyRecord[] {
   return arrayOf(tail, kind) as unknown as AnyRecord[];

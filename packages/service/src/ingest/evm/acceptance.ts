@@ -189,9 +189,15 @@ function blame(from: Provider, { findings }: Answer): void {
 /** Returns a log without its index, because chains and nodes count differently. */
 const withoutIndex = ({ logIndex: _logIndex, ...log }: Parts['logs'][number]) => log;
 
+/** Returns a transaction without its fee, because some nodes lack the fields that it follows from. */
+const withoutFee = (transaction: Parts['transactions'][number]) => ({
+  ...transaction,
+  receipt: { ...transaction.receipt, fee: undefined },
+});
+
 /** The content of an answer, which the witnesses must agree on. */
 export const contentOf = ({ logs, transactions }: Parts): string =>
-  JSON.stringify({ logs: logs.map(withoutIndex), transactions });
+  JSON.stringify({ logs: logs.map(withoutIndex), transactions: transactions.map(withoutFee) });
 
 interface Decision {
   /** The answer with the fewest failed checks, among those with this content. */

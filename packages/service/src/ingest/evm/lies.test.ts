@@ -331,4 +331,15 @@ describe('the only node of a chain of standard rules', () => {
     }
     expect(rejected > 0).toBe(kind !== 'a log names another transaction');
   });
+
+  test.each(['effectiveGasPrice', 'l1Fee'])('is not believed when it alters %s', async (field) => {
+    const { block, receipts, header, honest } = blocks[1]!;
+    for (const receipt of receipts.keys()) {
+      const said = structuredClone({ block, receipts });
+      said.receipts[receipt]![field] = '0x1';
+      await expect(accept(STANDARD, header, [said])).rejects.toThrow(/the fee of a receipt/);
+      said.receipts[receipt]![field] = null;
+      expect((await accept(STANDARD, header, [said])).parts).toBe(honest);
+    }
+  });
 });

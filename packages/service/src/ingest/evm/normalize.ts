@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { UnverifiedCode } from '@sluice/kit/contract';
-import type { EvmLog, EvmTransaction } from '../../match/evm/block.ts';
+import type { EvmFee, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hex, list, object, optionalHex } from '../json.ts';
 import { SourceError } from '../source.ts';
@@ -311,8 +311,26 @@ function toTransaction(
       contractAddress: receipt === undefined ? null : optionalAddress(receipt, 'contractAddress'),
       root: (receipt && optionalHex(receipt, 'root')) ?? null,
       status: (receipt && optionalQuantity(receipt, 'status')) ?? null,
+      fee: (receipt && toFee(body, receipt)) ?? null,
     },
   };
+}
+
+/**
+ * Returns what a transaction paid. The price in the transaction of a mined block is the price that
+ * was paid, unless the receipt has another one, as on Arbitrum. A value with an unknown form gives
+ * no fee; the block itself does not depend on it.
+ */
+function toFee(body: Json, receipt: Json): EvmFee | null {
+  try {
+    const price =
+      optionalQuantity(receipt, 'effectiveGasPrice') ?? optionalQuantity(body, 'gasPrice');
+    const l1Fee = optionalQuantity(receipt, 'l1Fee') ?? '0x0';
+    return price === null ? null : { price, l1Fee };
+  } catch (error) {
+    if (error instanceof SourceError) return null;
+    throw error;
+  }
 }
 
 /**

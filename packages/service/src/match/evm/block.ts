@@ -90,4 +90,14 @@ export interface EvmReceipt {
   /** State root, which receipts before Byzantium have instead of `status`. */
   root: string | null;
   status: string | null;
+  /** Null if the node does not return the price, or returns it in an unknown form. */
+  fee: EvmFee | null;
+}
+
+/** Prices of a transaction, as the node returns them; no root of the header covers them. */
+export interface EvmFee {
+  /** Price per unit of gas. */
+  price: string;
+  /** Fee for the data on the parent chain, which rollups such as the OP Stack add; `0x0` if none. */
+  l1Fee: string;
 }

@@ -78,6 +78,7 @@ const transaction = (
     contractAddress: null,
     root: null,
     status: '0x1',
+    fee: { price: '0x1', l1Fee: '0x0' },
   },
 });
 
@@ -290,7 +291,7 @@ describe('possible spam', () => {
 
   test('is marked in the decoded arrays of other streams', () => {
     const match = matchOf(all, [2]);
-    const { tail } = toWebhookParts(CHAIN, block, match!, spam);
+    const { tail } = toWebhookParts(CHAIN, block, match!, { spam });
     expect(tail.erc20Transfers.map(({ possibleSpam }) => possibleSpam)).toEqual([true]);
     expect(tail.nftTransfers.map(({ possibleSpam }) => possibleSpam)).toEqual([false]);
   });

@@ -14,6 +14,7 @@ import {
 } from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
 import { topicsOf } from './transfers.ts';
+import { type Watched, addPlace, addTaker, createWatched } from './triggeredBy.ts';
 
 export type CompiledStream = Indexed<'evm', Selection>;
 
@@ -111,6 +112,8 @@ export interface Match {
   transactions: EvmTransaction[];
   /** Internal transactions in execution order. */
   internalTransactions: EvmInternalTransaction[];
+  /** The watched addresses in these logs and transactions. */
+  watched: Watched;
 }
 
 export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
@@ -126,6 +129,7 @@ interface Taken {
   /** Transaction indices. */
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
+  watched: Watched;
 }
 
 const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
@@ -160,7 +164,12 @@ export function matchBlock(
   const entryOf = (stream: CompiledStream) => {
     let entry = found.get(stream);
     if (entry === undefined) {
-      entry = { logs: new Set(), transactions: new Set(), internal: new Set() };
+      entry = {
+        logs: new Set(),
+        transactions: new Set(),
+        internal: new Set(),
+        watched: createWatched(),
+      };
       found.set(stream, entry);
     }
     return entry;
@@ -173,21 +182,33 @@ export function matchBlock(
     const topics = topicsOf(chain, log);
     /** Where the watched address was found; `any` if the stream watches all addresses. */
     let place: LogPlace = 'emitter';
+    const addLogPlace = (stream: CompiledStream): void => {
+      if (place === 'any') return;
+      addPlace(entryOf(stream).watched, log, place === 'emitter' ? 0 : place);
+    };
     const takeLog = (stream: CompiledStream): void => {
       const addReason = addReasonOf?.(stream, log);
+      if (stream.record.options.includeAllTxLogs) addLogPlace(stream);
       if (isNative && place !== 'emitter') {
         addReason?.(stopped('address', NATIVE));
         return;
       }
       addReason?.(addressReason(stream, log, place, topics));
-      if (!wants('includeContractLogs', stream, addReason) || found.get(stream)?.logs.has(log))
+      if (!wants('includeContractLogs', stream, addReason)) return;
+      if (found.get(stream)?.logs.has(log)) {
+        addLogPlace(stream);
         return;
+      }
       if (possibleSpam && refusesSpam(stream, addReason)) return;
       const taken = stream.selection.take(log, { chain, possibleSpam }, addReason);
       if (taken === 'no') return;
       const entry = entryOf(stream);
       entry.logs.add(log);
-      if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
+      addLogPlace(stream);
+      if (taken === 'log-and-transaction') {
+        entry.transactions.add(log.transactionIndex);
+        addTaker(entry.watched, log);
+      }
     };
     // Looks up the emitting contract, and each topic that looks like an address.
     index.watching(chain, log.address, 2, takeLog);
@@ -208,6 +229,9 @@ export function matchBlock(
     const takeTransaction = (stream: CompiledStream): void => {
       const addReason = addReasonOf?.(stream, transaction);
       addReason?.(sideReason(by, transaction));
+      if (takesTransactions(stream.record.options)) {
+        addPlace(entryOf(stream).watched, transaction, by === 'from' ? 0 : 1);
+      }
       if (
         !wants('includeNativeTxs', stream, addReason) ||
         (isSpam && refusesSpam(stream, addReason))
@@ -239,7 +263,9 @@ export function matchBlock(
     if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
   }
 
-  const matches = [...found].map(([stream, { logs, transactions, internal }]): Match => {
+  const matches = [...found].flatMap(([stream, taken]): Match | Match[] => {
+    const { logs, transactions, internal, watched } = taken;
+    if (logs.size + transactions.size + internal.size === 0) return [];
     const { options } = stream.record;
     const touched = new Set(transactions);
     for (const log of logs) touched.add(log.transactionIndex);
@@ -255,6 +281,7 @@ export function matchBlock(
       internalTransactions: block.internalTransactions.filter(
         (each) => internal.has(each) || (takesInternal && touched.has(each.transactionIndex)),
       ),
+      watched,
     };
   });
   return spam.size === 0 ? matches : matches.map((match) => withoutSpam(match, spam));
@@ -338,7 +365,7 @@ const involves = (
 function withoutSpam(match: Match, spam: ReadonlySet<string>): Match {
   if (!isSpamFree(match.stream)) return match;
   return {
-    stream: match.stream,
+    ...match,
     logs: match.logs.filter((log) => !spam.has(log.address)),
     transactions: match.transactions.filter((each) => !involves(spam, each)),
     internalTransactions: match.internalTransactions.filter((each) => !involves(spam, each)),

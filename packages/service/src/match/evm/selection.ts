@@ -15,6 +15,7 @@ import {
   type AbiItem,
   type ExplainedCondition,
   KNOWN_EVENTS,
+  NATIVE_DECIMALS,
   eventSignature,
   eventTopic,
   parseEventSignature,
@@ -23,6 +24,7 @@ import {
   type WebhookLog,
   type WebhookTransaction,
 } from '@sluice/kit/contract';
+import { toPlainDecimal } from '../../base/valueWithDecimals.ts';
 import type { StreamOptions } from '../../store/streams/contract.ts';
 import type { EvmLog, EvmInternalTransaction, EvmTransaction } from './block.ts';
 import {
@@ -409,6 +411,16 @@ export function toWebhookTransaction(transaction: EvmTransaction): WebhookTransa
     receiptRoot: receipt.root,
     receiptStatus: toDecimal(receipt.status),
   };
+}
+
+/**
+ * Returns the fee in the chain's native currency: gas used times price, plus the L1 fee. Null if the
+ * block lacks a part of it.
+ */
+export function toTransactionFee({ receipt: { gasUsed, fee } }: EvmTransaction): string | null {
+  if (gasUsed === null || fee === null) return null;
+  const wei = BigInt(gasUsed) * BigInt(fee.price) + BigInt(fee.l1Fee);
+  return toPlainDecimal(wei.toString(), NATIVE_DECIMALS);
 }
 
 export function toWebhookInternalTransaction(

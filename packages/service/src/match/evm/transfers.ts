@@ -43,6 +43,11 @@ interface TransferContext {
   isReported?:
     | ((log: EvmLog, transfer: { from: string; to: string; value: bigint }) => boolean)
     | undefined;
+  /**
+   * Returns `triggered_by` of the transfers of a log. Default: ERC-20 transfers do not have this
+   * field.
+   */
+  triggersOf?: ((log: EvmLog) => string[] | null) | undefined;
 }
 
 export function decodeTransfers(logs: readonly EvmLog[], context: TransferContext): DecodedArrays {
@@ -61,6 +66,7 @@ export function decodeTransfers(logs: readonly EvmLog[], context: TransferContex
       const currency = findEvmChain(context.chain)?.currency ?? 'native';
       arrays.erc20Transfers.push({
         ...placeOf(log),
+        ...(context.triggersOf && { triggered_by: context.triggersOf(log) }),
         ...{ from, to, value: String(value), tokenName: currency, tokenSymbol: currency },
         ...{ tokenDecimals: String(NATIVE_DECIMALS), possibleSpam: false },
         valueWithDecimals: toValueWithDecimals(String(value), NATIVE_DECIMALS),
@@ -76,7 +82,11 @@ const placeOf = ({ transactionHash, logIndex, address }: EvmLog) => ({
   contract: address,
 });
 
-function decodeLog(log: EvmLog, { chain, spam }: TransferContext, arrays: DecodedArrays): void {
+function decodeLog(
+  log: EvmLog,
+  { chain, spam, triggersOf }: TransferContext,
+  arrays: DecodedArrays,
+): void {
   const possibleSpam = spam?.has(log.address) ?? false;
   const at = placeOf(log);
   const topics = topicsOf(chain, log);
@@ -92,6 +102,7 @@ function decodeLog(log: EvmLog, { chain, spam }: TransferContext, arrays: Decode
       if (topics.length === 3 && words === 1) {
         arrays.erc20Transfers.push({
           ...at,
+          ...(triggersOf && { triggered_by: triggersOf(log) }),
           from: first,
           to: second,
           value: toDecimal(value),

@@ -5,6 +5,7 @@ import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts'
 import type { Match } from './match.ts';
 import { leastBytes, splitMatch, toWebhookParts } from './webhook.ts';
 import { createSelection } from './selection.ts';
+import { createWatched } from './triggeredBy.ts';
 
 const stream: Match['stream'] = {
   record: {
@@ -48,6 +49,7 @@ describe('a match that is too large', () => {
       logs: [log(0, 0), log(0, 1), log(1, 2), log(2, 3), log(2, 4), log(2, 5), log(2, 6)],
       transactions: [transaction(0), transaction(3)],
       internalTransactions: [call(3)],
+      watched: createWatched(),
     };
     const parts = split(match, 4).map(({ part }) => part);
     expect(parts.map((part) => part.logs.map((each) => each.logIndex))).toEqual([
@@ -82,6 +84,7 @@ describe('a match that is too large', () => {
               weighed(transaction(at), weight),
             ),
             internalTransactions: sorted(ofCalls).map(([at, weight]) => weighed(call(at), weight)),
+            watched: createWatched(),
           };
           const all = (part: Match) => [
             ...part.logs,
@@ -158,6 +161,7 @@ describe('a match that is too large', () => {
             contractAddress: null,
             root: null,
             status: null,
+            fee: null,
           },
         },
       ],
@@ -172,6 +176,7 @@ describe('a match that is too large', () => {
           gas: '0x0',
         },
       ],
+      watched: createWatched(),
     };
     const block = {
       number: 1,

@@ -8,8 +8,14 @@ import type {
   EvmTransaction,
 } from './block.ts';
 import type { Match } from './match.ts';
-import { toWebhookInternalTransaction, toWebhookLog, toWebhookTransaction } from './selection.ts';
+import {
+  toTransactionFee,
+  toWebhookInternalTransaction,
+  toWebhookLog,
+  toWebhookTransaction,
+} from './selection.ts';
 import { decodeTransfers, countBatch } from './transfers.ts';
+import { triggersOfLog, triggersOfTransaction } from './triggeredBy.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 
 /** The body without `confirmed` and `retries`, split where `retries` is inserted. */
@@ -18,14 +24,23 @@ export interface WebhookParts {
   tail: Omit<EvmWebhook, 'confirmed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'>;
 }
 
-/** @param spam contracts whose records are marked `possibleSpam` */
+interface BodyOptions {
+  /** Contracts whose records are marked `possibleSpam`. */
+  spam?: ReadonlySet<string> | undefined;
+  /** Whether to omit the fields that hosted bodies have since 2025. */
+  omitRecentFields?: boolean | undefined;
+}
+
 export function toWebhookParts(
   chain: string,
   block: EvmBlock,
   match: Match,
-  spam?: ReadonlySet<string>,
+  { spam, omitRecentFields = false }: BodyOptions = {},
 ): WebhookParts {
   const { record } = match.stream;
+  const triggersOf = omitRecentFields
+    ? undefined
+    : (log: EvmLog) => triggersOfLog(chain, log, match.watched);
   return {
     head: {
       chainId: chain,
@@ -39,10 +54,23 @@ export function toWebhookParts(
         hash: block.hash,
         timestamp: String(block.timestamp),
       },
-      logs: match.logs.map(toWebhookLog),
-      txs: match.transactions.map(toWebhookTransaction),
+      logs: match.logs.map((each) => {
+        const log = toWebhookLog(each);
+        if (triggersOf !== undefined) log.triggered_by = triggersOf(each);
+        return log;
+      }),
+      txs: match.transactions.map((each) => {
+        const transaction = toWebhookTransaction(each);
+        if (omitRecentFields) return transaction;
+        transaction.transactionFee = toTransactionFee(each);
+        transaction.triggered_by = triggersOfTransaction(chain, each, match.watched);
+        return transaction;
+      }),
       txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
-      ...decodeTransfers(match.logs, { chain, spam, isReported: reportedPayments(match) }),
+      ...decodeTransfers(match.logs, {
+        ...{ chain, spam, triggersOf },
+        isReported: reportedPayments(match),
+      }),
       nativeBalances: [],
       ...(record.options.includeProofs &&
         block.proofs && { proofs: toProofs(match, block.logs, block.proofs) }),
@@ -161,7 +189,7 @@ const TRANSACTION_BYTES = 350;
 const CALL_BYTES = 150;
 
 const partOf = (
-  { stream }: Match,
+  { stream, watched }: Match,
   {
     logs = [],
     transactions = [],
@@ -171,7 +199,7 @@ const partOf = (
     transactions?: EvmTransaction[];
     internalTransactions?: EvmInternalTransaction[];
   },
-): Match => ({ stream, logs, transactions, internalTransactions });
+): Match => ({ stream, logs, transactions, internalTransactions, watched });
 
 /** Splits a match by transaction, in transaction order. */
 function byTransaction(match: Match): Match[] {

@@ -209,6 +209,9 @@ function checkPlaces(entries: readonly Entry[], network: Network): Problem | und
     if (!hasItsContract(transaction, receipt)) {
       return derived('a contract address does not follow from its creator', network);
     }
+    if (network.isStandard && !hasItsFee(transaction, receipt)) {
+      return wrong('the fee of a receipt does not follow from its transaction');
+    }
   }
   return undefined;
 }
@@ -226,6 +229,11 @@ function hasItsContract(transaction: Json, receipt: Json): boolean {
   const creator = encodeRlp([bytesOf(transaction, 'from'), quantityOf(transaction, 'nonce')]);
   return keccak256(creator).slice(-40) === hex(receipt, 'contractAddress').slice(2).toLowerCase();
 }
+
+/** Returns whether the receipt, if it has a price, has the price of its transaction and no L1 fee. */
+const hasItsFee = (transaction: Json, { effectiveGasPrice, l1Fee }: Json): boolean =>
+  (effectiveGasPrice == null || isQuantity(effectiveGasPrice, toBigInt(transaction, 'gasPrice'))) &&
+  (l1Fee == null || isQuantity(l1Fee, 0n));
 
 /** Reads a quantity; some nodes return `0x` for 0. */
 const toBigInt = (from: Json, key: string): bigint => {

@@ -1,0 +1,65 @@
+/** Finds the watched addresses that a record concerns, for `triggered_by`. */
+import type { EvmLog, EvmTransaction } from './block.ts';
+import { topicsOf } from './transfers.ts';
+
+/** The watched addresses of one stream in the records of a block. */
+export interface Watched {
+  /**
+   * Bits of the watched addresses in each record. Bit 0 is a log's emitter or a transaction's
+   * sender, bit 1 is the address in a log's topic 1 or a transaction's recipient, and bits 2 and 3
+   * are topics 2 and 3.
+   */
+  readonly places: Map<EvmLog | EvmTransaction, number>;
+  /** Logs because of which a transaction was included, by transaction index. */
+  readonly takers: Map<number, EvmLog[]>;
+}
+
+export const createWatched = (): Watched => ({ places: new Map(), takers: new Map() });
+
+export function addPlace({ places }: Watched, record: EvmLog | EvmTransaction, bit: number): void {
+  places.set(record, (places.get(record) ?? 0) | (1 << bit));
+}
+
+/** Adds a log because of which its transaction is included. */
+export function addTaker({ takers }: Watched, log: EvmLog): void {
+  const others = takers.get(log.transactionIndex);
+  if (others === undefined) takers.set(log.transactionIndex, [log]);
+  else others.push(log);
+}
+
+/** Returns the watched addresses in a log, in the order of its topics; null if there are none. */
+export function triggersOfLog(chain: string, log: EvmLog, { places }: Watched): string[] | null {
+  const bits = places.get(log) ?? 0;
+  if (bits === 0) return null;
+  const found = bits & 1 ? [log.address] : [];
+  if (bits === 1) return found;
+  const topics = topicsOf(chain, log);
+  for (let n = 1; n < topics.length; n++) {
+    if (bits & (1 << n)) addOnce(found, `0x${topics[n]!.slice(-ADDRESS_DIGITS).toLowerCase()}`);
+  }
+  return found;
+}
+
+/**
+ * Returns the watched sender and recipient of a transaction, followed by the watched addresses in
+ * the logs because of which it was included; null if there are none.
+ */
+export function triggersOfTransaction(
+  chain: string,
+  transaction: EvmTransaction,
+  watched: Watched,
+): string[] | null {
+  const bits = watched.places.get(transaction) ?? 0;
+  const found = bits & 1 ? [transaction.from] : [];
+  if (bits & 2) addOnce(found, transaction.to!);
+  for (const log of watched.takers.get(transaction.transactionIndex) ?? []) {
+    for (const address of triggersOfLog(chain, log, watched) ?? []) addOnce(found, address);
+  }
+  return found.length === 0 ? null : found;
+}
+
+const ADDRESS_DIGITS = 40;
+
+function addOnce(addresses: string[], address: string): void {
+  if (!addresses.includes(address)) addresses.push(address);
+}
