@@ -27,7 +27,7 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 const PUBLISHED = ['packed', 'runtimes'];
 /** Projects that `npm test` excludes; they have their own commands. */
 const STAGES = ['faults', 'browser', 'looks', ...PUBLISHED];
-/** Programs that need only the installed packages, by task. */
+/** Programs that need neither the console's build nor the test programs, by task. */
 const PROGRAMS = {
   bench: 'bench/run.ts',
   mutants: 'test/faults/mutants.ts',
@@ -46,7 +46,8 @@ try {
   await ensurePackages({ withTools: task !== 'start' });
   const node = ensureNode();
   if (Object.hasOwn(PROGRAMS, task)) {
-    handOver(node, ['-C', '@sluice/source', PROGRAMS[task], ...args]);
+    const more = task === 'pictures' ? { CHROMIUM_BIN: ensureChromium() } : {};
+    handOver(node, ['-C', '@sluice/source', PROGRAMS[task], ...args], more);
   } else {
     ensureConsole(node);
     await run(node);
