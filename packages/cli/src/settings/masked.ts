@@ -7,8 +7,8 @@ import { hideSecrets } from '@sluice/service/hideSecrets';
  */
 const TOKEN = /^(?=.*\d)[\w-]{20,}$/;
 const URL_START = /^[\w+.-]+:\/\//;
-/** Matches the path of each URL in a text. */
-const PATHS = /(:\/\/[^\s"'<>/?#]*)(\/[^\s"'<>?#,]*)/g;
+/** Matches the host and path of each URL in a text. */
+const PLACES = /:\/\/[^\s"'<>?#,]*/g;
 /** Minimum length of a key in the path of a URL, in characters. */
 const MIN_KEY = 10;
 /** Matches `mainnet`, `Mainnet`, `fullNode`, `BSC`, `chain137` and references such as `{address}`. */
@@ -19,16 +19,16 @@ const WORD =
 const isKey = (part: string): boolean =>
   part.length >= MIN_KEY && !part.split(/[-_.]/).every((word) => WORD.test(word));
 
-const maskPath = (path: string): string =>
-  path
-    .split('/')
-    .map((part) => (isKey(part) ? '***' : part))
-    .join('/');
+/** Masks the keys in the path after a host. */
+const maskPath = (place: string): string => {
+  const [colon = '', slash = '', host = '', ...path] = place.split('/');
+  return [colon, slash, host, ...path.map((part) => (isKey(part) ? '***' : part))].join('/');
+};
 
 /** Replaces logins and query values in URLs, and parts that look like a key, with `***`. */
 export const maskText = (text: string): string =>
   hideSecrets(text)
-    .replaceAll(PATHS, (_, before: string, path: string) => before + maskPath(path))
+    .replaceAll(PLACES, maskPath)
     .split(/([/\s,"?#]+)/)
     .map((part) => (TOKEN.test(part) ? '***' : part))
     .join('');
