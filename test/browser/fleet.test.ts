@@ -152,11 +152,10 @@ test('unverified blocks show on the chain, also after live events, and on the st
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const [stream] = (await sluice.listStreamSummaries()).filter(({ tag }) => tag === 'fleet-001');
   const page = await visitor.signedIn();
-  const reason = 'missing receipt of 0xab (2 nodes agree)';
   await page.route(/\/sluice\/chains$/, async (route) => {
     const response = await route.fetch();
     const { result } = (await response.json()) as { result: { id: string }[] };
-    const unverified = { blocks: 1_234, latest: 68_216, reason };
+    const unverified = { blocks: 1_234, latest: 68_216, byCode: { receipts: 1_200, bloom: 34 } };
     await route.fulfill({
       response,
       json: { result: result.map((one) => ({ ...one, unverified })) },
@@ -164,8 +163,13 @@ test('unverified blocks show on the chain, also after live events, and on the st
   });
   await page.goto(`${world.url}/console/chains`);
   const chain = page.getByRole('region', { name: 'Local chain' });
-  const told = chain.getByText(`1,234 unverified blocks, latest 68,216: ${reason}`);
+  const told = chain.getByText('1,234 unverified blocks, latest 68,216');
   await told.waitFor();
+  const codes = chain.getByRole('list', { name: 'What is not verified' }).getByRole('listitem');
+  expect(await codes.allInnerTexts()).toEqual([
+    expect.stringMatching(/^receipts in 1,200 blocks: A transaction has no receipt/),
+    expect.stringMatching(/^bloom in 34 blocks: The bloom of the header/),
+  ]);
   const head = Number((await sluice.listChains()).find(({ id }) => id === '0x7a69')?.head);
   await chain
     .getByText((head + 2).toLocaleString('en-US'))
@@ -176,8 +180,8 @@ test('unverified blocks show on the chain, also after live events, and on the st
 
   await page.route(/\/sluice\/streams\/[^/]+\/coverage$/, async (route) => {
     const unverified = [
-      { from: 131_465, to: 131_465, reason },
-      { from: 68_210, to: 68_216, reason: 'gap in log indices' },
+      { from: 131_465, to: 131_465, codes: ['receipts', 'bloom'] },
+      { from: 68_210, to: 68_216, codes: ['log-indices'] },
     ];
     const result = [
       { chainId: '0x7a69', from: 0, to: 200_000, holes: [], unverified, byRange: [] },
@@ -188,8 +192,8 @@ test('unverified blocks show on the chain, also after live events, and on the st
   await page.getByText('8 unverified blocks').waitFor();
   const ranges = page.getByRole('list', { name: 'Unverified blocks' }).getByRole('listitem');
   expect(await ranges.allInnerTexts()).toEqual([
-    expect.stringMatching(/^131,465\s+missing receipt of 0xab \(2 nodes agree\)$/),
-    expect.stringMatching(/^68,210 – 68,216\s+gap in log indices$/),
+    expect.stringMatching(/^131,465\s+receipts, bloom$/),
+    expect.stringMatching(/^68,210 – 68,216\s+log-indices$/),
   ]);
 });
 
