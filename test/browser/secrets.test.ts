@@ -40,7 +40,7 @@ test("a key is shown once, then revoked; a stream's secret is rotated", async ()
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Revoke nightly export' }).click();
   await dialog.getByRole('button', { name: 'Revoke key' }).click();
-  await page.getByText('revoked').waitFor();
+  await page.getByText('revoked', { exact: true }).waitFor();
   await expect.poll(() => keyed.checkSession(), { timeout: 10_000 }).toBe(false);
 
   await page.goto(`${world.url}/console/streams/${streamId}?tab=settings`);
