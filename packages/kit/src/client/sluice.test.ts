@@ -436,7 +436,7 @@ describe('liveEvents', () => {
       onState: (state) => states.push(state),
     });
     const end = events.next();
-    await vi.advanceTimersByTimeAsync(10_500);
+    await vi.advanceTimersByTimeAsync(5_500);
     expect(states.at(-1)).toMatchObject({
       state: 'waiting',
       error: { message: 'No data received for 5 s' },
