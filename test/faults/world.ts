@@ -331,13 +331,10 @@ async function startReceiver(): Promise<
   };
 }
 
-/**
- * Returns whether the service counts a response as a success. The service aborts a dripping
- * response, regardless of its status.
- */
+/** Returns whether the service counts a response as a success, which its status line decides. */
 function isAcceptance(behaviour: SinkBehaviour): boolean {
   if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
-  if ('silence' in behaviour || behaviour.drip !== undefined) return false;
+  if ('silence' in behaviour) return false;
   const { status = 200 } = behaviour;
   return status >= 200 && status < 300;
 }
