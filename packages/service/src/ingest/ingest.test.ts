@@ -16,7 +16,7 @@ import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
-import { takeChain } from '../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../test/store/takeChain.ts';
 import { createEvmSource } from './evm/evm.ts';
 import { createIngest } from './ingest.ts';
 import {

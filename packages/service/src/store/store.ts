@@ -1,7 +1,7 @@
 /**
  * The ledger: streams, the checkpoint of each chain, matches, and deliveries with their attempts.
  * Nearly every write is one transaction. SQLite and PostgreSQL run the same statements, except for
- * the SQL in `engine/`, and pass the same tests (`suite/`).
+ * the SQL in `engine/`, and pass the same tests (`test/store`).
  */
 import type { StreamReads, StreamWrites, HealthWrites } from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';

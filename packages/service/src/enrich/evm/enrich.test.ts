@@ -13,10 +13,10 @@ import fc from 'fast-check';
 import { encodeAbiParameters } from 'viem';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
+import { newMatch } from '../../../test/store/newMatch.ts';
 import { joinBody, splitBody } from '../../store/blocks/body.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
-import { takeChain } from '../../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../../test/store/takeChain.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import {
   DEFAULT_DELIVERY,

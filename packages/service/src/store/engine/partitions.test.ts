@@ -2,13 +2,13 @@
 import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
+import { newMatch } from '../../../test/store/newMatch.ts';
 import { toBlockDay } from './partitions.ts';
 import { openPostgresStore } from './postgres/postgres.ts';
 import type { AttemptOutcome } from '../deliveries/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
 import type { Store } from '../store.ts';
-import { takeChain } from '../blocks/takeChain.test-only.ts';
+import { takeChain } from '../../../test/store/takeChain.ts';
 
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;

@@ -2,10 +2,10 @@
 import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../streams/contract.ts';
-import type { ClaimedDelivery } from '../deliveries/contract.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, draft } from './storeTools.test-only.ts';
+import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
+import type { ClaimedDelivery } from '../../src/store/deliveries/contract.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, draft } from './storeTools.ts';
 
 export function testStreams(tools: StoreTools): void {
   const { add, startChain, deliveriesOf, claimOf, outcomeOf } = tools;

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { until } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
-import { createAddressChanges } from '../addresses/addressChanges.ts';
-import { refreshRules } from '../../match/ruleIndex.ts';
-import { createStreamIndex } from '../../match/evm/match.ts';
-import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.test-only.ts';
+import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
+import { refreshRules } from '../../src/match/ruleIndex.ts';
+import { createStreamIndex } from '../../src/match/evm/match.ts';
+import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.ts';
 
 export function testAddresses(tools: StoreTools): void {
   const { packed, addition, add, remove, replace, listed, labelsIn, cleanUp, startChain } = tools;

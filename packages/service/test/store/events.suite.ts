@@ -1,13 +1,13 @@
 /** Tests the live events of the ledger. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAddressChanges } from '../addresses/addressChanges.ts';
-import type { EventFeed } from '../live/eventFeed.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { packAddresses } from '../addresses/packedAddresses.ts';
-import { takeChain } from '../blocks/takeChain.test-only.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
-import type { Store } from '../store.ts';
+import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
+import type { EventFeed } from '../../src/store/live/eventFeed.ts';
+import { newMatch } from './newMatch.ts';
+import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
+import { takeChain } from './takeChain.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** Collects the events of a feed after its newest batch, or after the batch at `from`. */
 export async function followFeed(feed: EventFeed, from?: string) {

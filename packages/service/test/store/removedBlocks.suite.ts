@@ -1,8 +1,8 @@
 /** Tests that no delivery of a removed block is sent after its removal webhook. */
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import type { ClaimedDelivery } from '../deliveries/contract.ts';
-import { type StoreTools, draft } from './storeTools.test-only.ts';
+import { newMatch } from './newMatch.ts';
+import type { ClaimedDelivery } from '../../src/store/deliveries/contract.ts';
+import { type StoreTools, draft } from './storeTools.ts';
 
 export function testRemovedBlocks(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { UnverifiedCode } from '@sluice/kit/contract';
 import { afterAll, beforeAll } from 'vitest';
-import { createAddressChanges } from '../addresses/addressChanges.ts';
-import { packAddresses } from '../addresses/packedAddresses.ts';
-import { takeChain } from '../blocks/takeChain.test-only.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
-import type { AddressPart } from '../addresses/contract.ts';
-import type { AttemptOutcome } from '../deliveries/contract.ts';
-import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
-import type { Store } from '../store.ts';
+import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
+import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
+import { takeChain } from './takeChain.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type EvmStreamDraft } from '../../src/store/streams/contract.ts';
+import type { AddressPart } from '../../src/store/addresses/contract.ts';
+import type { AttemptOutcome } from '../../src/store/deliveries/contract.ts';
+import type { BlockHeader, NewMatch, Unverified } from '../../src/store/blocks/contract.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x10_000;

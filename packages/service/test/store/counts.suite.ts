@@ -3,10 +3,10 @@
  * `sqlite.test.ts` and `postgres.test.ts`.
  */
 import { describe, expect, test } from 'vitest';
-import { firstIdAt } from '../ids.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import type { Store } from '../store.ts';
-import { draft, useStore } from './storeTools.test-only.ts';
+import { firstIdAt } from '../../src/store/ids.ts';
+import { newMatch } from './newMatch.ts';
+import type { Store } from '../../src/store/store.ts';
+import { draft, useStore } from './storeTools.ts';
 
 const HOUR_MS = 3_600_000;
 const READ_LIMIT = 25_000;

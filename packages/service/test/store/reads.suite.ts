@@ -1,8 +1,8 @@
 /** Tests the reads that charts and explanations need. */
 import { describe, expect, test } from 'vitest';
-import type { BlockRef } from '../blocks/contract.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.test-only.ts';
+import type { BlockRef } from '../../src/store/blocks/contract.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.ts';
 
 export function testReads(tools: StoreTools): void {
   const { packed, add, startChain, claimOf, outcomeOf } = tools;

@@ -1,10 +1,10 @@
 /** Tests uncertain blocks, and the commits of their later readings. */
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
-import type { LaterReading, UncertainBlock } from '../uncertain/contract.ts';
-import type { EvmStreamDraft } from '../streams/contract.ts';
-import { type StoreTools, draft } from './storeTools.test-only.ts';
+import { newMatch } from './newMatch.ts';
+import type { BlockHeader, NewMatch, Unverified } from '../../src/store/blocks/contract.ts';
+import type { LaterReading, UncertainBlock } from '../../src/store/uncertain/contract.ts';
+import type { EvmStreamDraft } from '../../src/store/streams/contract.ts';
+import { type StoreTools, draft } from './storeTools.ts';
 
 const NEEDS = { logs: true, transactions: false, traces: false };
 const uncertain = (dueInMs = 0, records = 'a b'): Unverified => ({

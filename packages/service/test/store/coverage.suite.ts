@@ -1,8 +1,8 @@
 /** Tests the coverage of streams, unverified blocks, backfills and retention. */
 import { describe, expect, test } from 'vitest';
-import type { BlockHeader } from '../blocks/contract.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, hashOf, draft } from './storeTools.test-only.ts';
+import type { BlockHeader } from '../../src/store/blocks/contract.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, hashOf, draft } from './storeTools.ts';
 
 export function testCoverage(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;

@@ -1,11 +1,11 @@
 /** Tests how a matcher follows changes to the rules. */
 import { describe, expect, test } from 'vitest';
-import { createAddressChanges } from '../addresses/addressChanges.ts';
-import { splitFinalBody } from '../blocks/body.ts';
-import { packAddresses, unpackAddresses } from '../addresses/packedAddresses.ts';
-import { takeChain } from '../blocks/takeChain.test-only.ts';
-import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../streams/contract.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
+import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
+import { splitFinalBody } from '../../src/store/blocks/body.ts';
+import { packAddresses, unpackAddresses } from '../../src/store/addresses/packedAddresses.ts';
+import { takeChain } from './takeChain.ts';
+import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../../src/store/streams/contract.ts';
+import { newMatch } from './newMatch.ts';
 import {
   type StoreTools,
   KEY_ID,
@@ -13,7 +13,7 @@ import {
   newChain,
   draft,
   address,
-} from './storeTools.test-only.ts';
+} from './storeTools.ts';
 
 export function testRules(tools: StoreTools): void {
   const { add, remove, cleanUp, startChain, deliveriesOf } = tools;

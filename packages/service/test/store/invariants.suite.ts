@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInvariantCheck } from '../../operate/invariants.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { takeChain } from '../blocks/takeChain.test-only.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type StreamRecord } from '../streams/contract.ts';
-import { VIOLATIONS, type ViolationKind } from '../upkeep/contract.ts';
-import type { BlockHeader } from '../blocks/contract.ts';
-import type { Store } from '../store.ts';
+import { createInvariantCheck } from '../../src/operate/invariants.ts';
+import { newMatch } from './newMatch.ts';
+import { takeChain } from './takeChain.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type StreamRecord } from '../../src/store/streams/contract.ts';
+import { VIOLATIONS, type ViolationKind } from '../../src/store/upkeep/contract.ts';
+import type { BlockHeader } from '../../src/store/blocks/contract.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHAIN = '0xabcd';

@@ -1,10 +1,10 @@
 /** Tests the marks of matches in unverified blocks, and held deliveries. */
 import type { DeliveryPhase } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import type { NewMatch } from '../blocks/contract.ts';
-import { DEFAULT_LIMITS, type EvmStreamDraft } from '../streams/contract.ts';
-import { type StoreTools, draft } from './storeTools.test-only.ts';
+import { newMatch } from './newMatch.ts';
+import type { NewMatch } from '../../src/store/blocks/contract.ts';
+import { DEFAULT_LIMITS, type EvmStreamDraft } from '../../src/store/streams/contract.ts';
+import { type StoreTools, draft } from './storeTools.ts';
 
 const CODES = ['receipts-root', 'bloom'] as const;
 const MARK = 'receipts-root, bloom';

@@ -1,11 +1,11 @@
 /** Tests matches that wait for enrichment, and stored tokens. */
 import { describe, expect, test } from 'vitest';
-import type { NewMatch } from '../blocks/contract.ts';
-import type { Store } from '../store.ts';
-import type { Token } from '../enrichment/contract.ts';
-import { ENVELOPE_BYTES } from '../blocks/body.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, newChain, draft, address } from './storeTools.test-only.ts';
+import type { NewMatch } from '../../src/store/blocks/contract.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Token } from '../../src/store/enrichment/contract.ts';
+import { ENVELOPE_BYTES } from '../../src/store/blocks/body.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, newChain, draft, address } from './storeTools.ts';
 
 export function testEnrichment(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf } = tools;

@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** Takes the lease of a new chain, for longer than any test runs, and returns its epoch. */
 export async function takeChain(store: Store, chain: string): Promise<number> {

@@ -1,22 +1,22 @@
 import { findPostgres, type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testAccess } from '../../suite/access.suite.ts';
-import { testActivity } from '../../suite/activity.suite.ts';
-import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from '../../suite/events.suite.ts';
-import { testCounts } from '../../suite/counts.suite.ts';
-import { testHistory } from '../../suite/history.suite.ts';
-import { testOrder } from '../../suite/order.suite.ts';
-import { testInvariants } from '../../suite/invariants.suite.ts';
-import { newMatch } from '../../blocks/newMatch.test-only.ts';
-import { createLog } from '../../../base/log.ts';
-import { createReadiness } from '../../../operate/readiness.ts';
-import { openPostgresStore } from './postgres.ts';
-import { DEFAULT_DELIVERY } from '../../streams/contract.ts';
-import type { Store } from '../../store.ts';
-import { testSettling } from '../../suite/settling.suite.ts';
-import { testStore } from '../../suite/store.suite.ts';
-import { takeChain } from '../../blocks/takeChain.test-only.ts';
+import { testAccess } from './access.suite.ts';
+import { testActivity } from './activity.suite.ts';
+import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './events.suite.ts';
+import { testCounts } from './counts.suite.ts';
+import { testHistory } from './history.suite.ts';
+import { testOrder } from './order.suite.ts';
+import { testInvariants } from './invariants.suite.ts';
+import { newMatch } from './newMatch.ts';
+import { createLog } from '../../src/base/log.ts';
+import { createReadiness } from '../../src/operate/readiness.ts';
+import { openPostgresStore } from '../../src/store/engine/postgres/postgres.ts';
+import { DEFAULT_DELIVERY } from '../../src/store/streams/contract.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testSettling } from './settling.suite.ts';
+import { testStore } from './store.suite.ts';
+import { takeChain } from './takeChain.ts';
 
 async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client(url);

@@ -1,5 +1,5 @@
 /** Tests that every engine must pass. Run by `sqlite.test.ts` and `postgres.test.ts`. */
-import type { Store } from '../store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { testAddedUrls } from './addedUrls.suite.ts';
 import { testAddresses } from './addresses.suite.ts';
 import { testBlocks } from './blocks.suite.ts';
@@ -14,7 +14,7 @@ import { testRules } from './rules.suite.ts';
 import { testStreams } from './streams.suite.ts';
 import { testUnverified } from './unverified.suite.ts';
 import { testUncertain } from './uncertain.suite.ts';
-import { useStore } from './storeTools.test-only.ts';
+import { useStore } from './storeTools.ts';
 
 export function testStore(open: () => Promise<Store>): void {
   const tools = useStore(open);

@@ -1,9 +1,9 @@
 /** Tests the order of a stream with `strictOrder`, through reorgs and clocks. */
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { DEFAULT_LIMITS } from '../streams/contract.ts';
-import type { Store } from '../store.ts';
-import { draft, useStore } from './storeTools.test-only.ts';
+import { newMatch } from './newMatch.ts';
+import { DEFAULT_LIMITS } from '../../src/store/streams/contract.ts';
+import type { Store } from '../../src/store/store.ts';
+import { draft, useStore } from './storeTools.ts';
 
 export function testOrder(
   open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,

@@ -1,9 +1,9 @@
 /** Tests how deliveries are claimed, completed, listed, canceled and quarantined. */
 import { describe, expect, test } from 'vitest';
-import type { AttemptTransport } from '../deliveries/contract.ts';
-import type { Store } from '../store.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, draft } from './storeTools.test-only.ts';
+import type { AttemptTransport } from '../../src/store/deliveries/contract.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, draft } from './storeTools.ts';
 
 export function testDeliveries(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;

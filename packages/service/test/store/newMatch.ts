@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { NewMatch } from './contract.ts';
+import type { NewMatch } from '../../src/store/blocks/contract.ts';
 
 /**
  * Creates a match with one log and a body without records, for tests of the lifecycle of matches.

@@ -1,8 +1,8 @@
 /** Tests counts per minute and per hour, and their breakdown. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import type { Store } from '../store.ts';
-import { draft, useStore } from './storeTools.test-only.ts';
+import { newMatch } from './newMatch.ts';
+import type { Store } from '../../src/store/store.ts';
+import { draft, useStore } from './storeTools.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;

@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { followRules } from '../../match/loadedRules.ts';
-import { createStreamIndex } from '../../match/evm/match.ts';
-import { createAddressChanges } from '../addresses/addressChanges.ts';
-import { packAddresses } from '../addresses/packedAddresses.ts';
-import type { Store } from '../store.ts';
-import { takeChain } from '../blocks/takeChain.test-only.ts';
-import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.test-only.ts';
+import { followRules } from '../../src/match/loadedRules.ts';
+import { createStreamIndex } from '../../src/match/evm/match.ts';
+import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
+import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
+import type { Store } from '../../src/store/store.ts';
+import { takeChain } from './takeChain.ts';
+import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.ts';
 
 /** @param open opens one store per process; the last store reads the chain */
 export function testSettling(open: () => Promise<Store[]>): void {

@@ -1,9 +1,9 @@
 /** Tests committed and removed blocks, their matches, and removal webhooks. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
-import type { BlockHeader } from '../blocks/contract.ts';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, hashOf, draft } from './storeTools.test-only.ts';
+import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../../src/store/streams/contract.ts';
+import type { BlockHeader } from '../../src/store/blocks/contract.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, hashOf, draft } from './storeTools.ts';
 
 export function testBlocks(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;

@@ -1,9 +1,9 @@
 /** Tests that retries and first attempts of a stream do not delay each other. */
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import type { ClaimedDelivery } from '../deliveries/contract.ts';
+import { newMatch } from './newMatch.ts';
+import type { ClaimedDelivery } from '../../src/store/deliveries/contract.ts';
 import type { StreamLimits } from '@sluice/kit/contract';
-import { type StoreTools, draft } from './storeTools.test-only.ts';
+import { type StoreTools, draft } from './storeTools.ts';
 
 const UNLIMITED: StreamLimits = { maxInFlight: null, maxPerSecond: null, strictOrder: false };
 

@@ -1,7 +1,7 @@
 /** Tests the leases of deliveries and of chains, and the processes that read chains. */
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../blocks/newMatch.test-only.ts';
-import { type StoreTools, hashOf, newChain, draft } from './storeTools.test-only.ts';
+import { newMatch } from './newMatch.ts';
+import { type StoreTools, hashOf, newChain, draft } from './storeTools.ts';
 
 export function testLeases(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
