@@ -1,5 +1,4 @@
 /** Creates and connects the parts of the service. */
-import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -27,6 +26,7 @@ import { createAbiSource } from './chains/evm/abiSource.ts';
 import { EXPLORERS } from './chains/explorers.ts';
 import { unpackNames } from './chains/evm/ensNames.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
+import { openLedger } from './openLedger.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
@@ -50,9 +50,6 @@ import { openVault } from './secrets/openVault.ts';
 import { sealEndpoints } from './secrets/sealedEndpoints.ts';
 import { openSettings } from './secrets/settings.ts';
 import { createStreamSecrets } from './secrets/streamSecrets.ts';
-import { openPostgresStore } from './store/engine/postgres/postgres.ts';
-import { LEDGER_FILE, openSqliteStore } from './store/engine/sqlite/sqlite.ts';
-import { explainDamage } from './store/engine/sqlite/sqliteDamage.ts';
 import type { Store } from './store/store.ts';
 
 export interface Service {
@@ -87,10 +84,7 @@ export async function startService(
   log: Log = createLog((line) => process.stderr.write(line), config.logFormat),
 ): Promise<Service> {
   checkConfig(config);
-  const store =
-    config.databaseUrl === undefined
-      ? await openSqliteStore(config.dataFolder)
-      : await openPostgresStore(config.databaseUrl);
+  const store = await openLedger(config);
   const watchers: Watcher[] = [];
   try {
     return await startWith(store, config, log, watchers);
@@ -107,9 +101,7 @@ export async function startService(
         },
       );
     }
-    throw config.databaseUrl === undefined
-      ? explainDamage(error, join(config.dataFolder, LEDGER_FILE))
-      : error;
+    throw store.explainError(error);
   }
 }
 
@@ -153,14 +145,12 @@ async function startWith(
     log,
     keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
   });
-  // The service does not monitor the disk of a PostgreSQL server, which may be on another machine.
   const disk =
-    store.engine === 'sqlite'
-      ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
-      : undefined;
+    store.files &&
+    (await watchDisk(store.files, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log));
   if (disk !== undefined) watchers.push(disk);
-  // Only one process uses a SQLite ledger, so any leases in it belong to a process that has ended.
-  if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
+  // Leases in a ledger that is not shared belong to a process that has ended.
+  if (!store.isShared) metrics.recordLostLeases(await takeOver(store, log));
 
   const clientCertificate = openClientCertificate(config, log);
   if (clientCertificate !== undefined) watchers.push(clientCertificate);
@@ -233,8 +223,7 @@ async function startWith(
   for (const duty of duties) duty.start();
   readiness.started();
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  const place = config.databaseUrl ?? join(config.dataFolder, LEDGER_FILE);
-  const life = createLifeLog({ url, roles, ledger: place }, log);
+  const life = createLifeLog({ url, roles, ledger: store.place }, log);
   life.started(reports.list().map(({ id }) => id));
 
   const shutDown = async (): Promise<void> => {

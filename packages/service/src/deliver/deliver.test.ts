@@ -296,7 +296,7 @@ describe('delivering', () => {
     const ledger: Store = {
       ...store,
       // Only on PostgreSQL can another process have leases that expire.
-      engine: 'postgres',
+      isShared: true,
       claimDeliveries: () => Promise.resolve([]),
       releaseLeases() {
         released++;

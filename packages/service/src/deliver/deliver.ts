@@ -190,7 +190,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       claims.start();
       suspects.start();
       leases.start();
-      if (store.engine === 'sqlite') return;
+      if (!store.isShared) return;
       recounter = setInterval(() => void recount().catch(() => {}), RECOUNT_MS);
     },
     wake(deliveries) {

@@ -6,7 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { hashAuditRecord } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
-import type { NewApiKey, SealedSecret } from '../../src/store/access/contract.ts';
+import type { NewApiKey } from '../../src/store/access/contract.ts';
+import type { SealedSecret } from '../../src/store/tables/streams.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export function testAccess(open: () => Promise<Store>): void {

@@ -3,7 +3,7 @@
  * `sqlite.test.ts` and `postgres.test.ts`.
  */
 import { describe, expect, test } from 'vitest';
-import { firstIdAt } from '../../src/store/ids.ts';
+import { firstIdAt } from '../../src/store/rows/ids.ts';
 import { newMatch } from './newMatch.ts';
 import type { Store } from '../../src/store/store.ts';
 import { draft, useStore } from './storeTools.ts';

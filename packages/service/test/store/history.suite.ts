@@ -6,12 +6,16 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { timeOfId } from '../../src/store/ids.ts';
+import { timeOfId } from '../../src/store/rows/ids.ts';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { newMatch } from './newMatch.ts';
 import { takeChain } from './takeChain.ts';
-import type { AttemptOutcome, AttemptResult, AttemptedFilter } from '../../src/store/deliveries/contract.ts';
+import type {
+  AttemptOutcome,
+  AttemptResult,
+  AttemptedFilter,
+} from '../../src/store/deliveries/contract.ts';
 import type { BlockHeader, NewMatch } from '../../src/store/blocks/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
 import type { Store } from '../../src/store/store.ts';

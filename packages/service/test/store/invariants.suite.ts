@@ -7,7 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvariantCheck } from '../../src/operate/invariants.ts';
 import { newMatch } from './newMatch.ts';
 import { takeChain } from './takeChain.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type StreamRecord } from '../../src/store/streams/contract.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type StreamRecord,
+} from '../../src/store/streams/contract.ts';
 import { VIOLATIONS, type ViolationKind } from '../../src/store/upkeep/contract.ts';
 import type { BlockHeader } from '../../src/store/blocks/contract.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -6,14 +6,7 @@ import { packAddresses, unpackAddresses } from '../../src/store/addresses/packed
 import { takeChain } from './takeChain.ts';
 import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../../src/store/streams/contract.ts';
 import { newMatch } from './newMatch.ts';
-import {
-  type StoreTools,
-  KEY_ID,
-  hashOf,
-  newChain,
-  draft,
-  address,
-} from './storeTools.ts';
+import { type StoreTools, KEY_ID, hashOf, newChain, draft, address } from './storeTools.ts';
 
 export function testRules(tools: StoreTools): void {
   const { add, remove, cleanUp, startChain, deliveriesOf } = tools;

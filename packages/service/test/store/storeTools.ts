@@ -5,7 +5,11 @@ import { afterAll, beforeAll } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { takeChain } from './takeChain.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type EvmStreamDraft } from '../../src/store/streams/contract.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type EvmStreamDraft,
+} from '../../src/store/streams/contract.ts';
 import type { AddressPart } from '../../src/store/addresses/contract.ts';
 import type { AttemptOutcome } from '../../src/store/deliveries/contract.ts';
 import type { BlockHeader, NewMatch, Unverified } from '../../src/store/blocks/contract.ts';

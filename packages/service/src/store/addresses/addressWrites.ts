@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import {
   deleteSomeDead,
   deleteSomeOfDeletedStreams,

@@ -1,8 +1,8 @@
-import { type CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type SqlBool, sql } from 'kysely';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
-import { toBlockDay } from '../engine/partitions.ts';
+import { toBlockDay } from '../engine/days.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import {
@@ -17,8 +17,8 @@ import {
   withoutDeleted,
 } from './matches.ts';
 import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
-import { newId } from '../ids.ts';
-import { UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
+import { newId } from '../rows/ids.ts';
+import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
 import { isWitnessed, noteByRange, recordUnverified } from './unverified.ts';
 import {
@@ -26,7 +26,7 @@ import {
   restartUncertain,
   returnUncertain,
   rewindUncertain,
-} from '../uncertain/uncertain.ts';
+} from './uncertain.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
@@ -190,8 +190,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 /**
  * Builds the statement that locks the lease of a chain, the revision of the rules, and the chain's
  * checkpoint for the rest of the transaction, and reads them. It returns no row if the lease has
- * another epoch. `is_next` is null if the checkpoint is not at `after`. `is_open` is 0 if the
- * partition of `openDay` must still be opened. `has_left` is 1 if the block with this hash is
+ * another epoch. `is_next` is null if the checkpoint is not at `after`. `is_open` is 0 if `openDay`
+ * must still be opened. `has_left` is 1 if the block with this hash is
  * uncertain and left the chain earlier.
  *
  * The transaction will not wait for the disk: if a crash undoes it, the block is read again. Its
@@ -215,7 +215,6 @@ function holdCheckpoint(
     openDay: string | undefined;
   },
 ): CompiledQuery<HeldCheckpoint> {
-  const lock = (clause: RawBuilder<unknown>) => (engine.name === 'postgres' ? clause : sql``);
   const isOpen = openDay === undefined ? sql`1` : engine.isOpen(openDay);
   return sql<HeldCheckpoint>`
     select rule_revision.revision, is_next, settled_number, settled_revision, ${isOpen} as is_open,
@@ -225,9 +224,10 @@ function holdCheckpoint(
     from lease cross join rule_revision left join (
       select 1 as is_next, settled_number, settled_revision from checkpoint
       where chain = ${chain} and number = ${after.number} and hash = ${after.hash}
-      ${lock(sql`for no key update`)}) as held on true
+      ${engine.lockRows('no key update')}) as held on true
     where lease.name = ${chain} and lease.epoch = ${epoch}
-    ${lock(sql`for key share of lease for share of rule_revision`)}`.compile(trx);
+    ${engine.lockRows('key share', { of: 'lease' })}
+    ${engine.lockRows('share', { of: 'rule_revision' })}`.compile(trx);
 }
 
 interface HeldCheckpoint {

@@ -1,9 +1,9 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Engine, readMoment } from '../engine/engine.ts';
-import type { DayFilter } from '../engine/partitions.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts';
+import type { DayFilter } from '../engine/days.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countActivity, countFinished } from '../stats/statWrites.ts';
 import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
@@ -122,7 +122,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         // could deadlock.
         const others = (more: RawBuilder<unknown>) =>
           sql`${open('block_day')} and id ${engine.isIn(
-            sql`select id from delivery where ${leased} ${more} ${engine.skipLocked}`,
+            sql`select id from delivery where ${leased} ${more} ${engine.lockRows('update', { skipLocked: true })}`,
           )}`;
         const chosen =
           scope === 'all'

@@ -1,26 +1,26 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { releaseMatches } from '../blocks/matches.ts';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
-import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../replays/replayWrites.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { REPLAYED_STATE, isReplayable, takeUpAgain } from './requeue.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
 import type { HistoryWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): HistoryWrites {
   return {
     async replayDelivery(streamId, id) {
       return db.transaction().execute(async (trx) => {
-        let query = trx
+        const row = await trx
           .selectFrom('delivery')
           .innerJoin('stream', 'stream.id', 'delivery.stream_id')
           .select(deliveryColumns.map((column) => `delivery.${column}` as const))
           .select(['delivery.block_day', isReplayable.as('is_replayable')])
           .where('delivery.id', '=', id)
           .where('delivery.stream_id', '=', streamId)
-          .where('stream.deleted_at', 'is', null);
-        if (engine.name === 'postgres') query = query.forUpdate('delivery');
-        const row = await query.executeTakeFirst();
+          .where('stream.deleted_at', 'is', null)
+          .modifyEnd(engine.lockRows('update', { of: 'delivery' }))
+          .executeTakeFirst();
         if (row === undefined) return undefined;
         const before = toDeliverySummary(row);
         if (!row.is_replayable) return { before, after: before };

@@ -2,10 +2,10 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { holdsLease } from '../upkeep/leases.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import type { EnrichWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
-import type { StoredState } from '../deliveries/tables.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { StoredState } from '../tables/deliveries.ts';
 
 /** Writes the results of enrichment: tokens and completed bodies. */
 export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWrites => ({

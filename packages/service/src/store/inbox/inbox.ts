@@ -11,9 +11,9 @@ import {
   type InboxRequestSummary,
   toInboxUrl,
 } from '@sluice/kit/sluice';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../rows/ids.ts';
 import type { InboxReads, InboxWrites } from './contract.ts';
 
 const MAX_INBOXES = 100;

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import { JOB_STATES, type JobState } from '@sluice/kit/sluice';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../upkeep/leases.ts';
-import { toBlockDay } from '../engine/partitions.ts';
+import { toBlockDay } from '../engine/days.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
-import { toJob } from '../rows.ts';
+import { toJob } from './jobRow.ts';
 import type { JobWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import { forgetByRange, noteByRange, recordUnverified } from '../blocks/unverified.ts';
-import { recordUncertain } from '../uncertain/uncertain.ts';
+import { recordUncertain } from '../blocks/uncertain.ts';
 
 /** Allowed transitions of a job's state. */
 const MOVES: Record<JobState, readonly JobState[]> = {

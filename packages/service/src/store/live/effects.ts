@@ -7,7 +7,7 @@ import type { BlockHeader } from '../blocks/contract.ts';
 import type { Writes } from '../store.ts';
 import { intercept } from '../intercept.ts';
 import type { Signal, Signals } from './signals.ts';
-import { isWaiting } from '../rows.ts';
+import { isWaiting } from '../rows/deliveryRow.ts';
 
 /**
  * Functions that compute the signals of a write from its result, and the live events from its

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { FeedWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** Maximum total size of the events that are kept for clients that resume. */
 const HELD_BYTES = 32 * 1024 * 1024;
@@ -14,7 +14,7 @@ export const createFeedWrites = (db: Kysely<Tables>, engine: Engine): FeedWrites
   announce: () => db.transaction().execute(() => Promise.resolve()),
 
   async trimEvents() {
-    if (engine.name === 'sqlite') return;
+    if (!engine.isShared) return;
     // Also deletes rows with a future transaction id, which can exist if the ledger was restored
     // from another server.
     await sql`

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { openHoles } from '../blocks/coverage.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { streamColumns, toStreamRecord } from '../rows.ts';
-import { raiseRevision } from '../addresses/ruleRevision.ts';
+import { streamColumns, toStreamRecord } from './streamRow.ts';
+import { raiseRevision } from '../rules/ruleRevision.ts';
 import type { HealthWrites } from './contract.ts';
 import { recordStreamChange } from './streamChanges.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /**
  * Writes the changes that the service itself makes to the status of streams and to the state of

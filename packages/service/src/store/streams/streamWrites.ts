@@ -3,14 +3,14 @@ import type { StreamLimits, UnverifiedMode } from '@sluice/kit/contract';
 import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, type Moment, readMoment, readNow, retryDeadlocks } from '../engine/engine.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
 import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
 import { lanesIn } from '../deliveries/lanes.ts';
-import { streamColumns, toStreamRecord } from '../rows.ts';
-import { raiseRevision } from '../addresses/ruleRevision.ts';
+import { streamColumns, toStreamRecord } from './streamRow.ts';
+import { raiseRevision } from '../rules/ruleRevision.ts';
 import { recordStreamChange } from './streamChanges.ts';
-import type { SealedSecret } from '../access/contract.ts';
+import type { SealedSecret } from '../tables/streams.ts';
 import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
 
 /** Creates, changes and deletes streams. Their addresses are changed in `addressWrites.ts`. */
@@ -45,7 +45,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
       return changed;
     };
     // The end of several attempts locks their deliveries in another order than `reorder`.
-    return retryDeadlocks(() => db.transaction().execute(change));
+    return engine.retryDeadlocks(() => db.transaction().execute(change));
   };
 
   return {

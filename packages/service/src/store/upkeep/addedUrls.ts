@@ -1,7 +1,7 @@
 /** Stores the URLs of nodes and alert receivers that were added while the service ran. */
 import type { Kysely } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import type { AddedUrl, AddedUrlReads, AddedUrlWrites } from './contract.ts';
 
 async function listUrls(db: Db): Promise<AddedUrl[]> {

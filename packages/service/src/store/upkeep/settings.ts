@@ -1,6 +1,6 @@
 /** Settings of the ledger: strings by name. */
 import type { Kysely } from 'kysely';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import type { SettingReads, SettingWrites } from './contract.ts';
 
 export const createSettingReads = (db: Kysely<Tables>): SettingReads => ({

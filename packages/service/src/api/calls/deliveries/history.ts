@@ -17,11 +17,11 @@ import type {
   AttemptedFilter,
 } from '../../../store/deliveries/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { timeOfId } from '../../../store/ids.ts';
+import { timeOfId } from '../../../store/rows/ids.ts';
 import { HttpError, notFound, validationFailed } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
-import { isWaiting } from '../../../store/rows.ts';
+import { isWaiting } from '../../../store/rows/deliveryRow.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;

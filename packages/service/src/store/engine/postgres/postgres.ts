@@ -1,9 +1,9 @@
 /** The ledger in PostgreSQL 15 or later, which processes on several machines can share. */
 import { Kysely, PostgresDialect } from 'kysely';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../../tables/tables.ts';
 import type { Store } from '../../store.ts';
-import { postgresEngine } from '../engine.ts';
-import { migrate } from '../migrations.ts';
+import { postgresEngine } from './postgresEngine.ts';
+import { migrateInTurn } from './postgresMigrations.ts';
 import { withEffects } from '../../live/effects.ts';
 import { createPostgresFeed, recording } from './postgresFeed.ts';
 import { createPostgresSignals } from './postgresSignals.ts';
@@ -48,6 +48,10 @@ export async function openPostgresStore(url: string): Promise<Store> {
   );
   return {
     engine: 'postgres',
+    isShared: postgresEngine.isShared,
+    place: url,
+    files: undefined,
+    explainError: (error) => error,
     signals,
     events,
     ...createReads(db, postgresEngine),
@@ -65,7 +69,7 @@ async function migrateAt(url: string): Promise<void> {
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     await refuseTransactionPooler(pool, hostsOf(url));
-    await migrate(db);
+    await migrateInTurn(db);
   } finally {
     await db.destroy();
   }

@@ -5,10 +5,11 @@
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';
-import { postgresEngine } from '../engine.ts';
+import type { LiveEventTable, PostgresTables } from './postgresTables.ts';
+import { postgresNow } from './postgresClock.ts';
 import { type EventBatch, type EventFeed, GATHER_MS } from '../../live/eventFeed.ts';
 import type { Signals } from '../../live/signals.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../../tables/tables.ts';
 
 const BATCHES_AT_ONCE = 20;
 /** Time between polls. A signal may be lost, or may arrive before its row is readable. */
@@ -37,13 +38,14 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
     // Replaces a row with the same transaction id, which can remain if the ledger was restored from
     // another server.
     await sql`
-      insert into live_event (xid, created_at, events) values (${ownId}, ${postgresEngine.now()}, ${lines})
+      insert into live_event (xid, created_at, events) values (${ownId}, ${postgresNow}, ${lines})
       on conflict (xid) do update set
         created_at = excluded.created_at, events = excluded.events`.execute(trx);
   };
 
   const readNewest = async (): Promise<EventBatch | undefined> => {
     const row = await db
+      .withTables<PostgresTables>()
       .selectFrom('live_event')
       .selectAll()
       .where('xid', '<', horizon)
@@ -57,6 +59,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
     const xid = fromPosition(position);
     if (xid === undefined) return undefined;
     const rows = await db
+      .withTables<PostgresTables>()
       .selectFrom('live_event')
       .selectAll()
       .where('xid', '>=', xid)
@@ -122,7 +125,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
 const toPosition = ({ xid, created_at: createdAt }: { xid: number; created_at: number }): string =>
   `${xid}-${createdAt}`;
 
-const toBatch = (row: Tables['live_event']): EventBatch => ({
+const toBatch = (row: LiveEventTable): EventBatch => ({
   position: toPosition(row),
   events: row.events === '' ? [] : row.events.split('\n'),
 });

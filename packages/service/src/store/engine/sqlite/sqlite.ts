@@ -1,5 +1,6 @@
 /** The ledger in one SQLite file, for one process at a time. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Kysely } from 'kysely';
@@ -9,10 +10,9 @@ import { withEffects } from '../../live/effects.ts';
 import { createSignals } from '../../live/signals.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
-import { sqliteEngine } from '../engine.ts';
 import { migrate } from '../migrations.ts';
-import { followClock } from './sqliteClock.ts';
 import { openSqlite } from './sqliteConnection.ts';
+import { sqliteEngine } from './sqliteEngine.ts';
 import { explainDamage, markClosed, markOpen, refuseLostLog } from './sqliteDamage.ts';
 
 export interface WorkerCall {
@@ -50,7 +50,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     refuseLostLog(path);
     setup = openSqlite(path, false);
     await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
-    await setup.db.transaction().execute(followClock);
+    await sqliteEngine.followClock(setup.db);
     // This process has locked the folder, so the previous holders of leases have ended.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
@@ -75,6 +75,10 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const writers = mapMethods(createWrites(keeper, sqliteEngine), writes.call);
   return {
     engine: 'sqlite',
+    isShared: sqliteEngine.isShared,
+    place: path,
+    files: { folder, readSizeBytes: () => readSizeBytes(path) },
+    explainError: (error) => explainDamage(error, path),
     signals,
     events,
     ...readers,
@@ -91,6 +95,17 @@ export async function openSqliteStore(folder: string): Promise<Store> {
       lock.close();
     },
   };
+}
+
+/** Returns the size of the ledger with its write-ahead log. */
+async function readSizeBytes(path: string): Promise<number> {
+  const sizes = await Promise.all(
+    ['', '-wal'].map(async (ending) => {
+      const found = await stat(path + ending).catch(() => undefined);
+      return found?.size ?? 0;
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /**

@@ -6,7 +6,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCheckpoints } from './sqliteCheckpoints.ts';
 import { openSqlite } from './sqliteConnection.ts';
-import { sqliteEngine } from '../engine.ts';
+import { sqliteEngine } from './sqliteEngine.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 

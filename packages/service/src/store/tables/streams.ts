@@ -11,6 +11,14 @@ export interface StreamTables {
   stream_change: StreamChangeTable;
 }
 
+/** A secret, encrypted by `vault.ts`. Times are Unix milliseconds on the ledger's clock. */
+export interface SealedSecret {
+  sealed: string;
+  createdAt: number;
+  /** Time at which the secret stops signing; null for the current secret. */
+  endsAt: number | null;
+}
+
 interface StreamTable {
   id: string;
   family: ChainFamily;

@@ -1,5 +1,3 @@
-import type { LatencyMetric } from './latency.ts';
-
 export interface StatTables {
   /**
    * Changes to counts. They are rolled up later, because concurrent updates of the same counters
@@ -10,6 +8,9 @@ export interface StatTables {
   /** Counts per hour, without totals; `minute` is the first minute of the hour. */
   stat_hour: StatTable;
 }
+
+/** Number of attempts in a bucket of durations; see `latency.ts`. */
+export type LatencyMetric = `latency_${number}`;
 
 /**
  * Metrics of attempts and matches, kept per minute for two days and per hour for 15 days.

@@ -1,11 +1,12 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { Db, Tables } from './tables.ts';
-import { type Engine, readNow } from './engine.ts';
-import { firstIdAt } from '../ids.ts';
-import { PARTITIONED, openDay, toDay } from './partitions.ts';
-import type { RetentionWrites } from '../upkeep/contract.ts';
+import type { Db, Tables } from '../../tables/tables.ts';
+import { DAY_MS, toDay } from '../days.ts';
+import type { DayWrites } from '../engine.ts';
+import { firstIdAt } from '../../rows/ids.ts';
+import { PARTITIONED, openDay } from './partitions.ts';
+import type { PostgresTables } from './postgresTables.ts';
+import { postgresNow } from './postgresClock.ts';
 
-const DAY_MS = 86_400_000;
 /** Number of days after today for which partitions are created in advance. */
 const DAYS_AHEAD = 2;
 /**
@@ -32,16 +33,13 @@ interface Ages {
  * Maintains partitions: creates them in advance, closes those without unfinished rows, and drops or
  * truncates old ones.
  */
-export function createPartitionWrites(
-  db: Kysely<Tables>,
-  engine: Engine,
-): Pick<RetentionWrites, 'tendPartitions'> {
+export function createPartitionWrites(db: Kysely<Tables>): DayWrites {
   return {
-    async tendPartitions({ deliveredMs, undeliveredMs }) {
+    async tendDays({ deliveredMs, undeliveredMs }) {
       const dropped: string[] = [];
       const shrunk: string[] = [];
-      if (engine.name === 'sqlite') return { dropped, shrunk };
-      const now = await readNow(engine, db);
+      const { rows } = await sql<{ now: number }>`select ${postgresNow} as now`.execute(db);
+      const { now } = rows[0]!;
       const today = toDay(now);
       for (let n = 0; n <= DAYS_AHEAD; n++) {
         await db.transaction().execute((trx) => openDay(trx, toDay(now + n * DAY_MS)));
@@ -50,7 +48,12 @@ export function createPartitionWrites(
         delivered: firstIdAt(now - deliveredMs),
         undelivered: firstIdAt(now - undeliveredMs),
       };
-      const partitions = await db.selectFrom('partition').selectAll().orderBy('name').execute();
+      const partitions = await db
+        .withTables<PostgresTables>()
+        .selectFrom('partition')
+        .selectAll()
+        .orderBy('name')
+        .execute();
       for (const { name, to_day: end } of partitions) {
         const isOpen = await findWaiting(db, name);
         // An open partition is not dropped, because claims read it and would have to wait.
@@ -58,7 +61,8 @@ export function createPartitionWrites(
         if (await giveUp(db, (trx) => drop(trx, name, ages))) dropped.push(name);
         else if (await giveUp(db, (trx) => shrink(trx, name, ages))) shrunk.push(name);
       }
-      return { dropped, shrunk };
+      // Rows that still exist a day after they expired are deleted one by one.
+      return { dropped, shrunk, sparedMs: DAY_MS };
     },
   };
 }
@@ -96,6 +100,7 @@ async function findWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
     // statement sees those rows.
     await sql`select from partition where name = ${name} for update`.execute(trx);
     const { open } = await trx
+      .withTables<PostgresTables>()
       .updateTable('partition')
       .set({ open: waits(name) as never })
       .where('name', '=', name)
@@ -141,7 +146,7 @@ async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
     select exists (${survivors(name, ages)}) or ${waits(name)} as stays`.execute(trx);
   if (rows[0]?.stays !== false || !(await isAllOld(trx, name, ages))) return false;
   for (const table of PARTITIONED) await sql`drop table ${partOf(table, name)}`.execute(trx);
-  await trx.deleteFrom('partition').where('name', '=', name).execute();
+  await trx.withTables<PostgresTables>().deleteFrom('partition').where('name', '=', name).execute();
   return true;
 }
 

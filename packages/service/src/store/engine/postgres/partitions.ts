@@ -4,7 +4,9 @@
  * pending rows.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Db } from './tables.ts';
+import type { Db } from '../../tables/tables.ts';
+import type { PostgresTables } from './postgresTables.ts';
+import { type DayFilter, type DayRange, DAY_MS, toDay } from '../days.ts';
 
 /** Partitioned tables. Each has a column `block_day`. */
 export const PARTITIONED = ['match', 'match_transaction', 'delivery', 'attempt'] as const;
@@ -14,7 +16,6 @@ export const PARTITIONED = ['match', 'match_transaction', 'delivery', 'attempt']
  * partitions.
  */
 const DAYS_OF_THEIR_OWN = 35;
-const DAY_MS = 86_400_000;
 
 /**
  * A sent delivery is updated at least twice. Free space keeps the new versions of its row on the
@@ -23,24 +24,6 @@ const DAY_MS = 86_400_000;
 const STORAGE = sql`with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 1)`;
-
-/** The days from `fromDay` up to, but not including, `toDay`. */
-export interface DayRange {
-  fromDay: string;
-  toDay: string;
-}
-
-/** Builds the condition that the day in a column is in one of several ranges. */
-export type DayFilter = (column: string) => RawBuilder<SqlBool>;
-
-/** Returns the UTC day of a time in milliseconds, as `YYYY-MM-DD`. */
-export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
-const LAST_DAY_S = Date.UTC(9999, 11, 1) / 1000;
-
-/** Returns the day of a block with this timestamp in seconds, limited to years with four digits. */
-export const toBlockDay = (timestamp: number): string =>
-  toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
 
 /**
  * Returns a filter for these days. The days are passed as values, not as a subquery, so that
@@ -85,6 +68,7 @@ export async function openDay(trx: Db, day: string): Promise<void> {
   if (rows[0]!.is_open === 1) return;
   await sql`select pg_advisory_xact_lock(hashtextextended('partitions', 0))`.execute(trx);
   const reopened = await trx
+    .withTables<PostgresTables>()
     .updateTable('partition')
     .set({ open: true })
     .where('from_day', '<=', day)
@@ -110,6 +94,7 @@ async function createPartition(trx: Db, day: string): Promise<void> {
       for values from (${sql.lit(fromDay)}) to (${sql.lit(end)})`.execute(trx);
   }
   await trx
+    .withTables<PostgresTables>()
     .insertInto('partition')
     .values({ name, from_day: fromDay, to_day: end, open: true })
     .execute();
@@ -158,6 +143,7 @@ async function chooseRange(trx: Db, day: string): Promise<DayRange> {
   if (day >= toDay(Date.now() - DAYS_OF_THEIR_OWN * DAY_MS)) return alone;
   const month = { fromDay: `${day.slice(0, 7)}-01`, toDay: nextMonth(day) };
   const within = await trx
+    .withTables<PostgresTables>()
     .selectFrom('partition')
     .select('name')
     .where('from_day', '<', month.toDay)

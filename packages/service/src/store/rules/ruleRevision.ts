@@ -1,7 +1,11 @@
+/** The revision of the rules that all streams match, and the blocks that its changes apply to. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../engine/tables.ts';
-import type { BlockHeader } from '../blocks/contract.ts';
-import type { EffectiveFrom } from './contract.ts';
+import type { Db } from '../tables/tables.ts';
+
+/**
+ * The first block of each chain to which a rule change applies; on Aptos, the first ledger version.
+ */
+export type EffectiveFrom = Record<string, number>;
 
 /**
  * Raises the revision of the rules, locks it for the rest of the transaction, and returns it. Block
@@ -47,7 +51,7 @@ export async function settleRules(
     ruleRevision,
   }: {
     chain: string;
-    block: BlockHeader;
+    block: { number: number; lastVersion?: number | undefined };
     /** The settled block of the chain's checkpoint, from which the block continues. */
     settled: Settled;
     /** Current rule revision of the ledger. */
