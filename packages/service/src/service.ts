@@ -2,12 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import {
-  CONTRACT_SCHEDULE_MS,
-  QUICK_RETRY_MS,
-  type Replay,
-  readInboxName,
-} from '@sluice/kit/contract';
+import { CONTRACT_SCHEDULE_MS, QUICK_RETRY_MS, readInboxName } from '@sluice/kit/contract';
 import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
@@ -163,7 +158,7 @@ async function startWith(
     : undefined;
   const holder = createHolder(store);
   const following = await createFollowing(config, {
-    ...{ sealed, senders, holder, delivery, disk, metrics, tracing, log },
+    ...{ sealed, senders, holder, disk, metrics, tracing, log },
   });
   const { chains, reports } = following;
   const duties = createDuties(config, {
@@ -183,7 +178,7 @@ async function startWith(
 
   const app = createApi(config, {
     ...callers,
-    ...{ sealed, senders, delivery, following },
+    ...{ sealed, senders, following },
     ...{ live, kept, retries, metrics, readiness, log },
   });
   // Unpacks the tables for ENS names before the first request, because this blocks the event loop.
@@ -266,7 +261,6 @@ interface Retries {
 }
 
 type Sealed = Awaited<ReturnType<typeof openSealed>>;
-type Delivery = ReturnType<typeof createDelivery>;
 type Following = Awaited<ReturnType<typeof createFollowing>>;
 
 /** Opens the vault, and the parts that read and write encrypted values in the ledger. */
@@ -326,18 +320,8 @@ function createDelivery({
   const replays = createReplays({
     store,
     log,
-    onDue: deliver.wake,
-    async onReplay(id) {
-      const replay = await store.readReplay(id);
-      if (replay !== undefined) showReplay(store, replay);
-    },
   });
   return { deliver, replays };
-}
-
-function showReplay(store: Store, replay: Replay): void {
-  // If this fails, the replay is announced again when it makes progress.
-  store.announce({ type: 'replay', replay }).catch(() => {});
 }
 
 /** Creates the chains that this process follows, and the reports on the chains of all processes. */
@@ -347,7 +331,6 @@ async function createFollowing(
     sealed: { store, addedUrls },
     senders: { nodeGuard },
     holder,
-    delivery,
     disk,
     metrics,
     tracing,
@@ -356,7 +339,6 @@ async function createFollowing(
     sealed: Sealed;
     senders: Senders;
     holder: Holder;
-    delivery: Delivery | undefined;
     disk: DiskWatch | undefined;
     metrics: Metrics;
     tracing: Tracing;
@@ -366,13 +348,10 @@ async function createFollowing(
   // A process with the `api` role needs nodes for its calls, even if it reads no chain.
   const roles = config.roles ?? ROLES;
   const isReading = roles.includes('ingest') || roles.includes('api');
+  store.queueChanges.on(metrics.recordSetAside);
   const chains = createChains(config, {
     ...{ store, holder, nodeGuard, log, tracing },
     onReorg: metrics.recordReorg,
-    onDeliveries(deliveries) {
-      metrics.recordSetAside(deliveries);
-      delivery?.deliver.wake(deliveries);
-    },
     refuseBlocks: () => disk?.problem,
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
   });
@@ -395,7 +374,6 @@ function createApi(
     sealed: { store, streamSecrets, settings, addedUrls, keyPairs },
     senders: { guard, nodeGuard, sender, hostPace },
     following: { chains, reports },
-    delivery,
     retries,
     metrics,
     readiness,
@@ -404,7 +382,6 @@ function createApi(
     sealed: Sealed;
     senders: Senders;
     following: Following;
-    delivery: Delivery | undefined;
     retries: Retries;
     metrics: Metrics;
     readiness: Readiness;
@@ -458,12 +435,6 @@ function createApi(
     fastRetryMs: retries.fastRetryMs,
     remainingWaitsMs: (attempts, fastRetried) =>
       remainingWaitsMs(retries.schedule, attempts, fastRetried),
-    onReplay: (delivered, isNew) => delivery?.deliver.wake(isNew ? [delivered] : []),
-    onReplayChange(replay) {
-      delivery?.replays.wake();
-      showReplay(store, replay);
-    },
-    onStopped: (delivered) => delivery?.deliver.wake([delivered]),
   });
 }
 

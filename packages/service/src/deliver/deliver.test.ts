@@ -171,7 +171,6 @@ async function extend(
       ),
     });
     if (result.outcome !== 'committed') throw new Error(result.outcome);
-    deliver?.wake(result.deliveries);
   }
 }
 

@@ -403,7 +403,6 @@ test('a block takes at most two commits, however often rules change', async () =
       },
       log: createLog(() => {}),
       listener: {
-        onDeliveries: () => {},
         onBlock: () => {},
         onReorg: () => {},
         onReport: () => {},
@@ -445,7 +444,6 @@ test('no block is committed while the disk is full, and all are afterwards', asy
       log: createLog(() => {}),
       refuseBlocks: () => full,
       listener: {
-        onDeliveries: () => {},
         onBlock: () => {},
         onReorg: () => {},
         onReport: ({ state, message }) => states.push(`${state} ${message}`),

@@ -123,7 +123,7 @@ export function startHousekeeping({
     every(CANCEL_MS, 'cancel deliveries of deleted streams', () =>
       stepByStep(() => store.cancelDeleted({ forMs: STEP_MS })),
     ),
-    every(TRIM_MS, 'delete old events', () => store.trimEvents()),
+    every(TRIM_MS, 'delete old events', () => store.events.trim()),
     every(TIDY_MS, 'clean up address lists', tidyAddresses),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),
     every(SWEEP_MS, 'delete old deliveries', sweep),

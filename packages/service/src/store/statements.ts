@@ -21,7 +21,7 @@ import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
 import { createJobReads } from './jobs/jobReads.ts';
 import { createJobWrites } from './jobs/jobWrites.ts';
 import { createUncertainReads, createUncertainWrites } from './uncertain/uncertain.ts';
-import { createFeedWrites } from './live/feedWrites.ts';
+import type { Ledger } from './live/effects.ts';
 import { createReplayReads } from './replays/replayReads.ts';
 import { createReplayWrites } from './replays/replayWrites.ts';
 import { createActivityReads } from './stats/activityReads.ts';
@@ -68,25 +68,24 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
 });
 
 /** Returns all writes. Nearly every method runs in one transaction. */
-export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
-  ...createStreamWrites(db, engine),
-  ...createHealthWrites(db, engine),
-  ...createAddressWrites(db, engine),
-  ...createBlockWrites(db, engine),
-  ...createEnrichWrites(db, engine),
-  ...createDeliveryWrites(db, engine),
-  ...createHistoryWrites(db, engine),
-  ...createReplayWrites(db, engine),
-  ...createJobWrites(db, engine),
-  ...createStatWrites(db, engine),
-  ...createAccessWrites(db, engine),
-  ...createInboxWrites(db, engine),
-  ...createLeaseWrites(db, engine),
-  ...createAddedUrlWrites(db, engine),
-  ...createAlertWrites(db),
-  ...createRetentionWrites(db, engine),
-  ...engine.createDayWrites(db),
-  ...createSettingWrites(db),
-  ...createFeedWrites(db, engine),
-  ...createUncertainWrites(db, engine),
+export const createWrites = (ledger: Ledger): Writes => ({
+  ...createStreamWrites(ledger),
+  ...createHealthWrites(ledger),
+  ...createAddressWrites(ledger),
+  ...createBlockWrites(ledger),
+  ...createEnrichWrites(ledger),
+  ...createDeliveryWrites(ledger),
+  ...createHistoryWrites(ledger),
+  ...createReplayWrites(ledger),
+  ...createJobWrites(ledger),
+  ...createStatWrites(ledger.db, ledger.engine),
+  ...createAccessWrites(ledger.db, ledger.engine),
+  ...createInboxWrites(ledger),
+  ...createLeaseWrites(ledger),
+  ...createAddedUrlWrites(ledger),
+  ...createAlertWrites(ledger.db),
+  ...createRetentionWrites(ledger.db, ledger.engine),
+  ...ledger.engine.createDayWrites(ledger.db),
+  ...createSettingWrites(ledger),
+  ...createUncertainWrites(ledger),
 });

@@ -44,8 +44,8 @@ import type {
   SettingWrites,
 } from './upkeep/contract.ts';
 import type { DayWrites, ServerReads } from './engine/engine.ts';
-import type { FeedWrites } from './live/contract.ts';
 import type { EventFeed } from './live/eventFeed.ts';
+import type { QueueChanges } from './live/queueChanges.ts';
 import type { Signals } from './live/signals.ts';
 import type { UncertainReads, UncertainWrites } from './uncertain/contract.ts';
 
@@ -96,7 +96,6 @@ export interface Writes
     RetentionWrites,
     DayWrites,
     SettingWrites,
-    FeedWrites,
     UncertainWrites {}
 
 /** The files of a ledger that is on this machine. */
@@ -120,5 +119,6 @@ export interface Store extends Reads, Writes {
   readonly signals: Signals;
   /** Live events from writes in any process. */
   readonly events: EventFeed;
+  readonly queueChanges: QueueChanges;
   close(): Promise<void>;
 }

@@ -166,7 +166,7 @@ export function testEvents(open: () => Promise<Store>): void {
       // Another process took the chain's lease, so the write is rejected and produces no events.
       await store.takeLease({ name: chain, holder: 'other', forMs: 60_000, force: true });
       expect(await store.rewindChain({ chain, epoch, ancestor: header(0) })).toBeUndefined();
-      await store.announce({ type: 'chain', chain: CHAIN_HEALTH });
+      await store.events.publish([{ type: 'chain', chain: CHAIN_HEALTH }]);
       expect(await feed.take('chain')).toEqual([{ type: 'chain', chain: CHAIN_HEALTH }]);
     });
 
@@ -187,7 +187,7 @@ export function testEvents(open: () => Promise<Store>): void {
     test('lose no new events when the oldest are deleted', async () => {
       const feed = await followFeed(store.events);
       await eventStream(store, chain);
-      await store.trimEvents();
+      await store.events.trim();
       expect(await feed.take('stream')).toHaveLength(1);
     });
   });

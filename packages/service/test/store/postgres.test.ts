@@ -120,7 +120,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
         for (let n = 0; n < 20; n++) {
           const id = `${writer} ${n}`;
           made.push(id);
-          await store.announce({ type: 'chain', chain: { ...CHAIN_HEALTH, id } });
+          await store.events.publish([{ type: 'chain', chain: { ...CHAIN_HEALTH, id } }]);
         }
       };
       const writing = Promise.all([...stores, ...stores, ...stores].map(write));
@@ -159,7 +159,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
         `insert into live_event select -n, n, repeat('x', 1048576) from generate_series(1, 40) as n;
          insert into live_event values (1000000000000, 1, 'from another server')`,
       );
-      await stores[0].trimEvents();
+      await stores[0].events.trim();
       expect(await count("events like 'xxx%'")).toBeLessThanOrEqual(32);
       expect(await count("events like 'xxx%'")).toBeGreaterThan(20);
       expect(await count("events = 'from another server'")).toBe(0);

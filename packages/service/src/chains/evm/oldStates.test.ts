@@ -38,7 +38,6 @@ beforeEach(async () => {
   enrich = createEnrich({
     ...{ chain: CHAIN, store, log, maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES },
     state: createStateReader(source, { goneAfterMs: 2_000 }),
-    onDeliveries: () => {},
     retryMs: 300,
   });
 });

@@ -154,7 +154,6 @@ const reread = async (
         match: (block) => matchAll(id, block),
       }),
     confirmedUpTo: () => null,
-    onDeliveries: () => {},
   });
   rereading.start();
   const isOver = async (): Promise<void> => {

@@ -111,7 +111,6 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
               },
             },
             listener: {
-              onDeliveries() {},
               onBlock() {},
               onReorg() {},
               onReport() {},

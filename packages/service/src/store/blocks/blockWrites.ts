@@ -1,7 +1,9 @@
-import { type CompiledQuery, type Kysely, type SqlBool, sql } from 'kysely';
+import { type CompiledQuery, type SqlBool, sql } from 'kysely';
+import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
-import type { Db, Tables } from '../tables/tables.ts';
+import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
@@ -29,10 +31,10 @@ import {
 } from './uncertain.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
-export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
+export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites {
   return {
     async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         await recordRestart(trx, { chain, block, holeFrom, why, now });
@@ -44,6 +46,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
+        effects.moveDeliveries(cancelled);
         return cancelled;
       });
     },
@@ -57,7 +60,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       // The blocks of the window must be consecutive, so it restarts here if blocks were skipped.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       const day = toBlockDay(block.timestamp);
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const [[held], [read], known] = await engine.pipeline(trx, [
           () => {
             const openDay = commit.matches.length > 0 ? day : undefined;
@@ -119,19 +122,24 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
-        return {
-          outcome: 'committed',
-          deliveries: [
-            ...returned,
-            ...created,
-            ...(await deliverConfirmed(trx, engine, confirmed, now)),
-          ],
-        };
+        const deliveries = [
+          ...returned,
+          ...created,
+          ...(await deliverConfirmed(trx, engine, confirmed, now)),
+        ];
+        effects.publish({
+          type: 'block',
+          chainId: chain,
+          block: toChainBlock({ ...block, matches: commit.matches.length }),
+          head: commit.head ?? block.number,
+        });
+        effects.moveDeliveries(deliveries);
+        return { outcome: 'committed', deliveries };
       });
     },
 
     async rewindChain({ chain, epoch, ancestor }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         await trx
@@ -152,12 +160,15 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        return [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        const changed = [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
+        effects.moveDeliveries(changed);
+        return changed;
       });
     },
 
     async confirmUnverified({ chain, blockHash, witnesses }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${blockHash}
           and unverified is not null`;
         await trx
@@ -167,7 +178,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('witnesses', '<', witnesses)
           .execute();
         if (!isWitnessed({ witnesses })) return [];
-        return releaseMatches(trx, isOfBlock, await readNow(engine, trx));
+        const released = await releaseMatches(trx, isOfBlock, await readNow(engine, trx));
+        effects.offerDeliveries(released);
+        return released;
       });
     },
 

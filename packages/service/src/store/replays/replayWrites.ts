@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../tables/tables.ts';
-import { type Engine, readMoment, readNow } from '../engine/engine.ts';
+import { sql } from 'kysely';
+import { readMoment, readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { maker, toReplay } from './replayRow.ts';
@@ -9,36 +9,41 @@ import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../deliveries/requeue
 import type { ReplayWrites } from './contract.ts';
 
 /** Writes bulk replays, which send many deliveries again. */
-export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {
+export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrites {
   return {
     async createReplay({ name, filter, perSecond, total, keyId }) {
-      const now = await readNow(engine, db);
-      const row = await db
-        .insertInto('replay')
-        .values({
-          id: newId(now),
-          name,
-          filter: JSON.stringify(filter),
-          per_second: perSecond,
-          state: 'running',
-          total,
-          replayed: 0,
-          position: '',
-          // Excludes deliveries that are created later.
-          last_id: newId(now),
-          next_at: now,
-          created_by: keyId,
-          created_at: now,
-          updated_at: now,
-        })
-        .returningAll()
-        .returning(maker)
-        .executeTakeFirstOrThrow();
-      return toReplay(row);
+      return transact(async (trx, effects) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .insertInto('replay')
+          .values({
+            id: newId(now),
+            name,
+            filter: JSON.stringify(filter),
+            per_second: perSecond,
+            state: 'running',
+            total,
+            replayed: 0,
+            position: '',
+            // Excludes deliveries that are created later.
+            last_id: newId(now),
+            next_at: now,
+            created_by: keyId,
+            created_at: now,
+            updated_at: now,
+          })
+          .returningAll()
+          .returning(maker)
+          .executeTakeFirstOrThrow();
+        const replay = toReplay(row);
+        effects.signal('replays');
+        effects.publish({ type: 'replay', replay });
+        return replay;
+      });
     },
 
     async advanceReplay({ id, after, ids, isLast }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const now = await readNow(engine, trx);
         // Only one process can advance the replay from this position, because for any other
         // process, the position has already changed.
@@ -85,7 +90,9 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
         const wasDue = new Set(
           rows.filter((each) => each.state === 'pending').map((each) => each.id),
         );
-        return changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id));
+        const due = changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id));
+        effects.moveDeliveries(due);
+        return due;
       });
     },
 

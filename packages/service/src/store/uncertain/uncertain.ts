@@ -5,6 +5,7 @@ import { insertMatches, releaseMatches } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { forgetUnverified, isWitnessed, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
 import type { Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
@@ -108,7 +109,7 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
   };
 }
 
-export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): UncertainWrites {
+export function createUncertainWrites({ db, engine, transact }: Ledger): UncertainWrites {
   /** Selects the row of a block, unless another reading or a reorg has changed it. */
   const isUnchanged = ({ chain, header, jobId, step }: UncertainBlock) =>
     sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash} and job_id = ${jobId ?? ''}
@@ -117,7 +118,7 @@ export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): Uncer
   return {
     async commitReading({ block, epoch, matches, removed, isConfirmed, unverified, next }) {
       const { chain, header, jobId, step } = block;
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const written =
@@ -148,6 +149,7 @@ export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): Uncer
                 now,
               )
             : [];
+        effects.offerDeliveries(released);
         if (matches.length === 0 && removed.length === 0) return released;
         await engine.openDay(trx, day);
         const id = newId(now);
@@ -180,7 +182,9 @@ export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): Uncer
           origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
         });
-        return [...released, ...cancelled, ...removals, ...created];
+        const moved = [...cancelled, ...removals, ...created];
+        effects.moveDeliveries(moved);
+        return [...released, ...moved];
       });
     },
 

@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
 import { continueAfter } from '../rows/ids.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
@@ -40,10 +41,10 @@ export const createLeaseReads = (db: Kysely<Tables>, engine: Engine): LeaseReads
   },
 });
 
-export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrites {
+export function createLeaseWrites({ db, engine, transact }: Ledger): LeaseWrites {
   return {
     async takeLease({ name, holder, forMs, force = false }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         await trx
           .insertInto('lease')
           .values({ name, holder, epoch: 0, until: 0, report: null })
@@ -67,6 +68,7 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
           .select((of) => of.fn.max('id').as('id'))
           .executeTakeFirst();
         if (newest?.id != null) continueAfter(newest.id);
+        effects.signal('leases');
         return epoch + 1;
       });
     },
@@ -89,12 +91,15 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
     },
 
     async giveUpLease({ name, epoch }) {
-      await db
-        .updateTable('lease')
-        .set({ until: await readNow(engine, db) })
-        .where('name', '=', name)
-        .where('epoch', '=', epoch)
-        .execute();
+      await transact(async (trx, effects) => {
+        await trx
+          .updateTable('lease')
+          .set({ until: await readNow(engine, trx) })
+          .where('name', '=', name)
+          .where('epoch', '=', epoch)
+          .execute();
+        effects.signal('leases');
+      });
     },
 
     async joinReaders({ id, chains, forMs }) {
@@ -117,7 +122,10 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
     },
 
     async leaveReaders(id) {
-      await db.deleteFrom('reader').where('id', '=', id).execute();
+      await transact(async (trx, effects) => {
+        await trx.deleteFrom('reader').where('id', '=', id).execute();
+        effects.signal('leases');
+      });
     },
 
     async endLeases() {

@@ -15,7 +15,7 @@ import { type ChainReport, NEXT_SWEEP } from '../../../store/upkeep/contract.ts'
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { timeOfId } from '../../../store/rows/ids.ts';
-import { toChainBlock } from '../../../store/live/effects.ts';
+import { toChainBlock } from '../../../store/blocks/chainBlock.ts';
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
 import { type Auth, callerOf } from '../../auth/auth.ts';
 import { notFound } from '../../answers.ts';

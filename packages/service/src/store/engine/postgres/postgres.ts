@@ -4,15 +4,14 @@ import type { Tables } from '../../tables/tables.ts';
 import type { Store } from '../../store.ts';
 import { postgresEngine } from './postgresEngine.ts';
 import { migrateInTurn } from './postgresMigrations.ts';
-import { withEffects } from '../../live/effects.ts';
-import { createPostgresFeed, recording } from './postgresFeed.ts';
+import { type Transact, createEffects } from '../../live/effects.ts';
+import { createQueueChanges } from '../../live/queueChanges.ts';
+import { createPostgresFeed } from './postgresFeed.ts';
 import { createPostgresSignals } from './postgresSignals.ts';
 import { refuseTransactionPooler } from './postgresPooler.ts';
 import { hostsOf, toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads, createWrites } from '../../statements.ts';
-
-type Write = (...args: unknown[]) => Promise<unknown>;
 
 /**
  * Opens and migrates the ledger at `url` (`postgres://user:password@host:port/database`, or
@@ -30,22 +29,20 @@ export async function openPostgresStore(url: string): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
   const signals = createPostgresSignals(url);
   const events = createPostgresFeed(db, signals);
-  const writes = withEffects(
-    createWrites(db, postgresEngine),
-    signals,
-    async (name, args, toEvents) => {
-      let isWatched = false;
-      const recorder = recording(db, async (trx, answer) => {
-        const made = toEvents(answer);
-        isWatched = made.length > 0;
-        if (isWatched) await events.append(trx, made);
-      });
-      const write = createWrites(recorder, postgresEngine)[name] as Write;
-      const answer = await write(...args);
-      if (isWatched) events.signal();
-      return answer;
-    },
-  );
+  const queueChanges = createQueueChanges();
+  const transact: Transact = async (work) => {
+    const effects = createEffects();
+    const { committed } = effects;
+    const result = await db.transaction().execute(async (trx) => {
+      const worked = await work(trx, effects);
+      if (committed.events.length > 0) await events.append(trx, committed.events);
+      return worked;
+    });
+    queueChanges.report(committed.queued);
+    if (committed.events.length > 0) events.signal();
+    signals.send(committed.signals);
+    return result;
+  };
   return {
     engine: 'postgres',
     isShared: postgresEngine.isShared,
@@ -54,8 +51,9 @@ export async function openPostgresStore(url: string): Promise<Store> {
     explainError: (error) => error,
     signals,
     events,
+    queueChanges,
     ...createReads(db, postgresEngine),
-    ...writes,
+    ...createWrites({ db, engine: postgresEngine, transact }),
     async close() {
       events.close();
       await signals.close();

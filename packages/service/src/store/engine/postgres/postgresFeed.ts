@@ -12,6 +12,8 @@ import type { Signals } from '../../live/signals.ts';
 import type { Tables } from '../../tables/tables.ts';
 
 const BATCHES_AT_ONCE = 20;
+/** Maximum total size of the events that are kept for clients that resume. */
+const HELD_BYTES = 32 * 1024 * 1024;
 /** Time between polls. A signal may be lost, or may arrive before its row is readable. */
 const POLL_MS = 250;
 
@@ -76,13 +78,30 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
   };
   const forget = signals.on('events', signalListeners);
 
+  const signal = (): void => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      signals.send(['events']);
+    }, GATHER_MS);
+  };
+
   return {
     append,
-    signal() {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        signals.send(['events']);
-      }, GATHER_MS);
+    signal,
+    async publish(events) {
+      await db.transaction().execute((trx) => append(trx, events));
+      signal();
+    },
+    async trim() {
+      // Also deletes rows with a future transaction id, which can exist if the ledger was restored
+      // from another server.
+      await sql`
+        delete from live_event where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+          or xid <= (
+            select max(xid) from (
+              select xid, row_number() over newest as n, sum(octet_length(events)) over newest as bytes
+              from live_event window newest as (order by xid desc)) as held
+            where n > 1 and bytes > ${HELD_BYTES})`.execute(db);
     },
     async newest() {
       let newest = await readNewest();
@@ -133,29 +152,4 @@ const toBatch = (row: LiveEventTable): EventBatch => ({
 function fromPosition(position: string): number | undefined {
   const xid = Number(/^(\d+)-\d+$/.exec(position)?.[1]);
   return Number.isSafeInteger(xid) ? xid : undefined;
-}
-
-/**
- * Wraps a database: before each transaction commits, `record` is called with the result of the
- * transaction.
- */
-export function recording(
-  db: Kysely<Tables>,
-  record: (trx: Transaction<Tables>, answer: unknown) => Promise<void>,
-): Kysely<Tables> {
-  const transaction = () => ({
-    execute: <T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> =>
-      db.transaction().execute(async (trx) => {
-        const answer = await work(trx);
-        await record(trx, answer);
-        return answer;
-      }),
-  });
-  return new Proxy(db, {
-    get(target, name) {
-      if (name === 'transaction') return transaction;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
 }

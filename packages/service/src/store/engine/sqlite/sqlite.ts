@@ -6,7 +6,8 @@ import { Worker } from 'node:worker_threads';
 import type { Kysely } from 'kysely';
 import { createMemoryFeed } from '../../live/eventFeed.ts';
 import { lockFolder } from './folderLock.ts';
-import { withEffects } from '../../live/effects.ts';
+import type { Committed, Transact } from '../../live/effects.ts';
+import { createQueueChanges } from '../../live/queueChanges.ts';
 import { createSignals } from '../../live/signals.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
@@ -20,7 +21,11 @@ export interface WorkerCall {
   method: string;
   args: unknown[];
 }
-export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
+export type WorkerReply = {
+  id: number;
+  /** Effects of the transactions of this call. */
+  committed: readonly Committed[];
+} & ({ value: unknown } | { error: Error });
 
 export const LEDGER_FILE = 'sluice.db';
 
@@ -63,16 +68,25 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   // This connection must be closed last: the last connection copies the write-ahead log into the
   // file, which a read-only connection cannot do.
   const { db: keeper } = setup;
-  const reads = createThread(path, 'reads');
-  const longReads = createThread(path, 'reads');
-  const writes = createThread(path, 'writes');
   const signals = createSignals();
   const events = createMemoryFeed();
+  const queueChanges = createQueueChanges();
+  const onCommitted = (committed: Committed): void => {
+    queueChanges.report(committed.queued);
+    events.append(committed.events);
+    signals.send(committed.signals);
+  };
+  const reads = createThread(path, 'reads');
+  const longReads = createThread(path, 'reads');
+  const writes = createThread(path, 'writes', onCommitted);
   // The statements run in the threads; these objects only provide the names of the methods.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
     (LONG_READS.has(name) ? longReads : reads).call(name, args),
   );
-  const writers = mapMethods(createWrites(keeper, sqliteEngine), writes.call);
+  const writers = mapMethods(
+    createWrites({ db: keeper, engine: sqliteEngine, transact: notHere }),
+    writes.call,
+  );
   return {
     engine: 'sqlite',
     isShared: sqliteEngine.isShared,
@@ -81,12 +95,9 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     explainError: (error) => explainDamage(error, path),
     signals,
     events,
+    queueChanges,
     ...readers,
-    ...withEffects(writers, signals, async (name, args, toEvents) => {
-      const answer = await writes.call(name, args);
-      events.append(toEvents(answer));
-      return answer;
-    }),
+    ...writers,
     async close() {
       events.close();
       markClosed(path);
@@ -96,6 +107,8 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     },
   };
 }
+
+const notHere: Transact = () => Promise.reject(new Error('Writes run in their own thread'));
 
 /** Returns the size of the ledger with its write-ahead log. */
 async function readSizeBytes(path: string): Promise<number> {
@@ -123,10 +136,13 @@ const mapMethods = <Methods extends object>(
  * Runs methods of the ledger in a thread that starts on the first call. If the thread ends, for
  * example because it could not get a file descriptor, its pending calls fail and the next call
  * starts another thread.
+ *
+ * @param onCommitted called with the effects of each call before it resolves
  */
 function createThread(
   path: string,
   role: 'reads' | 'writes',
+  onCommitted: (committed: Committed) => void = () => {},
 ): {
   call(method: string, args: unknown[]): Promise<unknown>;
   stop(): Promise<void>;
@@ -146,6 +162,7 @@ function createThread(
       for (const reply of replies) {
         const call = waiting.get(reply.id);
         waiting.delete(reply.id);
+        for (const committed of reply.committed) onCommitted(committed);
         if ('error' in reply) call?.reject(reply.error);
         else call?.resolve(reply.value);
       }
