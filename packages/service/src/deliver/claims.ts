@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import { startStopwatch } from './stopwatch.ts';
 import { createWaker } from '../base/waker.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
-import { toRetryCapacity } from '../store/deliveries/lanes.ts';
+import { toRetryCapacity } from '../store/deliveries/retryShare.ts';
 import type { Store } from '../store/store.ts';
 import { type Leases, LEASE_MS, STALL_MS } from './leases.ts';
 import { IN_FLIGHT_PER_STREAM, type Lanes } from './lanes.ts';
