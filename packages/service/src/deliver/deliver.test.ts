@@ -22,6 +22,7 @@ import { type AddressGuard, EVERYWHERE, INSECURE_URL, createAddressGuard } from 
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
+import { plain } from '../../test/store/plain.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deliver-'));
 let store: Store;
@@ -75,6 +76,7 @@ async function start(
     onLostLeases: () => {},
     onLostOutcomes: () => {},
     onLocalFailure: (cause) => localFailures.push(cause),
+    openEndpoint: (delivery) => delivery,
     openSecrets: () => [],
   });
   await deliver.start();
@@ -124,16 +126,18 @@ async function queue(
   limits: StreamLimits = DEFAULT_LIMITS,
 ): Promise<EvmStreamRecord> {
   const chain = `0x${(nextChain++).toString(16)}`;
-  const stream = await store.createStream({
-    tag: path,
-    description: '',
-    webhookUrl: sink.url + path,
-    chainIds: [chain],
-    options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
-    family: 'evm',
-    ...DEFAULT_DELIVERY,
-    limits,
-  });
+  const stream = await store.createStream(
+    plain({
+      tag: path,
+      description: '',
+      webhookUrl: sink.url + path,
+      chainIds: [chain],
+      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+      family: 'evm',
+      ...DEFAULT_DELIVERY,
+      limits,
+    }),
+  );
   const epoch = await takeChain(store, chain);
   await store.startChain({ chain, epoch, block: headerOf(chain, 0), genesisHash: 'genesis' });
   await extend(stream, count);
@@ -245,7 +249,7 @@ describe('delivering', () => {
     sink.respond(500, { path: '/old' });
     const stream = await queue('/old');
     await until((change) => change.streamId === stream.id && change.state === 'retrying');
-    await store.updateStream(stream.id, { webhookUrl: `${sink.url}/new` });
+    await store.updateStream(stream.id, plain({ webhookUrl: `${sink.url}/new` }));
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
     expect(sink.requests.at(-1)?.path).toBe('/new');
   });
@@ -602,7 +606,7 @@ describe('delivering', () => {
     await eventually(async () =>
       (await store.listBackOffs()).some((each) => each.streamId === stream.id),
     );
-    await store.updateStream(stream.id, { webhookUrl: `${sink.url}/right` });
+    await store.updateStream(stream.id, plain({ webhookUrl: `${sink.url}/right` }));
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
   });
 
@@ -727,9 +731,12 @@ describe('delivering', () => {
       witnesses: 1,
       isUncertain: true,
     });
-    await store.updateStream(stream.id, {
-      headers: { 'x-sluice-unverified': 'own', 'x-own': '1' },
-    });
+    await store.updateStream(
+      stream.id,
+      plain({
+        headers: { 'x-sluice-unverified': 'own', 'x-own': '1' },
+      }),
+    );
     await start([60_000]);
     const requests = await sink.waitFor(3);
     const headers = requests.map((request) => request.headers);

@@ -37,7 +37,10 @@ export interface Deliver {
 export interface DeliverOptions
   extends
     RetryOptions,
-    Pick<AttemptOptions, 'hostPace' | 'openSecrets' | 'onLocalFailure' | 'tracing'> {
+    Pick<
+      AttemptOptions,
+      'hostPace' | 'openEndpoint' | 'openSecrets' | 'onLocalFailure' | 'tracing'
+    > {
   store: Store;
   sender: Sender;
   /** Sender in a separate process, for deliveries that may have crashed the service. */

@@ -28,6 +28,7 @@ import { type EvmEnrich, createEnrich } from './enrich.ts';
 import { TOKENS_ONLY, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
 import { type StateAnswer, type StateReader } from '../state.ts';
+import { plain } from '../../../test/store/plain.ts';
 
 const CHAIN = '0x1';
 /** Epoch of each chain's lease, which is taken once. */
@@ -181,15 +182,17 @@ describe('enrichment', () => {
   };
 
   const createStream = (chain = CHAIN) =>
-    store.createStream({
-      family: 'evm',
-      tag: 'tag',
-      description: '',
-      webhookUrl: 'http://127.0.0.1:1/',
-      chainIds: [chain],
-      options: WANTS_ALL,
-      ...DEFAULT_DELIVERY,
-    });
+    store.createStream(
+      plain({
+        family: 'evm',
+        tag: 'tag',
+        description: '',
+        webhookUrl: 'http://127.0.0.1:1/',
+        chainIds: [chain],
+        options: WANTS_ALL,
+        ...DEFAULT_DELIVERY,
+      }),
+    );
 
   /**
    * Starts a chain, and returns a function that commits a block with a match of each given stream.

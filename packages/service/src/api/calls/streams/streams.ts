@@ -37,7 +37,7 @@ export interface EvmStreamNeeds extends StreamCallNeeds {
 }
 
 export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
-  const { store, addressChanges } = needs;
+  const { store, endpoints, addressChanges } = needs;
 
   const toAnswer = (record: EvmStreamRecord): EvmStream => ({
     webhookUrl: record.webhookUrl,
@@ -104,7 +104,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
      * only some of them.
      */
     async duplicateEvmStream({ context, params }) {
-      const original = await findStream(store, params.id, 'evm');
+      const found = await findStream(store, params.id, 'evm');
+      const original = endpoints.open(found.id, found);
       const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
       const { options, deliver, notifyRemoved, unverified, limits } = original;
       const isPaused = original.status === 'paused';
@@ -119,13 +120,14 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         ...{ oauth2, options, deliver, notifyRemoved, unverified, limits },
       };
       const pausedBecause = `Copying addresses from ${from}`;
-      await store.createStream(draft, { id, sealedSecret, pausedBecause });
+      const sealed = endpoints.seal(id, draft);
+      await store.createStream(sealed, { id, sealedSecret, pausedBecause });
       const copied = await addressChanges.copy(from, id, callerOf(context).keyId);
       if (copied.outcome !== 'changed') throw notFound('Stream');
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
         : await store.setStreamStatus(id, 'active', 'Stream is active');
-      return toAnswer(ofFamily(record, 'evm'));
+      return toAnswer(endpoints.open(id, ofFamily(record, 'evm')));
     },
   } satisfies Partial<Handlers>;
 }
