@@ -758,4 +758,18 @@ describe('delivering', () => {
       'x-sluice-origin': 'live',
     });
   });
+
+  test('counts deliveries that are committed, stopped and replayed while it runs', async () => {
+    await start([60_000]);
+    const stream = await queue('/later', 0);
+    await store.setStreamStatus(stream.id, 'paused', '');
+    await extend(stream, 1, 3);
+    const [first] = (await store.listDeliveries({ limit: 1, streamId: stream.id })).rows;
+    await store.stopDelivery(first!.id);
+    await extend(stream);
+    await store.replayDelivery(stream.id, first!.id);
+    await store.setStreamStatus(stream.id, 'active', '');
+    const [request] = await sink.waitFor(4);
+    expect(request?.headers['x-queue-size']).toBe('4');
+  });
 });
