@@ -6,7 +6,8 @@ import { dirname, resolve } from 'node:path';
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
-import { type ListedAddress, readAddressFile } from './addressFile.ts';
+import type { ListedAddress } from '@sluice/kit/contract';
+import { readAddressFile } from './addressFile.ts';
 import { readSecretFile } from './oauth2Flags.ts';
 import { type Fields, familyOf, lacksClientSecret } from './streamFields.ts';
 
@@ -54,7 +55,7 @@ export function readStreamFile(path: string): DeclaredStream[] {
       fields: { tag, ...withClientSecret(fields, dirname(path)) },
       addresses:
         typeof file === 'string'
-          ? readAddressFile(resolve(dirname(path), file)).addresses
+          ? readAddressFile(resolve(dirname(path), file), familyOf(fields)).rows
           : toAddresses(addresses, (message) => refuse(`${tag}: ${message}`)),
     };
   });

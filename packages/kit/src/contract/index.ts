@@ -40,6 +40,8 @@ export * from './unverified.ts';
 export * from './rules/chains/aptos.ts';
 export * from './rules/chains/evm.ts';
 export * from './rules/checksum.ts';
+export * from './rules/addressList.ts';
+export * from './rules/chains/explorerUrls.ts';
 export * from './rules/chains/chainId.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';

@@ -1,5 +1,5 @@
 /** Generates code that creates the stream of a draft. */
-import { parseAddressList } from '../streamForm/draft/addressList.ts';
+import { parseAddressList } from '@sluice/kit/contract';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 import { quoted } from '../../words/nodeFlag.ts';

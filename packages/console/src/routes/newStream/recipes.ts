@@ -12,7 +12,7 @@ import {
 } from '../streamForm/draft/draft.ts';
 import { withoutTurns } from '../../words/names.ts';
 import { formatHash, formatQuantity } from '../../ui/text/format.ts';
-import type { AddressRow } from '../streamForm/draft/addressList.ts';
+import type { ListedAddress } from '@sluice/kit/contract';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
 
 /** A field that a recipe leaves to the user, named as in the form's `data-field` attributes. */
@@ -166,7 +166,7 @@ export function withRecipe(draft: StreamDraft, { family, fill }: Recipe): Stream
  */
 export function nameOfRecipe(
   { name }: Recipe,
-  rows: readonly AddressRow[],
+  rows: readonly ListedAddress[],
   unit: TokenUnit | null,
 ): string {
   const [row] = rows;

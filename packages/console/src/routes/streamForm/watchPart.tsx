@@ -1,7 +1,8 @@
 import type { NetworkType } from '@sluice/kit';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { LIST_FILES, namesIn, parseAddressList, withAddressOf } from './draft/addressList.ts';
+import { parseAddressList } from '@sluice/kit/contract';
+import { LIST_FILES, namesIn, withAddressOf } from './draft/addressList.ts';
 import { contractQuery, nameQuery } from '../../data/queries/chains.ts';
 import { describeContract } from '../../words/contractWords.ts';
 import type { DraftField } from './draft/problems.ts';
