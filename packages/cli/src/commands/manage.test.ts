@@ -606,7 +606,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const path = new URL(stream.webhookUrl).pathname;
     expect(failing.stdout).toMatch(
       new RegExp(
-        `✗ stream +broken has a failing receiver, since [^✗]*curl -v -X POST '\\S+${path}';`,
+        `✗ stream +broken has a failing receiver, since [^✗]*curl -v -X POST \\S+${path};`,
       ),
     );
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);

@@ -3,13 +3,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import {
+  createAptosStreamSchema,
+  createEvmStreamSchema,
+  type ListedAddress,
+} from '@sluice/kit/contract';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
-import type { ListedAddress } from '@sluice/kit/contract';
 import { readAddressFile } from './addressFile.ts';
 import { readSecretFile } from './oauth2Flags.ts';
-import { type Fields, familyOf, lacksClientSecret } from './streamFields.ts';
+import { type Fields, familyOfFields, lacksClientSecret } from './streamFields.ts';
 
 export interface DeclaredStream {
   /** Tag that identifies the stream, unless `id` is set. */
@@ -55,7 +58,7 @@ export function readStreamFile(path: string): DeclaredStream[] {
       fields: { tag, ...withClientSecret(fields, dirname(path)) },
       addresses:
         typeof file === 'string'
-          ? readAddressFile(resolve(dirname(path), file), familyOf(fields)).rows
+          ? readAddressFile(resolve(dirname(path), file), familyOfFields(fields)).rows
           : toAddresses(addresses, (message) => refuse(`${tag}: ${message}`)),
     };
   });
@@ -86,7 +89,8 @@ function withClientSecret(fields: Fields, folder: string): Fields {
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */
 export function checkFields(path: string, { tag, fields }: DeclaredStream): void {
-  const schema = familyOf(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
+  const schema =
+    familyOfFields(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
   // An exported file has no secret, which is required only if the credentials change.
   const oauth2 = lacksClientSecret(fields) && {
     oauth2: { ...(fields['oauth2'] as Fields), clientSecret: 'unchanged' },

@@ -33,6 +33,7 @@ export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
 export * from './rules/inbox.ts';
 export * from './rules/text.ts';
+export * from './rules/shell.ts';
 export * from './rules/csv.ts';
 export * from './unverified.ts';
 
@@ -43,6 +44,8 @@ export * from './rules/checksum.ts';
 export * from './rules/addressList.ts';
 export * from './rules/chains/explorerUrls.ts';
 export * from './rules/chains/chainId.ts';
+export * from './rules/chains/family.ts';
+export * from './rules/ids.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';
 export * from './rules/selectors.ts';

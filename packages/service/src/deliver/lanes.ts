@@ -3,7 +3,7 @@
  * flight.
  */
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
-import type { StreamStats } from '../store/stats/contract.ts';
+import type { StreamActivity } from '../store/stats/contract.ts';
 
 export const IN_FLIGHT_PER_STREAM = 64;
 
@@ -25,7 +25,7 @@ export interface Lanes {
   queued(streamId: string): number;
   count(streamId: string, change: number): void;
   /** Replaces the numbers of unfinished deliveries, which other processes change too. */
-  recount(stats: readonly Pick<StreamStats, 'streamId' | 'queue'>[]): void;
+  recount(stats: readonly Pick<StreamActivity, 'streamId' | 'queue'>[]): void;
   /** Counts the delivery as in flight until `leave` is called. */
   enter(delivery: UnderWay): void;
   leave(delivery: UnderWay): void;

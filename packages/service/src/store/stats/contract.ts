@@ -9,7 +9,7 @@ import type {
   Reorg,
 } from '@sluice/kit/contract';
 
-export interface StreamStats {
+export interface StreamActivity {
   streamId: string;
   queue: number;
   delivered24h: number;
@@ -93,7 +93,7 @@ export interface ActivityReads {
    */
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** Reads the activity of all streams that are not deleted. */
-  readStreamStats(): Promise<StreamStats[]>;
+  readStreamStats(): Promise<StreamActivity[]>;
   /**
    * Returns the matches of these streams in the newest blocks of their chains, including removed
    * blocks, in the order of `streamIds`.

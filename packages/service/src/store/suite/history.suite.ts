@@ -4,9 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
+import { type DeliveryFilter, type DeliverySummary, timeOfId } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { timeOfId } from '../ids.ts';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { packAddresses } from '../addresses/packedAddresses.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
