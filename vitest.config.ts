@@ -68,7 +68,7 @@ export default defineConfig({
           name: 'service',
           retry,
           expect,
-          include: ['packages/service/src/**/*.test.ts'],
+          include: ['packages/service/{src,test}/**/*.test.ts'],
           ...shared,
           testTimeout: 60_000,
           hookTimeout: 60_000,

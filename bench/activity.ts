@@ -11,8 +11,8 @@ import {
   DEFAULT_OPTIONS,
 } from '../packages/service/src/store/streams/contract.ts';
 import type { Store } from '../packages/service/src/store/store.ts';
-import type { Tables } from '../packages/service/src/store/engine/tables.ts';
-import type { ActivityMetric } from '../packages/service/src/store/stats/tables.ts';
+import type { Tables } from '../packages/service/src/store/tables/tables.ts';
+import type { ActivityMetric } from '../packages/service/src/store/tables/stats.ts';
 import type { EngineName } from './delivery/ledgers.ts';
 import type { Figures } from './figures.ts';
 import { timeReadings, withFilledLedger } from './filledLedger.ts';

@@ -3,11 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import {
-  type Engine,
-  postgresEngine,
-  sqliteEngine,
-} from '../packages/service/src/store/engine/engine.ts';
+import type { Engine } from '../packages/service/src/store/engine/engine.ts';
+import { postgresEngine } from '../packages/service/src/store/engine/postgres/postgresEngine.ts';
+import { sqliteEngine } from '../packages/service/src/store/engine/sqlite/sqliteEngine.ts';
 import { openPostgresStore } from '../packages/service/src/store/engine/postgres/postgres.ts';
 import { createServers } from '../packages/service/src/store/engine/postgres/postgresServers.ts';
 import {
@@ -16,7 +14,7 @@ import {
 } from '../packages/service/src/store/engine/sqlite/sqlite.ts';
 import { openSqlite } from '../packages/service/src/store/engine/sqlite/sqliteConnection.ts';
 import type { Store } from '../packages/service/src/store/store.ts';
-import type { Tables } from '../packages/service/src/store/engine/tables.ts';
+import type { Tables } from '../packages/service/src/store/tables/tables.ts';
 import { type EngineName, withPostgres } from './delivery/ledgers.ts';
 import { type Figure, toFigure } from './figures.ts';
 

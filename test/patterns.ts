@@ -23,7 +23,7 @@ export interface UnknownPattern {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IS_PRODUCT = /\.tsx?$/;
-const IS_TEST = /\.(test|suite|test-d|test-only)\./;
+const IS_TEST = /\.(test|test-d|test-only)\./;
 /**
  * Maximum number of ways (paths) in which a pattern may match one string. A linear pattern has only
  * a few.

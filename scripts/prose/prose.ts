@@ -10,7 +10,7 @@ import { findWords } from './words.ts';
 
 const PAGES = ['*.md', 'docs/**/*.md', 'examples/*.md', 'packages/*/README.md'];
 const CODE = ['packages/*/src/**/*.{ts,tsx}'];
-const NOT_READ = /\.(test|test-d|test-only|suite)\.tsx?$/;
+const NOT_READ = /\.(test|test-d|test-only)\.tsx?$/;
 
 let count = 0;
 for await (const name of glob([...PAGES, ...CODE])) {

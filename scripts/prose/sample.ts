@@ -15,7 +15,7 @@ const SECTIONS = 10;
 const IS_SHOWN = /^\s*[A-Z][^<>=;{}]*\w [a-z]/;
 /** Folders with strings that are shown in a browser or a terminal. */
 const SHOWS = /^packages\/(console|cli)\/src\//;
-const IS_TEST = /\.(test|test-d|test-only|suite)\.tsx?$|^test\//;
+const IS_TEST = /\.(test|test-d|test-only)\.tsx?$|^test\//;
 const IS_GENERATED = /\.generated\.ts$/;
 
 const git = (...args: string[]): string[] =>

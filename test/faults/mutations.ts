@@ -250,9 +250,9 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'SQLite: leases expire by the process clock',
     file: `${SERVICE}/deliver/leases.ts`,
     edits: [
-      ["if (store.engine === 'sqlite' && expired.length === 0) return;", ''],
-      ["store.engine === 'sqlite' ? expired.map(({ lease }) => lease) : 'expired'", "'expired'"],
-      ["if (store.engine !== 'sqlite') timers", 'timers'],
+      ['if (!store.isShared && expired.length === 0) return;', ''],
+      ["store.isShared ? 'expired' : expired.map(({ lease }) => lease)", "'expired'"],
+      ['if (store.isShared) timers', 'timers'],
     ],
     suite: 'clocks',
     tests: 'on sqlite.*fault 22: the process clock is set 1 h ahead',
@@ -260,11 +260,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 22,
     what: 'PostgreSQL: the process clock decides',
-    file: `${SERVICE}/store/engine/engine.ts`,
+    file: `${SERVICE}/store/engine/postgres/postgresClock.ts`,
     edits: [
       [
-        'now: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`',
-        'now: () => sql<number>`${Date.now()}::bigint`',
+        'export const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;',
+        "export const postgresNow = sql<number>`${sql.raw('0')} + ${Date.now()}::bigint`;",
       ],
     ],
     suite: 'clocks',

@@ -18,7 +18,7 @@ interface Import {
  */
 function readImports(folder: string): Import[] {
   return readdirSync(join(packages, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|suite|test-d|test-only)\./.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|test-d|test-only)\./.test(name))
     .flatMap((name) => {
       const from = join(folder, name);
       const text = readFileSync(join(packages, from), 'utf8');

@@ -12,10 +12,10 @@ import type {
 } from '@sluice/kit/contract';
 import { configError } from '../../service/src/base/errors.ts';
 import { splitBody, splitFinalBody } from '../../service/src/store/blocks/body.ts';
-import { pastId } from '../../service/src/store/ids.ts';
+import { pastId } from '../../service/src/store/rows/ids.ts';
 import { liveOrigin } from '../../service/src/store/blocks/matches.ts';
 import { packAddresses } from '../../service/src/store/addresses/packedAddresses.ts';
-import { toBlockDay } from '../../service/src/store/engine/partitions.ts';
+import { toBlockDay } from '../../service/src/store/engine/postgres/partitions.ts';
 import { LEDGER_FILE, openSqliteStore } from '../../service/src/store/engine/sqlite/sqlite.ts';
 import {
   activityMetricsOf,
@@ -28,9 +28,9 @@ import { ADDRESSES_PER_PART } from '../../service/src/store/addresses/contract.t
 import type { BlockHeader } from '../../service/src/store/blocks/contract.ts';
 import type { StreamDraft, StreamLife } from '../../service/src/store/streams/contract.ts';
 import type { Token } from '../../service/src/store/enrichment/contract.ts';
-import type { MatchState } from '../../service/src/store/blocks/tables.ts';
-import type { Tables } from '../../service/src/store/engine/tables.ts';
-import type { TotalMetric } from '../../service/src/store/stats/tables.ts';
+import type { MatchState } from '../../service/src/store/tables/blocks.ts';
+import type { Tables } from '../../service/src/store/tables/tables.ts';
+import type { TotalMetric } from '../../service/src/store/tables/stats.ts';
 import { packTransport } from '../../service/src/store/deliveries/transport.ts';
 
 /** Id of the key from `--api-key`. All sample changes except failures are attributed to it. */

@@ -1,14 +1,8 @@
 /** Creates and connects the parts of the service. */
-import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import {
-  CONTRACT_SCHEDULE_MS,
-  QUICK_RETRY_MS,
-  type Replay,
-  readInboxName,
-} from '@sluice/kit/contract';
+import { CONTRACT_SCHEDULE_MS, QUICK_RETRY_MS, readInboxName } from '@sluice/kit/contract';
 import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
@@ -27,6 +21,7 @@ import { createAbiSource } from './chains/evm/abiSource.ts';
 import { EXPLORERS } from './chains/explorers.ts';
 import { unpackNames } from './chains/evm/ensNames.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
+import { openLedger } from './openLedger.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
@@ -50,9 +45,6 @@ import { openVault } from './secrets/openVault.ts';
 import { sealEndpoints } from './secrets/sealedEndpoints.ts';
 import { openSettings } from './secrets/settings.ts';
 import { createStreamSecrets } from './secrets/streamSecrets.ts';
-import { openPostgresStore } from './store/engine/postgres/postgres.ts';
-import { LEDGER_FILE, openSqliteStore } from './store/engine/sqlite/sqlite.ts';
-import { explainDamage } from './store/engine/sqlite/sqliteDamage.ts';
 import type { Store } from './store/store.ts';
 
 export interface Service {
@@ -87,10 +79,7 @@ export async function startService(
   log: Log = createLog((line) => process.stderr.write(line), config.logFormat),
 ): Promise<Service> {
   checkConfig(config);
-  const store =
-    config.databaseUrl === undefined
-      ? await openSqliteStore(config.dataFolder)
-      : await openPostgresStore(config.databaseUrl);
+  const store = await openLedger(config);
   const watchers: Watcher[] = [];
   try {
     return await startWith(store, config, log, watchers);
@@ -107,9 +96,7 @@ export async function startService(
         },
       );
     }
-    throw config.databaseUrl === undefined
-      ? explainDamage(error, join(config.dataFolder, LEDGER_FILE))
-      : error;
+    throw store.explainError(error);
   }
 }
 
@@ -153,14 +140,12 @@ async function startWith(
     log,
     keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
   });
-  // The service does not monitor the disk of a PostgreSQL server, which may be on another machine.
   const disk =
-    store.engine === 'sqlite'
-      ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
-      : undefined;
+    store.files &&
+    (await watchDisk(store.files, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log));
   if (disk !== undefined) watchers.push(disk);
-  // Only one process uses a SQLite ledger, so any leases in it belong to a process that has ended.
-  if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
+  // Leases in a ledger that is not shared belong to a process that has ended.
+  if (!store.isShared) metrics.recordLostLeases(await takeOver(store, log));
 
   const clientCertificate = openClientCertificate(config, log);
   if (clientCertificate !== undefined) watchers.push(clientCertificate);
@@ -173,7 +158,7 @@ async function startWith(
     : undefined;
   const holder = createHolder(store);
   const following = await createFollowing(config, {
-    ...{ sealed, senders, holder, delivery, disk, metrics, tracing, log },
+    ...{ sealed, senders, holder, disk, metrics, tracing, log },
   });
   const { chains, reports } = following;
   const duties = createDuties(config, {
@@ -193,7 +178,7 @@ async function startWith(
 
   const app = createApi(config, {
     ...callers,
-    ...{ sealed, senders, delivery, following },
+    ...{ sealed, senders, following },
     ...{ live, kept, retries, metrics, readiness, log },
   });
   // Unpacks the tables for ENS names before the first request, because this blocks the event loop.
@@ -233,8 +218,7 @@ async function startWith(
   for (const duty of duties) duty.start();
   readiness.started();
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  const place = config.databaseUrl ?? join(config.dataFolder, LEDGER_FILE);
-  const life = createLifeLog({ url, roles, ledger: place }, log);
+  const life = createLifeLog({ url, roles, ledger: store.place }, log);
   life.started(reports.list().map(({ id }) => id));
 
   const shutDown = async (): Promise<void> => {
@@ -277,7 +261,6 @@ interface Retries {
 }
 
 type Sealed = Awaited<ReturnType<typeof openSealed>>;
-type Delivery = ReturnType<typeof createDelivery>;
 type Following = Awaited<ReturnType<typeof createFollowing>>;
 
 /** Opens the vault, and the parts that read and write encrypted values in the ledger. */
@@ -337,18 +320,8 @@ function createDelivery({
   const replays = createReplays({
     store,
     log,
-    onDue: deliver.wake,
-    async onReplay(id) {
-      const replay = await store.readReplay(id);
-      if (replay !== undefined) showReplay(store, replay);
-    },
   });
   return { deliver, replays };
-}
-
-function showReplay(store: Store, replay: Replay): void {
-  // If this fails, the replay is announced again when it makes progress.
-  store.announce({ type: 'replay', replay }).catch(() => {});
 }
 
 /** Creates the chains that this process follows, and the reports on the chains of all processes. */
@@ -358,7 +331,6 @@ async function createFollowing(
     sealed: { store, addedUrls },
     senders: { nodeGuard },
     holder,
-    delivery,
     disk,
     metrics,
     tracing,
@@ -367,7 +339,6 @@ async function createFollowing(
     sealed: Sealed;
     senders: Senders;
     holder: Holder;
-    delivery: Delivery | undefined;
     disk: DiskWatch | undefined;
     metrics: Metrics;
     tracing: Tracing;
@@ -377,13 +348,10 @@ async function createFollowing(
   // A process with the `api` role needs nodes for its calls, even if it reads no chain.
   const roles = config.roles ?? ROLES;
   const isReading = roles.includes('ingest') || roles.includes('api');
+  store.queueChanges.on(metrics.recordSetAside);
   const chains = createChains(config, {
     ...{ store, holder, nodeGuard, log, tracing },
     onReorg: metrics.recordReorg,
-    onDeliveries(deliveries) {
-      metrics.recordSetAside(deliveries);
-      delivery?.deliver.wake(deliveries);
-    },
     refuseBlocks: () => disk?.problem,
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
   });
@@ -406,7 +374,6 @@ function createApi(
     sealed: { store, streamSecrets, settings, addedUrls, keyPairs },
     senders: { guard, nodeGuard, sender, hostPace },
     following: { chains, reports },
-    delivery,
     retries,
     metrics,
     readiness,
@@ -415,7 +382,6 @@ function createApi(
     sealed: Sealed;
     senders: Senders;
     following: Following;
-    delivery: Delivery | undefined;
     retries: Retries;
     metrics: Metrics;
     readiness: Readiness;
@@ -469,12 +435,6 @@ function createApi(
     fastRetryMs: retries.fastRetryMs,
     remainingWaitsMs: (attempts, fastRetried) =>
       remainingWaitsMs(retries.schedule, attempts, fastRetried),
-    onReplay: (delivered, isNew) => delivery?.deliver.wake(isNew ? [delivered] : []),
-    onReplayChange(replay) {
-      delivery?.replays.wake();
-      showReplay(store, replay);
-    },
-    onStopped: (delivered) => delivery?.deliver.wake([delivered]),
   });
 }
 

@@ -1,5 +1,4 @@
 /** Follows one chain of either family, with all components that work on it. */
-import type { DeliverySummary } from '@sluice/kit/contract';
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
@@ -27,8 +26,6 @@ export interface ChainSurroundings {
   tracing: Tracing;
   /** Called with the number of blocks that left a chain in one reorg. */
   onReorg(chain: string, depth: number): void;
-  /** Called with deliveries that were created, became due, were canceled or were quarantined. */
-  onDeliveries(deliveries: readonly DeliverySummary[]): void;
   /**
    * Returns a message that explains why no block may be committed now; undefined if commits are
    * allowed.
@@ -94,11 +91,11 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 ): FollowedChain<ChainCalls<Record, DryRunAnswer>> {
   const { chain } = options;
   const { source, matching, enrich, surroundings } = parts;
-  const { store, log, onReorg, onDeliveries, refuseBlocks, tracing, holder } = surroundings;
+  const { store, log, onReorg, refuseBlocks, tracing, holder } = surroundings;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
     // Failures are ignored, because the next report replaces this one.
-    store.announce({ type: 'chain', chain: health }).catch(() => {});
+    store.events.publish([{ type: 'chain', chain: health }]).catch(() => {});
   };
 
   /** The running ingest; undefined unless this process has the lease of the chain. */
@@ -122,7 +119,6 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         tracing,
         refuseBlocks,
         listener: {
-          onDeliveries,
           onBlock: () => backfill.wake(),
           onReorg: (depth) => onReorg(chain, depth),
           onReport: ({ lacksTraces: _lacksTraces, ...health }) => show(health),
@@ -139,13 +135,12 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       openMatcher: (streamId) => matching.open(chain, streamId),
       confirmedUpTo: () => ingest.report().confirmedUpTo,
       settledUpTo: ingest.settledUpTo,
-      onDeliveries,
     });
     const { later } = source;
     const rereading =
       later &&
       createRereading({
-        ...{ chain, epoch, source, later, store, matcher: matching.live, onDeliveries, log },
+        ...{ chain, epoch, source, later, store, matcher: matching.live, log },
         openMatcher: (streamId) => matching.open(chain, streamId),
         confirmedUpTo: () => ingest.report().confirmedUpTo,
       });
@@ -200,7 +195,7 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
   { chain, isFinal = false }: IngestOptions,
   { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
 ): ChainCalls<Record, DryRunAnswer> {
-  const { store, log, onDeliveries, confirmedUpTo } = surroundings;
+  const { store, log, confirmedUpTo } = surroundings;
   /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
     const read = await source.readBlockAt(number, needs);
@@ -236,11 +231,10 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
       const matches = matcher.match(block);
       if (matches.length === 0) return 0;
       const { unverified } = block;
-      const deliveries = await store.commitManual({
+      await store.commitManual({
         ...{ chain, block: headerOf(block), requestId, matches, unverified },
         isConfirmed: isConfirmed(block),
       });
-      onDeliveries(deliveries);
       return matches.reduce(
         (sum, each) => sum + each.logs + each.transactions + each.internalTransactions,
         0,
@@ -255,7 +249,6 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
         from: resumed.from,
         holeFrom: resumed.holeFrom,
       });
-      onDeliveries(resumed.cancelled);
       return resumed.from;
     },
   };

@@ -4,10 +4,10 @@
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createLog } from '../base/log.ts';
-import { newMatch } from '../store/blocks/newMatch.test-only.ts';
+import { newMatch } from '../../test/store/newMatch.ts';
 import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
-import { takeChain } from '../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../test/store/takeChain.ts';
 import { createDeliver } from './deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';

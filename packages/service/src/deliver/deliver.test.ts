@@ -6,9 +6,9 @@ import { type DeliverySummary, type StreamLimits, signWebhook } from '@sluice/ki
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../base/log.ts';
-import { newMatch } from '../store/blocks/newMatch.test-only.ts';
+import { newMatch } from '../../test/store/newMatch.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
-import { takeChain } from '../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../test/store/takeChain.ts';
 import type { Unverified } from '../store/blocks/contract.ts';
 import {
   DEFAULT_DELIVERY,
@@ -171,7 +171,6 @@ async function extend(
       ),
     });
     if (result.outcome !== 'committed') throw new Error(result.outcome);
-    deliver?.wake(result.deliveries);
   }
 }
 
@@ -296,7 +295,7 @@ describe('delivering', () => {
     const ledger: Store = {
       ...store,
       // Only on PostgreSQL can another process have leases that expire.
-      engine: 'postgres',
+      isShared: true,
       claimDeliveries: () => Promise.resolve([]),
       releaseLeases() {
         released++;

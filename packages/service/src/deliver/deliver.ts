@@ -21,8 +21,6 @@ import { createSuspects } from './suspects.ts';
 
 export interface Deliver {
   start(): Promise<void>;
-  /** Counts created, replayed, canceled or quarantined deliveries, and looks for due ones now. */
-  wake(deliveries: readonly DeliverySummary[]): void;
   /**
    * Returns the number of deliveries in flight, including claimed ones that have not been started.
    */
@@ -78,7 +76,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
   /** Aborted after the drain time. Leases of attempts without a recorded outcome then expire. */
   const overdue = new AbortController();
   let recounter: NodeJS.Timeout | undefined;
-  let forget = (): void => {};
+  let forget: (() => void)[] = [];
 
   const lanes = createLanes();
   const receivers = createReceivers({ store, log, hostPace, onRoom: () => claims.wake() });
@@ -95,7 +93,6 @@ export function createDeliver(options: DeliverOptions): Deliver {
       }
       if (released === 0) return;
       log.warn('leases expired', { count: released });
-      claims.wake();
     },
   });
   const makeAttempt = createAttempts({
@@ -176,6 +173,15 @@ export function createDeliver(options: DeliverOptions): Deliver {
         .map(([streamId]) => streamId),
   });
 
+  /** Counts deliveries that this process moved into or out of queues. */
+  const count = (moved: readonly DeliverySummary[]): void => {
+    for (const { streamId, state, createdAt, updatedAt } of moved) {
+      // Deliveries that were quarantined on creation were never in the queue.
+      if (state === 'quarantined' && updatedAt === createdAt) continue;
+      lanes.count(streamId, QUEUED.has(state) ? 1 : -1);
+    }
+  };
+
   /** Updates the queue sizes and certificates, which other processes change too. */
   const recount = async (): Promise<void> => {
     lanes.recount(await store.readStreamStats());
@@ -186,26 +192,18 @@ export function createDeliver(options: DeliverOptions): Deliver {
     async start() {
       await recount();
       await receivers.start();
-      forget = store.signals.on('deliveries', claims.wake);
+      forget = [store.queueChanges.on(count), store.signals.on('deliveries', claims.wake)];
       claims.start();
       suspects.start();
       leases.start();
-      if (store.engine === 'sqlite') return;
+      if (!store.isShared) return;
       recounter = setInterval(() => void recount().catch(() => {}), RECOUNT_MS);
-    },
-    wake(deliveries) {
-      for (const { streamId, state, createdAt, updatedAt } of deliveries) {
-        // Deliveries that were quarantined on creation were never in the queue.
-        if (state === 'quarantined' && updatedAt === createdAt) continue;
-        lanes.count(streamId, QUEUED.has(state) ? 1 : -1);
-      }
-      claims.wake();
     },
     inFlight: () => lanes.underWay.total,
     breakers: receivers.breakers,
     async stop(drainMs) {
       stopping.abort();
-      forget();
+      for (const each of forget) each();
       clearInterval(recounter);
       const timer = setTimeout(() => overdue.abort(), drainMs);
       const drain = async (): Promise<void> => {

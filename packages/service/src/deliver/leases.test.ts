@@ -8,11 +8,7 @@ afterEach(() => {
 });
 
 /** Creates leases on a ledger that extends all leases except `lost`. */
-function open(
-  engine: 'sqlite' | 'postgres',
-  lost: readonly string[] = [],
-  onExtended = (): void => {},
-) {
+function open(isShared: boolean, lost: readonly string[] = [], onExtended = (): void => {}) {
   const extended: string[][] = [];
   const released: string[][] = [];
   let isDown = false;
@@ -20,7 +16,7 @@ function open(
     log: createLog(() => {}),
     onReleased: () => {},
     store: {
-      engine,
+      isShared,
       extendLeases(asked) {
         if (isDown) return Promise.reject(new Error('connection refused'));
         extended.push(asked.map(({ id, leaseToken }) => `${id} ${leaseToken}`));
@@ -39,7 +35,7 @@ function open(
 
 test('extends held leases until they are dropped or claimed again under another token', async () => {
   vi.useFakeTimers();
-  const { leases, extended } = open('postgres');
+  const { leases, extended } = open(true);
   leases.hold({ id: 'a', leaseToken: '1' });
   leases.hold({ id: 'b', leaseToken: '1' });
   leases.start();
@@ -55,7 +51,7 @@ test('extends held leases until they are dropped or claimed again under another 
 
 test('does not extend leases on SQLite, which do not expire', async () => {
   vi.useFakeTimers();
-  const { leases, extended, released } = open('sqlite');
+  const { leases, extended, released } = open(false);
   leases.hold({ id: 'a', leaseToken: '1' });
   leases.start();
   await vi.advanceTimersByTimeAsync(60_000);
@@ -65,7 +61,7 @@ test('does not extend leases on SQLite, which do not expire', async () => {
 
 test('lets abandoned leases expire on SQLite, once the ledger responds', async () => {
   vi.useFakeTimers();
-  const { leases, released, setDown } = open('sqlite');
+  const { leases, released, setDown } = open(false);
   leases.hold({ id: 'a', leaseToken: '1' });
   leases.hold({ id: 'b', leaseToken: '1' });
   leases.start();
@@ -81,7 +77,7 @@ test('lets abandoned leases expire on SQLite, once the ledger responds', async (
 });
 
 test('distinguishes lost leases from a ledger that does not respond', async () => {
-  const { leases, setDown } = open('postgres', ['a']);
+  const { leases, setDown } = open(true, ['a']);
   const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
   expect(await leases.renew(asked)).toEqual([asked[1]]);
   setDown(true);
@@ -96,7 +92,7 @@ test.each(['monotonic', 'wall'])(
     let stalledMs = 0;
     vi.spyOn(clock, 'now').mockImplementation(() => now() + stalledMs);
     const stallsMs = [60_000, 11_000, 0];
-    const { leases, extended } = open('postgres', ['a'], () => {
+    const { leases, extended } = open(true, ['a'], () => {
       stalledMs += stallsMs.shift()!;
     });
     const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
@@ -109,7 +105,7 @@ test('gives up on leases if each extension takes too long', async () => {
   let stalledMs = 0;
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + stalledMs);
-  const { leases, extended } = open('postgres', [], () => {
+  const { leases, extended } = open(true, [], () => {
     stalledMs += 11_000;
   });
   expect(await leases.renew([{ id: 'a', leaseToken: '1' }])).toBeUndefined();

@@ -1,7 +1,7 @@
 /**
  * Extends the leases of this process on deliveries while it runs. After it ends or stalls, its
- * leases expire and the deliveries return to the queue. On SQLite, only abandoned leases expire,
- * because the ledger belongs to one process.
+ * leases expire and the deliveries return to the queue. If the ledger is not shared, only abandoned
+ * leases expire, because all leases belong to this process.
  */
 import type { Log } from '../base/log.ts';
 import { startStopwatch } from './stopwatch.ts';
@@ -39,13 +39,13 @@ export function createLeases({
   log,
   onReleased,
 }: {
-  store: Pick<Store, 'engine' | 'extendLeases' | 'releaseLeases'>;
+  store: Pick<Store, 'isShared' | 'extendLeases' | 'releaseLeases'>;
   log: Log;
   /** Called after each sweep, which releases the expired leases of all processes. */
   onReleased(result: Awaited<ReturnType<Store['releaseLeases']>>): void;
 }): Leases {
   const held = new Map<string, string>();
-  /** Abandoned leases on SQLite, and the milliseconds since then. */
+  /** Abandoned leases if the ledger is not shared, and the milliseconds since then. */
   let abandoned: { lease: Lease; elapsedMs: () => number }[] = [];
   const timers: NodeJS.Timeout[] = [];
 
@@ -57,13 +57,11 @@ export function createLeases({
   };
   const sweep = async (): Promise<void> => {
     const expired = abandoned.filter(({ elapsedMs }) => elapsedMs() > LEASE_MS);
-    if (store.engine === 'sqlite' && expired.length === 0) return;
+    if (!store.isShared && expired.length === 0) return;
     abandoned = abandoned.filter((each) => !expired.includes(each));
     try {
       onReleased(
-        await store.releaseLeases(
-          store.engine === 'sqlite' ? expired.map(({ lease }) => lease) : 'expired',
-        ),
+        await store.releaseLeases(store.isShared ? 'expired' : expired.map(({ lease }) => lease)),
       );
     } catch (error) {
       abandoned.push(...expired);
@@ -78,13 +76,13 @@ export function createLeases({
   return {
     start() {
       timers.push(setInterval(() => void sweep(), SWEEP_MS));
-      if (store.engine !== 'sqlite') timers.push(setInterval(extendAll, EXTEND_MS));
+      if (store.isShared) timers.push(setInterval(extendAll, EXTEND_MS));
     },
     hold: ({ id, leaseToken }) => void held.set(id, leaseToken),
     drop,
     abandon({ id, leaseToken }) {
       drop({ id, leaseToken });
-      if (store.engine !== 'sqlite') return;
+      if (store.isShared) return;
       abandoned.push({ lease: { id, leaseToken }, elapsedMs: startStopwatch() });
     },
     async renew(leases) {

@@ -9,7 +9,7 @@ import type { Attempted } from './attempt.ts';
 import type { Lanes } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { INSECURE_URL } from './send/guard.ts';
-import { isWaiting } from '../store/rows.ts';
+import { isWaiting } from '../store/rows/deliveryRow.ts';
 import { nextWaitMs } from './schedule.ts';
 
 export interface RetryOptions {

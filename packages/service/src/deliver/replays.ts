@@ -3,15 +3,12 @@
  * ledger, so any process can continue a replay after a restart.
  */
 import { createWaker } from '../base/waker.ts';
-import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../base/log.ts';
 import type { RunningReplay } from '../store/replays/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Replays {
   start(): void;
-  /** Looks for replays now, because one may have been created. */
-  wake(): void;
   stop(): Promise<void>;
 }
 
@@ -22,22 +19,11 @@ const BATCH_S = 0.5;
 /** Interval of polls, because signals may be lost. */
 const POLL_MS = 1_000;
 
-export function createReplays({
-  store,
-  log,
-  onDue,
-  onReplay,
-}: {
-  store: Store;
-  log: Log;
-  /** Called with deliveries that are pending again. */
-  onDue(deliveries: DeliverySummary[]): void;
-  /** Called when a replay made progress. */
-  onReplay(id: string): Promise<void>;
-}): Replays {
+export function createReplays({ store, log }: { store: Store; log: Log }): Replays {
   let stopping = false;
   const waker = createWaker();
   let running: Promise<void> | undefined;
+  let forget = (): void => {};
 
   const advance = async ({ id, filter, perSecond, position, lastId }: RunningReplay) => {
     const limit = Math.max(1, Math.min(BATCH, Math.floor(perSecond * BATCH_S)));
@@ -47,8 +33,10 @@ export function createReplays({
     const due = await store.advanceReplay({ id, after: position, ids, isLast });
     if (due === undefined) return;
     if (isLast) log.info('replay done', { replay: id });
-    onDue(due);
-    await onReplay(id);
+    const replay = await store.readReplay(id);
+    if (replay === undefined) return;
+    // If this fails, the replay is published again when it makes progress.
+    store.events.publish([{ type: 'replay', replay }]).catch(() => {});
   };
 
   const run = async (): Promise<void> => {
@@ -71,10 +59,13 @@ export function createReplays({
   };
 
   return {
-    start: () => void (running = run()),
-    wake: waker.wake,
+    start() {
+      forget = store.signals.on('replays', waker.wake);
+      running = run();
+    },
     async stop() {
       stopping = true;
+      forget();
       waker.wake();
       await running;
     },

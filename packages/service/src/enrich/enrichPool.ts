@@ -3,7 +3,6 @@
  * blocks, writes each body once and makes its deliveries due. Unfinished matches stay `enriching`
  * in the ledger, so the work continues after a restart.
  */
-import type { DeliverySummary } from '@sluice/kit/contract';
 import { createWaker } from '../base/waker.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { createBatchWriter } from '../store/engine/batchWriter.ts';
@@ -41,7 +40,6 @@ export function createEnrichPool({
   log,
   waiting,
   complete,
-  onDeliveries,
   retryMs = RETRY_MS,
 }: {
   chain: string;
@@ -55,8 +53,6 @@ export function createEnrichPool({
    * @throws RetryableError if no node could be queried
    */
   complete(match: EnrichingMatch, isLastTry: boolean): Promise<CompleteBody | undefined>;
-  /** Called with deliveries that became due or were quarantined. */
-  onDeliveries(deliveries: DeliverySummary[]): void;
   /**
    * Milliseconds before the first retry; doubled for each further retry, up to 10 seconds. Default:
    * 500.
@@ -74,8 +70,7 @@ export function createEnrichPool({
 
   const write = async (batch: readonly CompletedMatch[]): Promise<void> => {
     try {
-      const changed = await store.completeEnrichments({ chain, epoch, completed: batch });
-      if (changed !== undefined && changed.length > 0) onDeliveries(changed);
+      await store.completeEnrichments({ chain, epoch, completed: batch });
     } catch (error) {
       // While stopping, errors are ignored: the matches are still `enriching` in the ledger, so
       // they are completed after the next start.

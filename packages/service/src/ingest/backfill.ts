@@ -5,7 +5,7 @@
 import { type StreamMatcher, createReader } from './blockReader.ts';
 import { createWaker } from '../base/waker.ts';
 import { RetryableError } from '../base/errors.ts';
-import type { DeliverySummary, Job } from '@sluice/kit/contract';
+import type { Job } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
@@ -38,7 +38,6 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   openMatcher,
   confirmedUpTo,
   settledUpTo,
-  onDeliveries,
   log,
 }: {
   chain: string;
@@ -55,7 +54,6 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
    * unknown.
    */
   settledUpTo(): number | null;
-  onDeliveries(deliveries: DeliverySummary[]): void;
   log: Log;
 }): Backfill {
   const stopping = new AbortController();
@@ -95,7 +93,6 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
       })),
     });
     if (done === undefined) return true;
-    onDeliveries(done.deliveries);
     if (done.job.state === 'done') {
       log.info('backfill done', {
         chain,

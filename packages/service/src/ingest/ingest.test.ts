@@ -16,7 +16,7 @@ import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
-import { takeChain } from '../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../test/store/takeChain.ts';
 import { createEvmSource } from './evm/evm.ts';
 import { createIngest } from './ingest.ts';
 import {
@@ -403,7 +403,6 @@ test('a block takes at most two commits, however often rules change', async () =
       },
       log: createLog(() => {}),
       listener: {
-        onDeliveries: () => {},
         onBlock: () => {},
         onReorg: () => {},
         onReport: () => {},
@@ -445,7 +444,6 @@ test('no block is committed while the disk is full, and all are afterwards', asy
       log: createLog(() => {}),
       refuseBlocks: () => full,
       listener: {
-        onDeliveries: () => {},
         onBlock: () => {},
         onReorg: () => {},
         onReport: ({ state, message }) => states.push(`${state} ${message}`),

@@ -32,7 +32,7 @@ function open() {
     {
       store,
       confirming: createConfirming(2, { readFinalized: () => Promise.resolve(undefined) }),
-      listener: { onDeliveries: () => {}, onBlock: () => calls.push('block') },
+      listener: { onBlock: () => calls.push('block') },
       log: createLog(() => {}),
     },
   );

@@ -2,7 +2,6 @@
  * A chain in the ledger, with its newest blocks in memory. Writes need the chain's lease, and throw
  * a `RetryableError` with code `lost_lease` once another process holds it.
  */
-import type { DeliverySummary } from '@sluice/kit/contract';
 import { CallerError, RetryableError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type {
@@ -60,7 +59,6 @@ export interface LocalChain {
 }
 
 export interface LedgerListener {
-  onDeliveries(deliveries: DeliverySummary[]): void;
   onBlock(): void;
 }
 
@@ -113,17 +111,15 @@ export function createLocalChain(
     readCheckpoint: () => store.readCheckpoint(chain),
     load,
     async startAt(block, genesisHash, { holeFrom, why = '' } = {}) {
-      const started = await store.startChain({ chain, epoch, block, genesisHash, holeFrom, why });
-      listener.onDeliveries(asHolder(started));
+      asHolder(await store.startChain({ chain, epoch, block, genesisHash, holeFrom, why }));
       confirming.rewind(block.number);
       restart = { why, at: performance.now() };
       window = [block];
     },
     async rewind(ancestor, removed) {
-      const cancelled = asHolder(await store.rewindChain({ chain, epoch, ancestor }));
+      asHolder(await store.rewindChain({ chain, epoch, ancestor }));
       confirming.rewind(ancestor.number);
       window = window.slice(removed);
-      listener.onDeliveries(cancelled);
     },
     async append(block, commit) {
       const isLinked = commit.after === undefined || commit.after.hash === block.parentHash;
@@ -146,7 +142,6 @@ export function createLocalChain(
         mayBeHalted = false;
       }
       listener.onBlock();
-      if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
       return 'settled';
     },
     async recordHalt(why) {

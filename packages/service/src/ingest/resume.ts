@@ -4,7 +4,6 @@
  * continues from the ledger.
  */
 import { hostname } from 'node:os';
-import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, SourceError, readKept } from './source.ts';
 
@@ -31,7 +30,7 @@ export async function resumeChain<Block>({
   isFinal: boolean;
   source: ChainSource<Block>;
   store: Store;
-}): Promise<{ from: number; holeFrom: number | undefined; cancelled: DeliverySummary[] }> {
+}): Promise<{ from: number; holeFrom: number | undefined }> {
   const genesisHash = await source.readGenesisHash();
   const latest = await source.readHead();
   const first = from ?? latest.number;
@@ -59,7 +58,7 @@ export async function resumeChain<Block>({
   try {
     // From here on, no other process can move the checkpoint.
     const holeFrom = await readHoleFrom();
-    const cancelled = await store.startChain({
+    const started = await store.startChain({
       chain,
       epoch,
       block: before,
@@ -67,10 +66,10 @@ export async function resumeChain<Block>({
       holeFrom,
       why: `resumed by request from block ${first}`,
     });
-    if (cancelled === undefined) {
+    if (started === undefined) {
       throw new SourceError('missing', 'a later request to resume the chain replaced this one');
     }
-    return { from: first, holeFrom, cancelled };
+    return { from: first, holeFrom };
   } finally {
     await store.giveUpLease({ name: chain, epoch });
   }

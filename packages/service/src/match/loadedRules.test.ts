@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
-import { address, draft, useStore } from '../store/suite/storeTools.test-only.ts';
+import { address, draft, useStore } from '../../test/store/storeTools.ts';
 import type { EvmStreamRecord } from '../store/streams/contract.ts';
 import { createStreamIndex } from './evm/match.ts';
 import { createStreamFinder, followRules } from './loadedRules.ts';

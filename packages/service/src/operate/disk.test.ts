@@ -6,13 +6,15 @@ import { createLog } from '../base/log.ts';
 let logged = '';
 const log = createLog((line) => (logged += line));
 
+const files = { folder: tmpdir(), readSizeBytes: () => Promise.resolve(0) };
+
 test('a disk with too little space is reported with a fix', async () => {
-  const full = await watchDisk(tmpdir(), 1e18, log);
+  const full = await watchDisk(files, 1e18, log);
   expect(full.problem).toMatch(/^\d+ MiB free on the disk of .+--min-free-mib/);
   expect(full.usedRatio).toBeGreaterThan(0);
   expect(full.usedRatio).toBeLessThanOrEqual(1);
   full.stop();
-  const roomy = await watchDisk(tmpdir(), 1, log);
+  const roomy = await watchDisk(files, 1, log);
   expect(roomy.problem).toBeUndefined();
   roomy.stop();
 });
@@ -28,9 +30,10 @@ async function watch(left: number, ledger: readonly number[]): Promise<string | 
   logged = '';
   vi.useFakeTimers();
   let at = 0;
-  const disk = await watchDisk('/ledger', 512 * 1024 * 1024, log, {
+  const readSizeBytes = () =>
+    Promise.resolve(ledger[Math.min(at, ledger.length - 1)]! * 1024 * 1024);
+  const disk = await watchDisk({ folder: '/ledger', readSizeBytes }, 512 * 1024 * 1024, log, {
     readDisk: () => Promise.resolve({ blocks: 250 * GIB, bavail: left, bsize: 1024 * 1024 }),
-    readLedger: () => Promise.resolve(ledger[Math.min(at, ledger.length - 1)]! * 1024 * 1024),
     now: () => at * MINUTE,
   });
   for (at = 1; at < ledger.length; at++) await vi.advanceTimersByTimeAsync(5_000);

@@ -1,7 +1,6 @@
-import { stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { statfs } from 'node:fs/promises';
 import type { Log } from '../base/log.ts';
-import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
+import type { LedgerFiles } from '../store/store.ts';
 
 export interface DiskWatch {
   /** Why no new blocks should be read now; undefined while there is enough space. */
@@ -15,9 +14,6 @@ export interface DiskWatch {
 
 /** Reads the fields of `statfs` that show how full a disk is. */
 type ReadDisk = (folder: string) => Promise<{ blocks: number; bavail: number; bsize: number }>;
-
-/** Returns the size in bytes of the ledger in this folder. */
-type ReadLedger = (folder: string) => Promise<number>;
 
 const CHECK_MS = 5_000;
 const MIB = 1024 * 1024;
@@ -37,19 +33,18 @@ const FULL_WITHIN_HOURS = 24;
 
 export interface DiskReaders {
   readDisk?: ReadDisk;
-  readLedger?: ReadLedger;
   now?: () => number;
 }
 
 /**
- * Monitors the free space of the disk that contains `folder`. While the free space is below the
+ * Monitors the free space of the disk that contains the ledger. While the free space is below the
  * minimum, no blocks are read, because the sending of accepted deliveries needs space.
  */
 export async function watchDisk(
-  folder: string,
+  { folder, readSizeBytes }: LedgerFiles,
   minFreeBytes: number,
   log: Log,
-  { readDisk = statfs, readLedger = readLedgerSize, now = Date.now }: DiskReaders = {},
+  { readDisk = statfs, now = Date.now }: DiskReaders = {},
 ): Promise<DiskWatch> {
   let problem: string | undefined;
   let filling: string | undefined;
@@ -58,7 +53,7 @@ export async function watchDisk(
   /** Returns the growth of the ledger in bytes per hour; 0 until it can be measured. */
   const measureGrowth = async (): Promise<number> => {
     const at = now();
-    const bytes = await readLedger(folder);
+    const bytes = await readSizeBytes();
     if (at - (sizes.at(-1)?.at ?? -Infinity) >= SAMPLE_MS) sizes.push({ at, bytes });
     while (sizes.length > 1 && at - sizes[0]!.at > HOUR_MS) sizes.shift();
     const [first] = sizes;
@@ -105,13 +100,3 @@ export async function watchDisk(
 }
 
 const toMib = (bytes: number): number => Math.floor(bytes / MIB);
-
-async function readLedgerSize(folder: string): Promise<number> {
-  const sizes = await Promise.all(
-    ['', '-wal'].map(async (ending) => {
-      const found = await stat(join(folder, LEDGER_FILE + ending)).catch(() => undefined);
-      return found?.size ?? 0;
-    }),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
-}

@@ -14,11 +14,11 @@ export interface MetricSources {
    * for enrichment, in Unix milliseconds; null if there is none.
    */
   oldestDue(): Promise<number | null>;
-  /** Returns the age of the database's oldest transaction in milliseconds; null on SQLite. */
+  /** Returns the age of the database's oldest transaction in milliseconds; null if it has no server. */
   oldestTransactionAge(): Promise<number | null>;
   /** Returns whether the process is ready for traffic, as reported by `/ready`. */
   isReady(): Promise<boolean>;
-  /** Returns the used share of the ledger's disk, from 0 to 1; undefined with PostgreSQL. */
+  /** Returns the used share of the ledger's disk, from 0 to 1; undefined if a server has it. */
   diskUsedRatio(): number | undefined;
   /** Returns the expiry of the client certificate in Unix milliseconds; undefined without one. */
   clientCertificateExpiry(): number | undefined;

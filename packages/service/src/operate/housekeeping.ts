@@ -33,10 +33,9 @@ const CHECK_MS = 60_000;
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
 /** Time without progress after which a change of addresses counts as abandoned. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/** Time limit of a step, which blocks the only writer of SQLite. Excludes the write to disk. */
+/** Time limit of a step, which may block all other writes. Excludes the write to disk. */
 const STEP_MS = 20;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export function startHousekeeping({
   store,
@@ -64,19 +63,16 @@ export function startHousekeeping({
   };
 
   const forget = async (): Promise<void> => {
-    const { dropped, shrunk } = await store.tendPartitions(options);
+    const { dropped, shrunk, sparedMs } = await store.tendDays(options);
     if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
     if (shrunk.length > 0) log.info('partitions truncated', { partitions: shrunk.join(' ') });
-    // On PostgreSQL, the partition of a day is dropped once all its rows have expired. Rows that
-    // still exist a day later are deleted one by one.
-    const spareMs = store.engine === 'postgres' ? DAY_MS : 0;
     let deliveries = 0;
     let undelivered = 0;
     let after = '';
     await stepByStep(async () => {
       const done = await store.deleteExpired({
-        deliveredMs: options.deliveredMs + spareMs,
-        undeliveredMs: options.undeliveredMs + spareMs,
+        deliveredMs: options.deliveredMs + sparedMs,
+        undeliveredMs: options.undeliveredMs + sparedMs,
         forMs: STEP_MS,
         after,
       });
@@ -127,7 +123,7 @@ export function startHousekeeping({
     every(CANCEL_MS, 'cancel deliveries of deleted streams', () =>
       stepByStep(() => store.cancelDeleted({ forMs: STEP_MS })),
     ),
-    every(TRIM_MS, 'delete old events', () => store.trimEvents()),
+    every(TRIM_MS, 'delete old events', () => store.events.trim()),
     every(TIDY_MS, 'clean up address lists', tidyAddresses),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),
     every(SWEEP_MS, 'delete old deliveries', sweep),

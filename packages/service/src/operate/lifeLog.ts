@@ -12,7 +12,7 @@ export function createLifeLog(
   }: {
     url: string;
     roles: readonly string[];
-    /** URL of the PostgreSQL database, or path of the SQLite file. */
+    /** URL of the database, or path of its file. */
     ledger: string;
   },
   log: Log,

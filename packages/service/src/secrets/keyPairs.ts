@@ -1,7 +1,7 @@
 /**
  * The Ed25519 key pairs whose private keys sign all webhooks. The ledger stores the private keys
  * encrypted. There are none until one is created, because a signature adds 40 µs of processor time to
- * a delivery, which takes about 100 µs on SQLite.
+ * a delivery, which takes about 100 µs.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { PublicKey } from '@sluice/kit/contract';

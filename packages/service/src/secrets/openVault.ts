@@ -29,7 +29,7 @@ export async function openVault(
     (await resealAddedUrls(store, vault)) +
     (await resealKeyPairs(store, vault));
   if (resealed > 0) log.info('re-encrypted secrets with the new master key', { count: resealed });
-  if (madeIn !== undefined && store.engine === 'postgres') {
+  if (madeIn !== undefined && store.isShared) {
     log.warn('created a master key: every process of this ledger needs it', { file: madeIn });
   }
   return vault;

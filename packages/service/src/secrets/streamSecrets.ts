@@ -1,7 +1,7 @@
 /** Manages the secrets of each stream for `webhook-signature`. The ledger stores them encrypted. */
 import { randomBytes } from 'node:crypto';
 import type { StreamSecret, StreamSecretTimes } from '@sluice/kit/contract';
-import type { SealedSecret } from '../store/access/contract.ts';
+import type { SealedSecret } from '../store/tables/streams.ts';
 import type { Store } from '../store/store.ts';
 import type { Vault } from './vault.ts';
 

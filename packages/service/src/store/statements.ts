@@ -6,6 +6,7 @@ import { createAddressReads } from './addresses/addressReads.ts';
 import { createAddressWrites } from './addresses/addressWrites.ts';
 import { createBlockReads } from './blocks/blockReads.ts';
 import { createBlockWrites } from './blocks/blockWrites.ts';
+import { createChainHistoryReads } from './blocks/chainHistoryReads.ts';
 import { createExplainReads } from './blocks/explainReads.ts';
 import { createDeliveryReads } from './deliveries/deliveryReads.ts';
 import { createDeliveryWrites } from './deliveries/deliveryWrites.ts';
@@ -13,15 +14,14 @@ import { createCountReads } from './deliveries/countReads.ts';
 import { createHistoryReads } from './deliveries/historyReads.ts';
 import { createHistoryWrites } from './deliveries/historyWrites.ts';
 import type { Engine } from './engine/engine.ts';
-import { createPartitionWrites } from './engine/partitionWrites.ts';
-import type { Tables } from './engine/tables.ts';
+import type { Tables } from './tables/tables.ts';
 import { createEnrichReads } from './enrichment/enrichReads.ts';
 import { createEnrichWrites } from './enrichment/enrichWrites.ts';
 import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
 import { createJobReads } from './jobs/jobReads.ts';
 import { createJobWrites } from './jobs/jobWrites.ts';
 import { createUncertainReads, createUncertainWrites } from './uncertain/uncertain.ts';
-import { createFeedWrites } from './live/feedWrites.ts';
+import type { Ledger } from './live/effects.ts';
 import { createReplayReads } from './replays/replayReads.ts';
 import { createReplayWrites } from './replays/replayWrites.ts';
 import { createActivityReads } from './stats/activityReads.ts';
@@ -29,6 +29,7 @@ import { createStatWrites } from './stats/statWrites.ts';
 import { createTotalReads } from './stats/totalReads.ts';
 import type { Reads, Writes } from './store.ts';
 import { createHealthWrites } from './streams/healthWrites.ts';
+import { createStreamChangeReads } from './streams/streamChanges.ts';
 import { createStreamReads } from './streams/streamReads.ts';
 import { createStreamWrites } from './streams/streamWrites.ts';
 import { createInvariantReads } from './upkeep/invariantReads.ts';
@@ -37,13 +38,14 @@ import { createAddedUrlReads, createAddedUrlWrites } from './upkeep/addedUrls.ts
 import { createAlertReads, createAlertWrites } from './upkeep/alerts.ts';
 import { createRetentionReads } from './upkeep/retentionReads.ts';
 import { createRetentionWrites } from './upkeep/retentionWrites.ts';
-import { createServerReads } from './upkeep/server.ts';
 import { createSettingReads, createSettingWrites } from './upkeep/settings.ts';
 
 export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createStreamReads(db, engine),
+  ...createStreamChangeReads(db),
   ...createAddressReads(db),
   ...createBlockReads(db),
+  ...createChainHistoryReads(db, engine),
   ...createExplainReads(db),
   ...createEnrichReads(db, engine),
   ...createDeliveryReads(db, engine),
@@ -61,30 +63,29 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createInvariantReads(db, engine),
   ...createRetentionReads(db),
   ...createSettingReads(db),
-  ...createServerReads(db, engine),
+  ...engine.createServerReads(db),
   ...createUncertainReads(db, engine),
 });
 
 /** Returns all writes. Nearly every method runs in one transaction. */
-export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
-  ...createStreamWrites(db, engine),
-  ...createHealthWrites(db, engine),
-  ...createAddressWrites(db, engine),
-  ...createBlockWrites(db, engine),
-  ...createEnrichWrites(db, engine),
-  ...createDeliveryWrites(db, engine),
-  ...createHistoryWrites(db, engine),
-  ...createReplayWrites(db, engine),
-  ...createJobWrites(db, engine),
-  ...createStatWrites(db, engine),
-  ...createAccessWrites(db, engine),
-  ...createInboxWrites(db, engine),
-  ...createLeaseWrites(db, engine),
-  ...createAddedUrlWrites(db, engine),
-  ...createAlertWrites(db),
-  ...createRetentionWrites(db, engine),
-  ...createPartitionWrites(db, engine),
-  ...createSettingWrites(db),
-  ...createFeedWrites(db, engine),
-  ...createUncertainWrites(db, engine),
+export const createWrites = (ledger: Ledger): Writes => ({
+  ...createStreamWrites(ledger),
+  ...createHealthWrites(ledger),
+  ...createAddressWrites(ledger),
+  ...createBlockWrites(ledger),
+  ...createEnrichWrites(ledger),
+  ...createDeliveryWrites(ledger),
+  ...createHistoryWrites(ledger),
+  ...createReplayWrites(ledger),
+  ...createJobWrites(ledger),
+  ...createStatWrites(ledger.db, ledger.engine),
+  ...createAccessWrites(ledger.db, ledger.engine),
+  ...createInboxWrites(ledger),
+  ...createLeaseWrites(ledger),
+  ...createAddedUrlWrites(ledger),
+  ...createAlertWrites(ledger.db),
+  ...createRetentionWrites(ledger.db, ledger.engine),
+  ...ledger.engine.createDayWrites(ledger.db),
+  ...createSettingWrites(ledger),
+  ...createUncertainWrites(ledger),
 });

@@ -1,11 +1,22 @@
 /**
  * The ledger: streams, the checkpoint of each chain, matches, and deliveries with their attempts.
- * Nearly every write is one transaction. SQLite and PostgreSQL run the same statements, except for
- * the SQL in `engine/`, and pass the same tests (`suite/`).
+ * Nearly every write is one transaction. All engines run the same statements, except for the SQL in
+ * `engine/`, and pass the same tests (`test/store`).
  */
-import type { StreamReads, StreamWrites, HealthWrites } from './streams/contract.ts';
+import type { About } from '@sluice/kit/contract';
+import type {
+  StreamReads,
+  StreamChangeReads,
+  StreamWrites,
+  HealthWrites,
+} from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';
-import type { BlockReads, ExplainReads, BlockWrites } from './blocks/contract.ts';
+import type {
+  BlockReads,
+  ChainHistoryReads,
+  ExplainReads,
+  BlockWrites,
+} from './blocks/contract.ts';
 import type { EnrichReads, EnrichWrites } from './enrichment/contract.ts';
 import type {
   DeliveryReads,
@@ -26,23 +37,25 @@ import type {
   InvariantReads,
   RetentionReads,
   SettingReads,
-  ServerReads,
   LeaseWrites,
   AddedUrlWrites,
   AlertWrites,
   RetentionWrites,
   SettingWrites,
 } from './upkeep/contract.ts';
-import type { FeedWrites } from './live/contract.ts';
+import type { DayWrites, ServerReads } from './engine/engine.ts';
 import type { EventFeed } from './live/eventFeed.ts';
+import type { QueueChanges } from './live/queueChanges.ts';
 import type { Signals } from './live/signals.ts';
 import type { UncertainReads, UncertainWrites } from './uncertain/contract.ts';
 
 export interface Reads
   extends
     StreamReads,
+    StreamChangeReads,
     AddressReads,
     BlockReads,
+    ChainHistoryReads,
     ExplainReads,
     EnrichReads,
     DeliveryReads,
@@ -81,15 +94,31 @@ export interface Writes
     AddedUrlWrites,
     AlertWrites,
     RetentionWrites,
+    DayWrites,
     SettingWrites,
-    FeedWrites,
     UncertainWrites {}
 
+/** The files of a ledger that is on this machine. */
+export interface LedgerFiles {
+  folder: string;
+  readSizeBytes(): Promise<number>;
+}
+
 export interface Store extends Reads, Writes {
-  readonly engine: 'sqlite' | 'postgres';
+  /** Name of the database, as the API returns it. */
+  readonly engine: About['database'];
+  /** Whether several processes may use the ledger at a time. */
+  readonly isShared: boolean;
+  /** URL of the database, or path of its file. */
+  readonly place: string;
+  /** The files of the ledger; undefined if a server has it, which may be on another machine. */
+  readonly files: LedgerFiles | undefined;
+  /** Converts an error of a damaged ledger to a CallerError. Returns any other error unchanged. */
+  explainError(error: unknown): unknown;
   /** Signals from writes in any process. */
   readonly signals: Signals;
   /** Live events from writes in any process. */
   readonly events: EventFeed;
+  readonly queueChanges: QueueChanges;
   close(): Promise<void>;
 }

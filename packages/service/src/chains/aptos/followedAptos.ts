@@ -42,10 +42,6 @@ export function followAptos(
     store,
     reader: createAptosReader(source),
     log,
-    // Reports only quarantined deliveries; other deliveries remain in the queue, where they were
-    // counted when they were created.
-    onDeliveries: (changed) =>
-      surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });
   const followed = followChain(
     {

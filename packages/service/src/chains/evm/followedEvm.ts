@@ -61,10 +61,6 @@ export function followEvm(
     state: createStateReader(source),
     log,
     maxWebhookBytes,
-    // Reports only quarantined deliveries; other deliveries remain in the queue, where they were
-    // counted when they were created.
-    onDeliveries: (changed) =>
-      surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });
   const followed = followChain(
     {

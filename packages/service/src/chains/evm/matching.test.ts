@@ -70,7 +70,6 @@ const match = async (
       isGone: () => false,
     },
     log: createLog(() => {}),
-    onDeliveries: () => {},
     maxWebhookBytes,
   });
   const matching = createEvmMatching({

@@ -12,8 +12,8 @@ import { createStateReader } from '../../ingest/evm/state.ts';
 import type { Source } from '../../ingest/source.ts';
 import { splitBody } from '../../store/blocks/body.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
-import { takeChain } from '../../store/blocks/takeChain.test-only.ts';
+import { newMatch } from '../../../test/store/newMatch.ts';
+import { takeChain } from '../../../test/store/takeChain.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
@@ -38,7 +38,6 @@ beforeEach(async () => {
   enrich = createEnrich({
     ...{ chain: CHAIN, store, log, maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES },
     state: createStateReader(source, { goneAfterMs: 2_000 }),
-    onDeliveries: () => {},
     retryMs: 300,
   });
 });

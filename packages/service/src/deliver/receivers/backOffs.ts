@@ -36,7 +36,7 @@ export function createBackOffs({
   log,
   onHastened,
 }: {
-  store: Pick<Store, 'engine' | 'listBackOffs' | 'backOffStream' | 'endBackOff'>;
+  store: Pick<Store, 'isShared' | 'listBackOffs' | 'backOffStream' | 'endBackOff'>;
   log: Log;
   /** Called when sending to a receiver may resume earlier than planned. */
   onHastened(): void;
@@ -84,9 +84,8 @@ export function createBackOffs({
 
   return {
     async start() {
-      // A SQLite ledger belongs to one process, which starts with all circuit breakers closed, so
-      // earlier records no longer apply.
-      if (store.engine === 'sqlite') {
+      // All circuit breakers of this process are closed, so records of an earlier one no longer apply.
+      if (!store.isShared) {
         await store.endBackOff((await store.listBackOffs()).map(({ streamId }) => streamId));
       }
       looker = setInterval(() => void look().catch(() => {}), CHECK_MS);

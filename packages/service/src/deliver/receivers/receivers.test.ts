@@ -11,7 +11,7 @@ function open({ waiting = [] as string[] } = {}) {
     hostPace: { waiting: () => waiting },
     onRoom: () => changes.push('room'),
     store: {
-      engine: 'postgres',
+      isShared: true,
       recoverStream: (id) => Promise.resolve(void changes.push(`recover ${id}`) as never),
       failStream(id, why) {
         changes.push(`fail ${id}: ${why}`);

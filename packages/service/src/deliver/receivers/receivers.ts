@@ -44,7 +44,7 @@ export function createReceivers({
 }: {
   store: Pick<
     Store,
-    | 'engine'
+    | 'isShared'
     | 'recoverStream'
     | 'failStream'
     | 'listBackOffs'

@@ -69,7 +69,7 @@ export function post(
       if (over) return;
       over = true;
       endDeadline();
-      // PostgreSQL cannot store NUL in text.
+      // Text in the ledger cannot contain NUL.
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
       const isSent = controller !== undefined;
       const isCut = readBytes > keptBytes;

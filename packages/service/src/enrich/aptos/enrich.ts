@@ -3,7 +3,7 @@
  * depend on the decimals.
  */
 import { type DescribedAptosWebhook, describeWebhook } from '@sluice/kit';
-import type { AptosCoin, AptosWebhook, DeliverySummary } from '@sluice/kit/contract';
+import type { AptosCoin, AptosWebhook } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import { fromBodyTail, toBodyTail } from '../../store/blocks/body.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
@@ -39,14 +39,11 @@ export function createAptosEnrich({
   store,
   reader,
   log,
-  onDeliveries,
 }: {
   chain: string;
   store: Store;
   reader: AptosReader;
   log: Log;
-  /** Called with deliveries that became due or were quarantined. */
-  onDeliveries(deliveries: DeliverySummary[]): void;
 }): AptosEnrich {
   const coins = createTokens({
     chain,
@@ -92,7 +89,6 @@ export function createAptosEnrich({
       if ((await fill(block, tail, isLastTry)) !== undefined) return undefined;
       return { bodyTail: toBodyTail(tail), about: describeWebhook(tail) };
     },
-    onDeliveries,
   });
 
   return Object.assign(pool, {

@@ -13,10 +13,10 @@ import fc from 'fast-check';
 import { encodeAbiParameters } from 'viem';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
+import { newMatch } from '../../../test/store/newMatch.ts';
 import { joinBody, splitBody } from '../../store/blocks/body.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
-import { takeChain } from '../../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../../test/store/takeChain.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import {
   DEFAULT_DELIVERY,
@@ -160,7 +160,6 @@ describe('enrichment', () => {
       store: its,
       state,
       log: createLog(() => {}),
-      onDeliveries: () => {},
       maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
       retryMs: 5,
     });
@@ -502,7 +501,6 @@ describe('a body', () => {
       store: noStore,
       state,
       log: createLog(() => {}),
-      onDeliveries: () => {},
       maxWebhookBytes,
     });
     await enrich.complete(header(1), { ...DEFAULT_OPTIONS, ...options }, tail);
@@ -581,7 +579,6 @@ describe('a body', () => {
       store: noStore,
       state: goodState,
       log: createLog((line) => lines.push(line), 'json'),
-      onDeliveries: () => {},
       maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
     });
     const getNativeBalances = [{ type: 'erc20transfer' as const, selectors: ['$from' as const] }];
@@ -660,7 +657,6 @@ describe('a body', () => {
             store: noStore,
             state: goodState,
             log: createLog(() => {}),
-            onDeliveries: () => {},
             maxWebhookBytes: 0,
           });
           const most = before + enrich.mostGrowth(options, tail);

@@ -3,7 +3,6 @@
  * block.
  */
 import { describeWebhook } from '@sluice/kit';
-import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import { fromBodyTail, toBodyTail } from '../../store/blocks/body.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
@@ -33,7 +32,6 @@ export function createEnrich({
   store,
   state,
   log,
-  onDeliveries,
   retryMs,
   maxWebhookBytes,
 }: {
@@ -41,8 +39,6 @@ export function createEnrich({
   store: Store;
   state: StateReader;
   log: Log;
-  /** Called with deliveries that became due or were quarantined. */
-  onDeliveries(deliveries: DeliverySummary[]): void;
   /**
    * Milliseconds before the first retry; doubled for each further retry, up to 10 seconds. Default:
    * 500.
@@ -84,7 +80,6 @@ export function createEnrich({
       if (!tail) return undefined;
       return { bodyTail: toBodyTail(tail), about: describeWebhook({ chainId: chain, ...tail }) };
     },
-    onDeliveries,
     retryMs,
   });
 

@@ -8,11 +8,11 @@ import type { EvmBlock, EvmLog } from '../../match/evm/block.ts';
 import { EVM_RECORDS } from './evmRecords.ts';
 import { splitBody } from '../../store/blocks/body.ts';
 import type { BlockNeeds, NewMatch, Unverified } from '../../store/blocks/contract.ts';
-import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
-import { takeChain } from '../../store/blocks/takeChain.test-only.ts';
+import { newMatch } from '../../../test/store/newMatch.ts';
+import { takeChain } from '../../../test/store/takeChain.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
-import { draft } from '../../store/suite/storeTools.test-only.ts';
+import { draft } from '../../../test/store/storeTools.ts';
 import { SourceError } from '../source.ts';
 import { encodeIds } from './records.ts';
 import { createRereading } from './rereading.ts';
@@ -154,7 +154,6 @@ const reread = async (
         match: (block) => matchAll(id, block),
       }),
     confirmedUpTo: () => null,
-    onDeliveries: () => {},
   });
   rereading.start();
   const isOver = async (): Promise<void> => {

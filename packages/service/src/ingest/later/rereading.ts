@@ -2,7 +2,6 @@
  * Reads the uncertain blocks of one chain again, one at a time, when their next reading is due.
  * Delivers the records that appeared, and removes matches whose records vanished.
  */
-import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Log, describeError } from '../../base/log.ts';
 import { createWaker } from '../../base/waker.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -41,7 +40,6 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
   matcher,
   openMatcher,
   confirmedUpTo,
-  onDeliveries,
   log,
 }: Matchers<Block> & {
   chain: string;
@@ -52,7 +50,6 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
   store: Store;
   /** Returns the number of the newest confirmed block; null while unknown. */
   confirmedUpTo(): number | null;
-  onDeliveries(deliveries: DeliverySummary[]): void;
   log: Log;
 }): Rereading {
   const { afterMs } = later;
@@ -97,7 +94,6 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     });
     // The block has left the chain, or another process reads it now.
     if (deliveries === undefined) return;
-    onDeliveries(deliveries);
     if (!isChanged && !isCertain && dueInMs !== undefined) return;
     log[isChanged ? 'warn' : 'info']('uncertain block read again', {
       ...{ chain, block: header.number, reading: step + 1 },

@@ -15,7 +15,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { EvmBlock } from '../../match/evm/block.ts';
 import { createLog } from '../../base/log.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
-import { takeChain } from '../../store/blocks/takeChain.test-only.ts';
+import { takeChain } from '../../../test/store/takeChain.ts';
 import { createEvmSource } from '../evm/evm.ts';
 import { createIngest } from '../ingest.ts';
 
@@ -111,7 +111,6 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
               },
             },
             listener: {
-              onDeliveries() {},
               onBlock() {},
               onReorg() {},
               onReport() {},

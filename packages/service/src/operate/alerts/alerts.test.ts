@@ -9,7 +9,7 @@ import { createSender } from '../../deliver/send/send.ts';
 import type { Term } from '../duty.ts';
 import { type NotifierOptions, startNotifier } from './alerts.ts';
 import { createLog } from '../../base/log.ts';
-import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
+import { newMatch } from '../../../test/store/newMatch.ts';
 import { openPostgresStore } from '../../store/engine/postgres/postgres.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';

@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { AuditRecord, Scope } from '@sluice/kit/contract';
 import { type Engine, readNow } from '../engine/engine.ts';
-import type { AccessReads, ApiKeyRecord, SealedSecret } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { AccessReads, ApiKeyRecord } from './contract.ts';
+import type { SealedSecret } from '../tables/streams.ts';
+import type { Tables } from '../tables/tables.ts';
 
 const STREAMS_PER_PAGE = 500;
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { hashAuditRecord } from '@sluice/kit/sluice';
 import { toApiKeyRecord } from './accessReads.ts';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
 import { recordStreamChange } from '../streams/streamChanges.ts';

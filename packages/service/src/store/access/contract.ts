@@ -1,5 +1,6 @@
 /** API keys, secrets of streams, console sessions and the audit log. */
 import type { ApiKey, AuditRecord } from '@sluice/kit/contract';
+import type { SealedSecret } from '../tables/streams.ts';
 import type { StreamChangeNote } from '../streams/contract.ts';
 
 /** An API key as it is stored. */
@@ -9,14 +10,6 @@ export interface ApiKeyRecord extends ApiKey {
 }
 
 export type NewApiKey = Omit<ApiKeyRecord, 'createdAt' | 'lastUsedAt' | 'revokedAt'>;
-
-/** A secret, encrypted by `vault.ts`. Times are Unix milliseconds on the ledger's clock. */
-export interface SealedSecret {
-  sealed: string;
-  createdAt: number;
-  /** Time at which the secret stops signing; null for the current secret. */
-  endsAt: number | null;
-}
 
 export interface AccessReads {
   /** Lists keys, newest first, including revoked keys. */

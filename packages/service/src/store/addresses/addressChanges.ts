@@ -16,8 +16,10 @@ import {
   type AddressList,
   type AddressOutcome,
   type AddressPart,
+  type AddressReads,
+  type AddressWrites,
 } from './contract.ts';
-import type { Store } from '../store.ts';
+import type { StreamReads } from '../streams/contract.ts';
 
 export interface AddressChanges {
   /** Adds addresses. Existing addresses remain, and keep their label unless a new one is given. */
@@ -30,7 +32,9 @@ export interface AddressChanges {
   copy(from: string, to: string, keyId: string): Promise<AddressOutcome>;
 }
 
-export function createAddressChanges(store: Store): AddressChanges {
+type Ledger = AddressReads & AddressWrites & Pick<StreamReads, 'readStream'>;
+
+export function createAddressChanges(store: Ledger): AddressChanges {
   /** Last waiting or running change of each stream. */
   const queues = new Map<string, Promise<unknown>>();
   const shared = createSharedAdditions(store);
@@ -130,7 +134,7 @@ export function createAddressChanges(store: Store): AddressChanges {
 }
 
 async function* partsOfStream(
-  store: Store,
+  store: Ledger,
   streamId: string,
   keyId: string,
 ): AsyncGenerator<AddressPart> {
@@ -159,7 +163,7 @@ async function* partsOf(
  * stored and the wanted addresses are sorted.
  */
 async function* replacementOf(
-  store: Store,
+  store: Ledger,
   streamId: string,
   added: AddedAddresses,
 ): AsyncGenerator<AddressPart> {

@@ -3,7 +3,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import { deleteDead, isOf, selectParts } from './addressStaging.ts';
 
 /** Maximum number of rows of a deleted stream that one transaction deletes. */

@@ -1,10 +1,10 @@
 /** Reads the addresses of streams, and the changes to address lists and rules. */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { Tables } from '../engine/tables.ts';
-import { streamColumns, toAddressRecord, toStreamRecord } from '../rows.ts';
+import type { Tables } from '../tables/tables.ts';
+import { streamColumns, toStreamRecord } from '../streams/streamRow.ts';
 import type { StreamOfFamily } from '../streams/contract.ts';
-import type { AddressReads, AddressRecordPage } from './contract.ts';
+import type { AddressReads, AddressRecord, AddressRecordPage } from './contract.ts';
 import { fromDigits } from './packedAddresses.ts';
 
 /**
@@ -27,6 +27,21 @@ function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | u
     .orderBy('address');
   return after === undefined ? rows : rows.where('address', '>', after);
 }
+
+/**
+ * Converts the row of an address. `adder` is the name of the API key that added the address; null
+ * if the ledger does not contain the key.
+ */
+const toAddressRecord = (
+  row: Pick<Tables['stream_address'], 'address' | 'label' | 'added_at' | 'key_id'> & {
+    adder: string | null;
+  },
+): AddressRecord => ({
+  address: row.address,
+  label: row.label,
+  addedAt: row.added_at,
+  addedBy: row.adder ?? row.key_id,
+});
 
 async function addressPageOf(
   chosen: ReturnType<typeof selectAddresses>,

@@ -2,10 +2,10 @@
 import type { ChainFamily } from '@sluice/kit/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import type { AddressChange, AddressOutcome, AddressPart, EffectiveFrom } from './contract.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import type { AddressChange, AddressOutcome, AddressPart } from './contract.ts';
 import { fromDigits, toDigits, unpackAddresses } from './packedAddresses.ts';
-import { raiseRevision, readEffectiveFrom } from './ruleRevision.ts';
+import { type EffectiveFrom, raiseRevision, readEffectiveFrom } from '../rules/ruleRevision.ts';
 
 const PRESENT_ADDRESS = {
   address: 'text',

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
-import { type Engine, readNow } from '../engine/engine.ts';
-import type { Tables } from '../engine/tables.ts';
+import { readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
 import {
   deleteSomeDead,
   deleteSomeOfDeletedStreams,
@@ -24,10 +23,10 @@ import type { AddressOutcome, AddressWrites } from './contract.ts';
  * as packed parts, which the matcher reads to update its index, and which are used to undo
  * abandoned changes.
  */
-export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
+export function createAddressWrites({ db, engine, transact }: Ledger): AddressWrites {
   return {
     async changeAddresses(changes) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const refused = new Map<string, AddressOutcome>(
           await lockLists(
             trx,
@@ -47,6 +46,8 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
         }
         const free = changes.filter(({ streamId }) => !refused.has(streamId));
         const changed = await changeFree(trx, engine, free);
+        effects.signal('rules');
+        for (const streamId of changed.keys()) effects.publishStream(streamId);
         return changes.map(
           ({ streamId }): AddressOutcome =>
             refused.get(streamId) ?? changed.get(streamId) ?? { outcome: 'unknown-stream' },
@@ -88,9 +89,12 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     },
 
     async activateAddressChange(change) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const activated = (await activate(trx, engine, [change])).get(change);
-        return activated === undefined ? { outcome: 'lost' } : { outcome: 'changed', ...activated };
+        if (activated === undefined) return { outcome: 'lost' };
+        effects.signal('rules');
+        effects.publishStream(activated.streamId);
+        return { outcome: 'changed', ...activated };
       });
     },
 

@@ -1,5 +1,6 @@
 /** Addresses of streams, and the rules for matching blocks. */
 import type { ChainFamily } from '@sluice/kit/contract';
+import type { EffectiveFrom } from '../rules/ruleRevision.ts';
 import type { StreamOfFamily } from '../streams/contract.ts';
 
 /** Concatenated addresses of `width` bytes each: 20 on EVM chains, 32 on Aptos. */
@@ -91,11 +92,6 @@ export type AddressOutcome =
   | { outcome: 'missing'; address: string }
   /** Another change to the stream's addresses is in progress. */
   | { outcome: 'busy' };
-
-/**
- * The first block of each chain to which a rule change applies; on Aptos, the first ledger version.
- */
-export type EffectiveFrom = Record<string, number>;
 
 export interface AddressReads {
   /** Lists the addresses of a stream in address order, starting after the address `after`. */

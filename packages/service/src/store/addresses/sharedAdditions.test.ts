@@ -7,7 +7,7 @@ import { createAddressChanges } from './addressChanges.ts';
 import { packAddresses, unpackAddresses } from './packedAddresses.ts';
 import { openSqliteStore } from '../engine/sqlite/sqlite.ts';
 import type { Store } from '../store.ts';
-import { KEY_ID, address, draft } from '../suite/storeTools.test-only.ts';
+import { KEY_ID, address, draft } from '../../../test/store/storeTools.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-additions-'));
 let store: Store;

@@ -9,8 +9,13 @@ import {
   sortAddresses,
   unpackAddresses,
 } from './packedAddresses.ts';
-import type { AddressChange, AddressList, AddressOutcome, AddressPart } from './contract.ts';
-import type { Store } from '../store.ts';
+import type {
+  AddressChange,
+  AddressList,
+  AddressOutcome,
+  AddressPart,
+  AddressWrites,
+} from './contract.ts';
 import { isUnavailable } from '../engine/unavailable.ts';
 
 /** Addresses to add to a stream, with their labels. */
@@ -47,7 +52,9 @@ export interface SharedAdditions {
   ): Promise<AddressOutcome>;
 }
 
-export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): SharedAdditions {
+export function createSharedAdditions(
+  store: Pick<AddressWrites, 'changeAddresses'>,
+): SharedAdditions {
   /** For each stream, the batch that further additions can still join. */
   const joinable = new Map<string, Batch>();
   /** Batches to write next, in order. Earlier changes of their streams have ended. */

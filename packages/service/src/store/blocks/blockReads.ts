@@ -1,6 +1,6 @@
 /** Reads the checkpoint and the window of a chain. */
 import type { Kysely } from 'kysely';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import type { BlockReads } from './contract.ts';
 
 export function createBlockReads(db: Kysely<Tables>): BlockReads {

@@ -1,8 +1,10 @@
-import { type CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type CompiledQuery, type SqlBool, sql } from 'kysely';
+import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
-import { toBlockDay } from '../engine/partitions.ts';
+import type { Ledger } from '../live/effects.ts';
+import { toBlockDay } from '../engine/days.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import {
@@ -17,8 +19,8 @@ import {
   withoutDeleted,
 } from './matches.ts';
 import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
-import { newId } from '../ids.ts';
-import { UNSETTLED, settleRules } from '../addresses/ruleRevision.ts';
+import { newId } from '../rows/ids.ts';
+import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
 import { isWitnessed, noteByRange, recordUnverified } from './unverified.ts';
 import {
@@ -26,13 +28,13 @@ import {
   restartUncertain,
   returnUncertain,
   rewindUncertain,
-} from '../uncertain/uncertain.ts';
+} from './uncertain.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
-export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
+export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites {
   return {
     async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         await recordRestart(trx, { chain, block, holeFrom, why, now });
@@ -44,6 +46,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
+        effects.moveDeliveries(cancelled);
         return cancelled;
       });
     },
@@ -57,7 +60,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       // The blocks of the window must be consecutive, so it restarts here if blocks were skipped.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       const day = toBlockDay(block.timestamp);
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const [[held], [read], known] = await engine.pipeline(trx, [
           () => {
             const openDay = commit.matches.length > 0 ? day : undefined;
@@ -119,19 +122,24 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
-        return {
-          outcome: 'committed',
-          deliveries: [
-            ...returned,
-            ...created,
-            ...(await deliverConfirmed(trx, engine, confirmed, now)),
-          ],
-        };
+        const deliveries = [
+          ...returned,
+          ...created,
+          ...(await deliverConfirmed(trx, engine, confirmed, now)),
+        ];
+        effects.publish({
+          type: 'block',
+          chainId: chain,
+          block: toChainBlock({ ...block, matches: commit.matches.length }),
+          head: commit.head ?? block.number,
+        });
+        effects.moveDeliveries(deliveries);
+        return { outcome: 'committed', deliveries };
       });
     },
 
     async rewindChain({ chain, epoch, ancestor }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         await trx
@@ -152,12 +160,15 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        return [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        const changed = [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
+        effects.moveDeliveries(changed);
+        return changed;
       });
     },
 
     async confirmUnverified({ chain, blockHash, witnesses }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${blockHash}
           and unverified is not null`;
         await trx
@@ -167,7 +178,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('witnesses', '<', witnesses)
           .execute();
         if (!isWitnessed({ witnesses })) return [];
-        return releaseMatches(trx, isOfBlock, await readNow(engine, trx));
+        const released = await releaseMatches(trx, isOfBlock, await readNow(engine, trx));
+        effects.offerDeliveries(released);
+        return released;
       });
     },
 
@@ -190,8 +203,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 /**
  * Builds the statement that locks the lease of a chain, the revision of the rules, and the chain's
  * checkpoint for the rest of the transaction, and reads them. It returns no row if the lease has
- * another epoch. `is_next` is null if the checkpoint is not at `after`. `is_open` is 0 if the
- * partition of `openDay` must still be opened. `has_left` is 1 if the block with this hash is
+ * another epoch. `is_next` is null if the checkpoint is not at `after`. `is_open` is 0 if `openDay`
+ * must still be opened. `has_left` is 1 if the block with this hash is
  * uncertain and left the chain earlier.
  *
  * The transaction will not wait for the disk: if a crash undoes it, the block is read again. Its
@@ -215,7 +228,6 @@ function holdCheckpoint(
     openDay: string | undefined;
   },
 ): CompiledQuery<HeldCheckpoint> {
-  const lock = (clause: RawBuilder<unknown>) => (engine.name === 'postgres' ? clause : sql``);
   const isOpen = openDay === undefined ? sql`1` : engine.isOpen(openDay);
   return sql<HeldCheckpoint>`
     select rule_revision.revision, is_next, settled_number, settled_revision, ${isOpen} as is_open,
@@ -225,9 +237,10 @@ function holdCheckpoint(
     from lease cross join rule_revision left join (
       select 1 as is_next, settled_number, settled_revision from checkpoint
       where chain = ${chain} and number = ${after.number} and hash = ${after.hash}
-      ${lock(sql`for no key update`)}) as held on true
+      ${engine.lockRows('no key update')}) as held on true
     where lease.name = ${chain} and lease.epoch = ${epoch}
-    ${lock(sql`for key share of lease for share of rule_revision`)}`.compile(trx);
+    ${engine.lockRows('key share', { of: 'lease' })}
+    ${engine.lockRows('share', { of: 'rule_revision' })}`.compile(trx);
 }
 
 interface HeldCheckpoint {

@@ -1,5 +1,12 @@
 /** Blocks, and the matches of streams in them. */
-import type { DeliverMode, DeliverySummary, UnverifiedCode } from '@sluice/kit/contract';
+import type {
+  ChainGap,
+  DeliverMode,
+  DeliverySummary,
+  Reorg,
+  StreamTimeline,
+  UnverifiedCode,
+} from '@sluice/kit/contract';
 
 export interface BlockRef {
   number: number;
@@ -175,6 +182,19 @@ export interface ExplainReads {
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
   /** Returns the stream's labels for these lowercase addresses; omits addresses without a label. */
   listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;
+}
+
+/** The recent history of chains. */
+export interface ChainHistoryReads {
+  /**
+   * Returns the matches of these streams in the newest blocks of their chains, including removed
+   * blocks, in the order of `streamIds`.
+   */
+  listTimelines(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTimeline[]>;
+  /** Lists reorgs of one chain or of all, newest first. At most 100 are kept per chain. */
+  listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
+  /** Lists gaps of one chain or of all, newest first. At most 100 are kept per chain. */
+  listGaps(asked: { chain?: string | undefined; limit: number }): Promise<ChainGap[]>;
 }
 
 /**

@@ -3,8 +3,8 @@
  */
 import { type Kysely, sql } from 'kysely';
 import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
-import type { Db, Tables } from '../engine/tables.ts';
-import { lastSettled } from '../addresses/ruleRevision.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { lastSettled } from '../rules/ruleRevision.ts';
 import type { BlockRef } from './contract.ts';
 import { listByRange, listUnverified, rewindUnverified } from './unverified.ts';
 

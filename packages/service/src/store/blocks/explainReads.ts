@@ -1,9 +1,9 @@
 /** Finds data about a block, a transaction or an address in the ledger. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { readCodes } from './unverified.ts';
 import type { ExplainReads } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 const MATCHES = 1_000;
 

@@ -2,12 +2,11 @@
  * Records the gaps of a chain for display: skipped blocks, restarts, halts, and blocks that were
  * passed over because no stream watched the chain.
  */
-import { type Kysely, sql } from 'kysely';
-import type { ChainGap } from '@sluice/kit/contract';
-import type { Db, Tables } from '../engine/tables.ts';
-import { newId } from '../ids.ts';
+import { sql } from 'kysely';
+import type { Db } from '../tables/tables.ts';
+import { newId } from '../rows/ids.ts';
 import type { BlockRef } from './contract.ts';
-import type { GapTable } from './tables.ts';
+import type { GapTable } from '../tables/blocks.ts';
 
 /** Number of gaps kept per chain. */
 const GAPS = 100;
@@ -106,25 +105,6 @@ export async function endHalt(trx: Db, chain: string, now: number): Promise<void
     .where('kind', '=', 'halted')
     .where('ended_at', 'is', null)
     .execute();
-}
-
-/** Lists the gaps of one chain, or of all chains by default, newest first. */
-export async function listGaps(
-  db: Kysely<Tables>,
-  { chain, limit }: { chain?: string | undefined; limit: number },
-): Promise<ChainGap[]> {
-  let query = db.selectFrom('gap').selectAll();
-  if (chain !== undefined) query = query.where('chain', '=', chain);
-  const rows = await query.orderBy('id', 'desc').limit(limit).execute();
-  return rows.map((row) => ({
-    chainId: row.chain,
-    kind: row.kind,
-    from: row.from_block,
-    to: row.to_block,
-    reason: row.reason,
-    at: row.created_at,
-    endedAt: row.ended_at,
-  }));
 }
 
 async function insert(trx: Db, gap: Omit<GapTable, 'id'>): Promise<void> {

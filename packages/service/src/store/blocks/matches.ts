@@ -11,17 +11,17 @@ import {
   sql,
 } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
-import type { StoredState } from '../deliveries/tables.ts';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { StoredState } from '../tables/deliveries.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
 import { toLedgerText } from '../engine/ledgerText.ts';
-import { newId } from '../ids.ts';
-import { toBlockDay } from '../engine/partitions.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { newId } from '../rows/ids.ts';
+import { toBlockDay } from '../engine/days.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countMatched } from '../stats/statWrites.ts';
 import type { BlockHeader, NewMatch, Unverified } from './contract.ts';
 import { readHolding } from './unverified.ts';
-import type { MatchState } from './tables.ts';
+import type { MatchState } from '../tables/blocks.ts';
 
 /** Maximum number of rows per statement, and of characters of their bodies. */
 const ROWS_AT_ONCE = 500;

@@ -5,10 +5,10 @@
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Engine } from '../engine/engine.ts';
-import { toBlockDay } from '../engine/partitions.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { newId } from '../ids.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { toBlockDay } from '../engine/days.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { newId } from '../rows/ids.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import type { BlockHeader } from './contract.ts';
 import {
   type DeliveredMatch,
@@ -20,7 +20,7 @@ import {
   isLive,
   readStreamsOf,
 } from './matches.ts';
-import type { MatchState } from './tables.ts';
+import type { MatchState } from '../tables/blocks.ts';
 
 /** Splits an origin into its incarnation, which is the last part, and the rest. */
 function splitOrigin(origin: string): { base: string; incarnation: number } {

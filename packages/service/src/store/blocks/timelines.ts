@@ -5,7 +5,7 @@
 import type { StreamTimeline, TimelineBlock } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 interface Matched extends Omit<TimelineBlock, 'confirmed' | 'removed'> {
   streamId: string;

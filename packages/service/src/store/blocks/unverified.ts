@@ -2,8 +2,8 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Engine } from '../engine/engine.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { newId } from '../ids.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { newId } from '../rows/ids.ts';
 import type { NewMatch, Unverified } from './contract.ts';
 
 /**
@@ -34,14 +34,15 @@ export async function readHolding(
   unverified: Unverified | undefined,
 ): Promise<ReadonlySet<string>> {
   if (unverified === undefined || isWitnessed(unverified) || matches.length === 0) return new Set();
-  let query = trx
+  const holding = await trx
     .selectFrom('stream')
     .select('id')
     .where('id', 'in', [...new Set(matches.map(({ streamId }) => streamId))])
-    .where('hold_unverified', '=', 1);
-  // A change of the setting, which releases held deliveries, must wait until these are written.
-  if (engine.name === 'postgres') query = query.forShare();
-  return new Set((await query.execute()).map(({ id }) => id));
+    .where('hold_unverified', '=', 1)
+    // A change of the setting, which releases held deliveries, must wait until these are written.
+    .modifyEnd(engine.lockRows('share'))
+    .execute();
+  return new Set(holding.map(({ id }) => id));
 }
 
 /** Records an unverified block, unless it is already recorded with these codes. */

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { WebhookOrigin } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
-import type { SealedSecret } from '../access/contract.ts';
+import type { SealedSecret } from '../tables/streams.ts';
 import { joinBody } from '../blocks/body.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import { packTexts } from '../engine/packedTexts.ts';
-import type { DayFilter } from '../engine/partitions.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { readOAuth2 } from '../rows.ts';
+import type { DayFilter } from '../engine/days.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { readOAuth2 } from '../rows/oauth2.ts';
 import { PROBE_EVERY_MS } from '../streams/healthWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites } from './contract.ts';
 import {
@@ -143,9 +143,9 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
                   and other.ordered = 1
                   and other.state in ('enriching', 'held', 'pending', 'leased'))))
             ${notStreams.length === 0 ? sql`` : sql`and stream.id not in (${sql.join(notStreams)})`}
-          order by run_at limit 1 ${
-            engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
-          }`.execute(trx);
+          order by run_at limit 1 ${engine.lockRows('update', { of: 'delivery', skipLocked: true })}`.execute(
+          trx,
+        );
         if (rows[0] === undefined) return undefined;
         await sql`
           update stream set next_send_at = ${now} + ceil(1000 / max_per_second)
@@ -265,8 +265,8 @@ async function lease(
 }
 
 /**
- * Cancels deliveries whose blocks left the chain. On PostgreSQL, a reorg does not find a delivery
- * that is returned to the queue by a transaction that commits at the same time.
+ * Cancels deliveries whose blocks left the chain. A reorg may miss a delivery that is returned to the
+ * queue by a transaction that commits at the same time.
  */
 async function cancelObsolete(
   trx: Db,

@@ -32,7 +32,7 @@ import type {
   OAuth2Credentials,
   WebhookOrigin,
 } from '@sluice/kit/contract';
-import type { SealedSecret } from '../access/contract.ts';
+import type { SealedSecret } from '../tables/streams.ts';
 
 export interface ClaimedDelivery {
   id: string;

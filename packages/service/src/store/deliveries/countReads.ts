@@ -3,9 +3,9 @@ import type { DeliveryCounts, DeliveryFilter } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { firstIdAt } from '../ids.ts';
+import { firstIdAt } from '../rows/ids.ts';
 import type { CountReads } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /**
  * Maximum number of deliveries to count, starting with the newest. Counting them takes 0.1 s

@@ -1,7 +1,7 @@
 /** Converts a filter of deliveries to conditions on the table `delivery`. */
 import type { DeliveryFilter, DeliveryState, OneOrSeveral } from '@sluice/kit/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { firstIdAt } from '../ids.ts';
+import { firstIdAt } from '../rows/ids.ts';
 
 type Condition = RawBuilder<SqlBool>;
 

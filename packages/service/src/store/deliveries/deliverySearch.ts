@@ -1,8 +1,9 @@
 /** Searches deliveries by conditions that no index covers, checking a limited number at a time. */
 import type { DeliverySearch, OneOrSeveral } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Tables } from '../engine/tables.ts';
-import { type DeliveryRow, deliveryColumns, takeWithin, toDeliverySummary } from '../rows.ts';
+import type { Tables } from '../tables/tables.ts';
+import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { takeWithin } from '../rows/pages.ts';
 import type { DeliveryListing, DeliveryReads } from './contract.ts';
 import { allOf, escaped, toConditions } from './deliveryFilter.ts';
 

@@ -1,9 +1,10 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Engine, readMoment } from '../engine/engine.ts';
-import type { DayFilter } from '../engine/partitions.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts';
+import type { Ledger } from '../live/effects.ts';
+import type { DayFilter } from '../engine/days.ts';
+import type { Db } from '../tables/tables.ts';
+import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countActivity, countFinished } from '../stats/statWrites.ts';
 import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
@@ -18,7 +19,7 @@ const CONDEMNED_LOST = 10;
 const CONDEMNED = `the service crashed ${CONDEMNED_LOST} times in a row when it claimed this delivery, before sending it; replay it once the cause is fixed`;
 
 /** Writes the progress of deliveries: leases, attempts and counts. */
-export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
+export function createDeliveryWrites({ db, engine, transact }: Ledger): DeliveryWrites {
   return {
     ...createClaims(db, engine),
 
@@ -47,7 +48,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     },
 
     async completeDeliveries(outcomes) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const { now, open } = await readMoment(engine, trx);
         const finished = engine.rows(
           outcomes.map((outcome) => ({
@@ -110,19 +111,20 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         );
         const changed = ended.map(({ delivery }) => delivery);
         await countFinished(trx, engine, changed, open, 1);
+        effects.publishDeliveries(changed);
         return changed;
       });
     },
 
     async releaseLeases(scope) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const { open } = await readMoment(engine, trx);
         const leased = sql`${open('block_day')} and state = 'leased'`;
         // Skips leases that their holder is renewing or ending, because waiting for several of them
         // could deadlock.
         const others = (more: RawBuilder<unknown>) =>
           sql`${open('block_day')} and id ${engine.isIn(
-            sql`select id from delivery where ${leased} ${more} ${engine.skipLocked}`,
+            sql`select id from delivery where ${leased} ${more} ${engine.lockRows('update', { skipLocked: true })}`,
           )}`;
         const chosen =
           scope === 'all'
@@ -148,10 +150,15 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         );
         const pointless = new Set(cancelled.map(({ id }) => id));
         const requeued = released.filter(({ id }) => !pointless.has(id));
+        const quarantined = rows
+          .filter((row) => row.state === 'quarantined')
+          .map(toDeliverySummary);
+        if (requeued.length > 0) effects.signal('deliveries');
+        effects.publishDeliveries([...quarantined, ...cancelled]);
         return {
           released: requeued.length,
           suspects: requeued.filter((row) => row.lost === SUSPECT_LOST).length,
-          quarantined: rows.filter((row) => row.state === 'quarantined').map(toDeliverySummary),
+          quarantined,
           cancelled,
         };
       });

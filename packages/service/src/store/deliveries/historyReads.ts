@@ -5,15 +5,16 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
 import type { Engine } from '../engine/engine.ts';
-import { firstIdAt } from '../ids.ts';
-import { deliveryColumns, takeWithin, toDeliverySummary } from '../rows.ts';
+import { firstIdAt } from '../rows/ids.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { takeWithin } from '../rows/pages.ts';
 import type {
   AttemptResult,
   AttemptedDelivery,
   AttemptedFilter,
   HistoryReads,
 } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 const PAGE_BODY_BYTES = 8 * 1024 * 1024;
 /** Maximum number of deliveries to count. Counting a million rows takes about 80 ms. */

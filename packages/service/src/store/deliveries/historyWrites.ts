@@ -1,26 +1,26 @@
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { releaseMatches } from '../blocks/matches.ts';
-import { type Engine, readMoment, readNow } from '../engine/engine.ts';
-import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../replays/replayWrites.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { readMoment, readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import { REPLAYED_STATE, isReplayable, takeUpAgain } from './requeue.ts';
+import { deliveryColumns, isWaiting, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
 import type { HistoryWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
 
-export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): HistoryWrites {
+export function createHistoryWrites({ engine, transact }: Ledger): HistoryWrites {
   return {
     async replayDelivery(streamId, id) {
-      return db.transaction().execute(async (trx) => {
-        let query = trx
+      return transact(async (trx, effects) => {
+        const row = await trx
           .selectFrom('delivery')
           .innerJoin('stream', 'stream.id', 'delivery.stream_id')
           .select(deliveryColumns.map((column) => `delivery.${column}` as const))
           .select(['delivery.block_day', isReplayable.as('is_replayable')])
           .where('delivery.id', '=', id)
           .where('delivery.stream_id', '=', streamId)
-          .where('stream.deleted_at', 'is', null);
-        if (engine.name === 'postgres') query = query.forUpdate('delivery');
-        const row = await query.executeTakeFirst();
+          .where('stream.deleted_at', 'is', null)
+          .modifyEnd(engine.lockRows('update', { of: 'delivery' }))
+          .executeTakeFirst();
         if (row === undefined) return undefined;
         const before = toDeliverySummary(row);
         if (!row.is_replayable) return { before, after: before };
@@ -28,7 +28,7 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         const { now, open } = await readMoment(engine, trx);
         await countFinished(trx, engine, [before], open, -1);
         await takeUpAgain(trx, [row]);
-        const after = await trx
+        const replayed = await trx
           .updateTable('delivery')
           .set({
             state: REPLAYED_STATE,
@@ -51,12 +51,15 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         await sql`
           update stream set probe_at = ${now}
           where id = ${streamId} and status = 'error' and probe_at > ${now}`.execute(trx);
-        return { before, after: toDeliverySummary(after) };
+        const after = toDeliverySummary(replayed);
+        if (isWaiting(before)) effects.offerDeliveries([after]);
+        else effects.moveDeliveries([after]);
+        return { before, after };
       });
     },
 
     async stopDelivery(id) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const { now, open } = await readMoment(engine, trx);
         const row = await trx
           .updateTable('delivery')
@@ -73,12 +76,13 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         if (row === undefined) return undefined;
         const stopped = toDeliverySummary(row);
         await countFinished(trx, engine, [stopped], open, 1);
+        effects.moveDeliveries([stopped]);
         return stopped;
       });
     },
 
     async releaseDelivery(id) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const row = await trx
           .selectFrom('delivery')
           .innerJoin('match', 'match.id', 'delivery.match_id')
@@ -88,11 +92,13 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .executeTakeFirst();
         if (row === undefined) return undefined;
         const { stream_id: streamId, chain, block_hash: hash } = row;
-        return releaseMatches(
+        const released = await releaseMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_hash = ${hash} and stream_id = ${streamId}`,
           await readNow(engine, trx),
         );
+        effects.offerDeliveries(released);
+        return released;
       });
     },
   };

@@ -1,12 +1,12 @@
 /**
- * Finds due deliveries in the lanes (queues) of streams, and applies the limits of streams. On
- * PostgreSQL, several processes can claim at once: each process locks the rows of the streams that
+ * Finds due deliveries in the lanes (queues) of streams, and applies the limits of streams. Several
+ * processes can claim at once from a shared ledger: each process locks the rows of the streams that
  * it claims from, and skips locked rows.
  */
 import { type SqlBool, sql } from 'kysely';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
-import type { DayFilter } from '../engine/partitions.ts';
+import type { DayFilter } from '../engine/days.ts';
 
 /**
  * A lane with due deliveries. `has_first` and `has_retries` are 1 if first attempts or retries are
@@ -85,8 +85,8 @@ export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<L
 }
 
 /**
- * Locks lanes until the transaction ends; omits those that another process has locked. On SQLite,
- * there are no locks, and the numbers of leased deliveries are counted only for lanes with limits.
+ * Locks lanes until the transaction ends; omits those that another process has locked. If the ledger
+ * is not shared, the leased deliveries are counted only for lanes with limits.
  */
 export async function lockLanes(
   trx: Db,
@@ -94,14 +94,13 @@ export async function lockLanes(
   lanes: readonly Lane[],
   open: DayFilter,
 ): Promise<(LockedLane & { lane: Lane })[]> {
-  const isShared = engine.name === 'postgres';
-  const wanted = lanes.filter((lane) => isShared || isLimited(lane)).map(({ id }) => id);
+  const wanted = lanes.filter((lane) => engine.isShared || isLimited(lane)).map(({ id }) => id);
   if (wanted.length === 0) {
     return lanes.map((lane) => ({ lane, leased: 0, leasedRetries: 0, nextSendAt: null }));
   }
   const { rows: locked } = await sql<{ id: string; next_send_at: number | null }>`
     select id, next_send_at from stream where id in (${sql.join(wanted)})
-    ${engine.skipLocked}`.execute(trx);
+    ${engine.lockRows('update', { skipLocked: true })}`.execute(trx);
   // A statement sees only what was committed before it started, so the leased deliveries are
   // counted in a separate statement, after the lanes are locked.
   const { rows: counted } = await sql<{ stream_id: string; n: number; retries: number }>`

@@ -1,20 +1,15 @@
-/** Differences between the SQL of SQLite and PostgreSQL. */
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { toLedgerJson } from './ledgerText.ts';
-import { type ArrayValue, type ColumnType, toBinaryArray } from './postgres/postgresArrays.ts';
-import {
-  type DayFilter,
-  type DayRange,
-  isOpen,
-  openDay,
-  openDays,
-  toDayFilter,
-} from './partitions.ts';
-import { type Pipeline, oneByOne, withoutWaiting } from './pipeline.ts';
-import type { Db, Tables } from './tables.ts';
+/** What SQL engines do differently. Each engine has a folder, and the rest of the store knows none. */
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db, Tables } from '../tables/tables.ts';
+import type { DayFilter, DayRange } from './days.ts';
+import type { Pipeline } from './pipeline.ts';
 
 export interface Engine {
-  readonly name: 'sqlite' | 'postgres';
+  /**
+   * Whether several processes may use the ledger at a time. If not, everything that an earlier
+   * process left behind may be ended at the start.
+   */
+  readonly isShared: boolean;
   /**
    * Returns an expression for the database's current time in Unix milliseconds. Leases and
    * schedules use only this clock.
@@ -28,8 +23,8 @@ export interface Engine {
   /** Returns a list of strings as a table with one column. Faster than `rows` on SQLite. */
   texts(values: readonly string[], column: string): RawBuilder<object>;
   /**
-   * Ends a condition like `column in (select …)`, so that each value is looked up. With a plain
-   * `in`, PostgreSQL guesses the size of a new table and compares each of its rows with each value.
+   * Ends a condition like `column in (select …)`, so that each value is looked up, even in a new
+   * table without statistics.
    */
   isIn(select: RawBuilder<unknown>): RawBuilder<unknown>;
   /**
@@ -48,23 +43,28 @@ export interface Engine {
   ): RawBuilder<Row>;
   /**
    * Hides a text column from the planner, so that it does not choose a partial index whose
-   * condition uses this column. Otherwise, PostgreSQL may scan the index of pending rows for each
-   * id, because its statistics show that index as empty.
+   * condition uses this column.
    */
   opaque(column: string): RawBuilder<string>;
   /**
-   * Clause at the end of a select of rows to claim: locks these rows, and skips rows that other
-   * processes have locked. Empty on SQLite.
+   * Returns a clause for the end of a select, which locks its rows, or those of one table, until the
+   * transaction ends. With `skipLocked`, omits rows that another transaction has locked. Empty if
+   * only one transaction writes at a time.
    */
-  readonly skipLocked: RawBuilder<unknown>;
+  lockRows(
+    strength: RowLock,
+    options?: { of?: keyof Tables; skipLocked?: boolean },
+  ): RawBuilder<unknown>;
+  /** Name of the hidden column that identifies a row of a table without a key. */
+  readonly rowId: RawBuilder<unknown>;
   /**
-   * Returns a clause to put after a table name, which forces this index on SQLite, because SQLite
-   * has no statistics to choose it.
+   * Returns a clause to put after a table name, which forces this index if the engine has no
+   * statistics to choose it.
    */
   indexedBy(index: string): RawBuilder<unknown>;
   /**
    * Expression that lets the transaction return before it is on disk or on a standby. Each later
-   * transaction that waits, such as a claim, also waits for this one. Null on SQLite.
+   * transaction that waits, such as a claim, also waits for this one. Null if each commit waits.
    */
   readonly deferFlush: RawBuilder<unknown>;
   /**
@@ -74,16 +74,26 @@ export interface Engine {
    * @throws the first error
    */
   readonly pipeline: Pipeline;
-  /** Takes locks with these names until the transaction ends. Does nothing on SQLite. */
+  /** Takes locks with these names until the transaction ends. */
   lock(trx: Db, ...names: string[]): Promise<void>;
   /**
-   * Expression that is 1 if the partition of this day is open, and keeps it open until the
-   * transaction ends; 0 otherwise. Always 1 on SQLite.
+   * Runs a transaction again if the database ended it because of a deadlock, up to five times in
+   * all.
+   */
+  retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result>;
+  /**
+   * Shortens all waits by the step of a clock that went back, so that they do not last longer. Does
+   * nothing if the database's clock is the server's.
+   */
+  followClock(db: Kysely<Tables>): Promise<void>;
+  /**
+   * Expression that is 1 if rows of this day can be written and are found by {@link openDays}, until
+   * the transaction ends; 0 otherwise.
    */
   isOpen(day: string): RawBuilder<number>;
   /**
-   * Ensures that the partition of this day exists and is included in searches for pending rows.
-   * Must be called before a match or delivery of the day is written or becomes pending again.
+   * Makes {@link isOpen} 1. Must be called before a match or delivery of the day is written or
+   * becomes pending again.
    */
   openDay(trx: Db, day: string): Promise<void>;
   /**
@@ -92,100 +102,49 @@ export interface Engine {
    */
   readonly openDays: RawBuilder<unknown>;
   toDayFilter(days: readonly DayRange[]): DayFilter;
+  /** Condition that a join of rows of one day adds, if it saves work to compare their days. */
+  isSameDay(one: string, other: string): RawBuilder<SqlBool>;
+  /**
+   * Numbers of rows to delete in the first batch of expired rows, and at most in later ones. They
+   * are small if a deletion blocks other writes.
+   */
+  readonly expiryBatch: { readonly first: number; readonly most: number };
+  createDayWrites(db: Kysely<Tables>): DayWrites;
+  createServerReads(db: Kysely<Tables>): ServerReads;
 }
 
-const [major = 0, minor = 0] = (process.versions['sqlite'] ?? '').split('.').map(Number);
-/** Whether SQLite is version 3.51 or newer. Node 24 may include an older version. */
-export const isSqliteFrom351 = major > 3 || (major === 3 && minor >= 51);
+/** Strength of a row lock, from the weakest to the strongest. */
+export type RowLock = 'key share' | 'share' | 'no key update' | 'update';
+
+/** Type of a column in a list of rows. */
+export type ColumnType = 'bigint' | 'text';
 
 /**
- * `jsonb_each` parses a list once; `json_each` parses each object again for each of its columns
- * (5.2 instead of 1.7 µs for a row of nine columns).
+ * Retention periods: `deliveredMs` for deliveries that succeeded or were canceled, `undeliveredMs`
+ * for all others except those that are being sent.
  */
-const eachRow = sql.raw(isSqliteFrom351 ? 'jsonb_each' : 'json_each');
+export interface RetentionAges {
+  deliveredMs: number;
+  undeliveredMs: number;
+}
 
-export const sqliteEngine: Engine = {
-  name: 'sqlite',
-  // One process owns the file, so the process's clock is the database's clock.
-  now: () => sql.val(Date.now()),
-  rows: (objects, columns) =>
-    sql`(select ${sql.join(
-      Object.keys(columns).map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
-    )} from ${eachRow}(${toLedgerJson(objects)}))`,
-  texts: (values, column) =>
-    sql`(select value as ${sql.ref(column)} from json_each(${toLedgerJson(values)}))`,
-  isIn: (select) => sql`in (${select})`,
-  // SQLite has no lateral joins, so a subquery selects the row ids of the first rows.
-  firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
-    select ${sql.join(columns.map((column) => sql.ref(column)))}
-    from ${outer} as outer_row cross join ${sql.table(from)} as found
-    where found.rowid in (
-      select rowid from ${sql.table(from)} where ${where} order by ${sql.ref(orderBy)} limit ${limit})`,
-  opaque: (column) => sql.ref(column),
-  skipLocked: sql``,
-  indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
-  deferFlush: sql`null`,
-  pipeline: oneByOne,
-  // SQLite runs one write transaction at a time, so no locks are needed.
-  lock: () => Promise.resolve(),
-  isOpen: () => sql`1`,
-  openDay: () => Promise.resolve(),
-  openDays: sql`null`,
-  toDayFilter: () => () => sql`true`,
-};
+export interface DayWrites {
+  /**
+   * Prepares the coming days, and drops old days without rows to keep. Old days with only a few rows
+   * to keep are shrunk to these rows. Returns the names of the dropped and the shrunk days, and the
+   * milliseconds for which expired rows are spared, because they will be dropped with their day.
+   */
+  tendDays(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[]; sparedMs: number }>;
+}
 
-export const postgresEngine: Engine = {
-  name: 'postgres',
-  now: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-  rows: (objects, columns) =>
-    sql`(select * from unnest(${sql.join(
-      Object.entries(columns).map(
-        ([name, type]) =>
-          sql`${toBinaryArray(
-            objects.map((object) => (object as Record<string, ArrayValue>)[name]),
-            type,
-          )}::${sql.raw(type)}[]`,
-      ),
-    )}) as r(${sql.join(Object.keys(columns).map((name) => sql.ref(name)))}))`,
-  texts: (values, column) =>
-    sql`(select * from unnest(${toBinaryArray(values, 'text')}::text[]) as r(${sql.ref(column)}))`,
-  isIn: (select) => sql`= any(array(${select}))`,
-  firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
-    select found.* from ${outer} as outer_row cross join lateral (
-      select ${sql.join(columns.map((column) => sql.ref(column)))} from ${sql.table(from)}
-      where ${where} order by ${sql.ref(orderBy)} limit ${limit}) as found`,
-  opaque: (column) => sql`${sql.ref(column)} || ''`,
-  skipLocked: sql`for update skip locked`,
-  indexedBy: () => sql``,
-  deferFlush: sql`set_config('synchronous_commit', 'off', true)`,
-  pipeline: withoutWaiting,
-  async lock(trx, ...names) {
-    // Sorts the names, because a fixed order prevents deadlocks.
-    await sql`
-      select pg_advisory_xact_lock(hashtextextended(value, 0))
-      from json_array_elements_text(${JSON.stringify(names.toSorted())}::json)`.execute(trx);
-  },
-  isOpen,
-  openDay,
-  openDays,
-  toDayFilter,
-};
-
-const DEADLOCK = '40P01';
-const MAX_TRIES = 5;
-
-/** Runs a transaction. If PostgreSQL ends it because of a deadlock, runs it again, 5 times in all. */
-export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await transact();
-    } catch (error) {
-      const isDeadlock = [error, (error as Error).cause].some(
-        (each) => (each as { code?: string } | undefined)?.code === DEADLOCK,
-      );
-      if (!isDeadlock || tries === MAX_TRIES) throw error;
-    }
-  }
+export interface ServerReads {
+  /** Counts the commits that have waited for a standby server for at least 2 s. */
+  countWaitingCommits(): Promise<number>;
+  /**
+   * Returns the age in milliseconds of the oldest transaction, which keeps the server from removing
+   * old row versions; null without a server.
+   */
+  readOldestTransactionAge(): Promise<number | null>;
 }
 
 export async function readNow(engine: Engine, db: Db): Promise<number> {

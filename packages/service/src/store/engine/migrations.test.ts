@@ -7,7 +7,8 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate, migrations } from './migrations.ts';
+import { migrate as migrateAlone, migrations } from './migrations.ts';
+import { migrateInTurn } from './postgres/postgresMigrations.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
 
 /** Migrations of a later release, which adds a column to a table that may have rows. */
@@ -41,6 +42,8 @@ afterAll(async () => {
 
 let databases = 0;
 
+const MIGRATE = { sqlite: migrateAlone, postgres: migrateInTurn };
+
 /** Each function creates an empty database, and returns a function that connects to it. */
 const ENGINES = {
   sqlite() {
@@ -66,6 +69,7 @@ const ENGINES = {
 };
 
 describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
+  const migrate = MIGRATE[engine];
   const firstSchema = async () => {
     const open = await ENGINES[engine]();
     const db = open();

@@ -12,7 +12,6 @@ import {
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { CallerError } from '../../base/errors.ts';
-import { retryDeadlocks } from './engine.ts';
 
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -827,8 +826,7 @@ const DONE_TABLE = 'migrations';
 const HASH_TABLE = 'migration_hash';
 
 /**
- * Migrates the database to the newest schema. If several processes start at once, one of them
- * migrates and the others wait.
+ * Migrates the database to the newest schema. No other process may migrate it at the same time.
  *
  * @param name name of the ledger in errors
  * @throws Error that names the failed migration; CallerError if another version or build of the
@@ -838,25 +836,6 @@ export async function migrate(
   db: Kysely<unknown>,
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',
-): Promise<void> {
-  if (!isPostgres(db)) return await migrateAlone(db, steps, name);
-  // The lock also covers Kysely's introspection, which fails while another process changes tables.
-  await db.connection().execute(async (connection) => {
-    await sql`select pg_advisory_lock(hashtext(${DONE_TABLE}))`.execute(connection);
-    try {
-      // Running processes can use the tables in another order than the migration locks them.
-      await retryDeadlocks(() => migrateAlone(connection, steps, name));
-    } finally {
-      await sql`select pg_advisory_unlock(hashtext(${DONE_TABLE}))`.execute(connection);
-    }
-  });
-}
-
-/** Migrates the database. No other process may migrate it at the same time. */
-async function migrateAlone(
-  db: Kysely<unknown>,
-  steps: Record<string, Migration>,
-  name: string,
 ): Promise<void> {
   await refuseOther(db, steps, name);
   const hashed = Object.fromEntries(

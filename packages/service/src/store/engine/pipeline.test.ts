@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Engine, postgresEngine, sqliteEngine } from './engine.ts';
+import type { Engine } from './engine.ts';
+import { postgresEngine } from './postgres/postgresEngine.ts';
+import { sqliteEngine } from './sqlite/sqliteEngine.ts';
 import { createServers } from './postgres/postgresServers.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pipeline-'));
 let server: Postgres;

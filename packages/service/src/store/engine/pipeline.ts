@@ -1,6 +1,6 @@
 /** Executes statements of a transaction that do not depend on each other's rows. */
 import type { CompiledQuery, DatabaseConnection } from 'kysely';
-import type { Db } from './tables.ts';
+import type { Db } from '../tables/tables.ts';
 
 /** Builds a statement; undefined if it is not needed. */
 type Build<Row> = () => CompiledQuery<Row> | undefined;

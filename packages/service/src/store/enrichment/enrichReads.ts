@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { ENVELOPE_BYTES } from '../blocks/body.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
-import type { DayFilter } from '../engine/partitions.ts';
+import type { DayFilter } from '../engine/days.ts';
 import type { EnrichReads, EnrichingMatch, Token } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** Condition that a match waits for enrichment. Excludes matches that were set aside. */
 const IS_WAITING = sql`enrichment is not null and set_aside is null`;

@@ -1,14 +1,14 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type Kysely, sql } from 'kysely';
-import { type Engine, readMoment, readNow } from '../engine/engine.ts';
+import { sql } from 'kysely';
+import { readMoment, readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
 import { holdsLease } from '../upkeep/leases.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import type { EnrichWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
-import type { StoredState } from '../deliveries/tables.ts';
+import type { StoredState } from '../tables/deliveries.ts';
 
 /** Writes the results of enrichment: tokens and completed bodies. */
-export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWrites => ({
+export const createEnrichWrites = ({ db, engine, transact }: Ledger): EnrichWrites => ({
   async saveTokens(chain, tokens) {
     if (tokens.length === 0) return;
     const now = await readNow(engine, db);
@@ -40,7 +40,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
   },
 
   async completeEnrichments({ chain, epoch, completed }) {
-    return db.transaction().execute(async (trx) => {
+    return transact(async (trx, effects) => {
       if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
       const { now, open } = await readMoment(engine, trx);
       const whole = engine.rows(
@@ -119,7 +119,11 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
           .execute();
         return rows.map(toDeliverySummary);
       };
-      return [...(await change(due, 'pending')), ...(await change(setAside, 'quarantined'))];
+      const completedDeliveries = await change(due, 'pending');
+      const quarantined = await change(setAside, 'quarantined');
+      effects.offerDeliveries(completedDeliveries);
+      effects.moveDeliveries(quarantined);
+      return [...completedDeliveries, ...quarantined];
     });
   },
 });

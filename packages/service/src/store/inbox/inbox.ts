@@ -11,9 +11,10 @@ import {
   type InboxRequestSummary,
   toInboxUrl,
 } from '@sluice/kit/sluice';
-import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, readNow } from '../engine/engine.ts';
-import { newId } from '../ids.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import { newId } from '../rows/ids.ts';
 import type { InboxReads, InboxWrites } from './contract.ts';
 
 const MAX_INBOXES = 100;
@@ -109,7 +110,7 @@ export const createInboxReads = (db: Kysely<Tables>): InboxReads => ({
   },
 });
 
-export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrites => ({
+export const createInboxWrites = ({ db, engine, transact }: Ledger): InboxWrites => ({
   async setInbox(name, answer) {
     return db.transaction().execute(async (trx) => {
       if (!(await isAllowed(trx, name))) return undefined;
@@ -140,7 +141,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
   },
 
   async receiveInInbox({ inbox, webhookId, delivery, headers, body, verified }) {
-    return db.transaction().execute(async (trx) => {
+    return transact(async (trx, effects) => {
       if (!(await isAllowed(trx, inbox))) return undefined;
       const now = await readNow(engine, trx);
       const { answer: set, received } = await trx
@@ -174,7 +175,9 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
             select id, row_number() over newest as n, sum(body_bytes) over newest as bytes
             from inbox_request where inbox = ${inbox} window newest as (order by id desc)) as held
           where n > ${KEPT_REQUESTS} or (n > 1 and bytes > ${KEPT_BYTES}))`.execute(trx);
-      return { request: toSummary(row), answer };
+      const request = toSummary(row);
+      effects.publish({ type: 'inbox', request });
+      return { request, answer };
     });
   },
 });

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { readCoverage } from '../blocks/coverage.ts';
-import { toJob } from '../rows.ts';
+import { toJob } from './jobRow.ts';
 import type { JobReads } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import { readUnverified, readUnverifiedCodes } from '../blocks/unverified.ts';
 
 /** Reads backfill jobs, coverage and unverified blocks. */

@@ -1,15 +1,15 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { JOB_STATES, type JobState } from '@sluice/kit/sluice';
-import { type Engine, readNow } from '../engine/engine.ts';
-import { newId } from '../ids.ts';
+import { readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../upkeep/leases.ts';
-import { toBlockDay } from '../engine/partitions.ts';
+import { toBlockDay } from '../engine/days.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
-import { toJob } from '../rows.ts';
+import { toJob } from './jobRow.ts';
 import type { JobWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
 import { forgetByRange, noteByRange, recordUnverified } from '../blocks/unverified.ts';
-import { recordUncertain } from '../uncertain/uncertain.ts';
+import { recordUncertain } from '../blocks/uncertain.ts';
 
 /** Allowed transitions of a job's state. */
 const MOVES: Record<JobState, readonly JobState[]> = {
@@ -21,10 +21,10 @@ const MOVES: Record<JobState, readonly JobState[]> = {
 };
 
 /** Writes backfill jobs, and blocks that are sent again on request. */
-export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
+export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
   return {
     async createJob({ streamId, chain, blockFrom, blockTo }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const stream = await trx
           .selectFrom('stream')
           .select('id')
@@ -50,13 +50,16 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           })
           .returningAll()
           .executeTakeFirstOrThrow();
-        return toJob(row);
+        const job = toJob(row);
+        effects.signal('jobs');
+        effects.publish({ type: 'job', job });
+        return job;
       });
     },
 
     async setJobState(id, state, message) {
       const from = JOB_STATES.filter((each) => MOVES[each].includes(state));
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const row = await trx
           .updateTable('job')
           .set({ state, message, updated_at: await readNow(engine, trx) })
@@ -64,7 +67,11 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           .where('state', 'in', from)
           .returningAll()
           .executeTakeFirst();
-        return row && toJob(row);
+        if (row === undefined) return undefined;
+        const job = toJob(row);
+        effects.signal('jobs');
+        effects.publish({ type: 'job', job });
+        return job;
       });
     },
 
@@ -78,11 +85,11 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
     },
 
     async commitJob({ id, chain, epoch, from, to, byRange = false, blocks }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const found = blocks.filter(({ matches }) => matches.length > 0).length;
-        const job = await trx
+        const row = await trx
           .updateTable('job')
           .set((eb) => ({
             next_block: to + 1,
@@ -99,8 +106,8 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           .executeTakeFirst();
         // The job was paused, canceled or advanced in the meantime, so these blocks will be read
         // again or are no longer needed.
-        if (job === undefined) return undefined;
-        const evaluated = { chain, streamId: job.stream_id, from, to };
+        if (row === undefined) return undefined;
+        const evaluated = { chain, streamId: row.stream_id, from, to };
         if (byRange) await noteByRange(trx, { ...evaluated, now });
         else await forgetByRange(trx, evaluated);
         const deliveries = [];
@@ -125,15 +132,18 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
             })),
           );
         }
-        return { job: toJob(job), deliveries };
+        const job = toJob(row);
+        effects.publish({ type: 'job', job });
+        effects.moveDeliveries(deliveries);
+        return { job, deliveries };
       });
     },
 
     async commitManual({ chain, block, requestId, isConfirmed, matches, unverified }) {
       const origin = `manual:${requestId}`;
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         await engine.openDay(trx, toBlockDay(block.timestamp));
-        return insertMatches(trx, engine, {
+        const deliveries = await insertMatches(trx, engine, {
           chain,
           block,
           origin,
@@ -143,6 +153,8 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           known: await selectKnown(trx, chain, block, sql`origin = ${origin}`).execute(),
           now: await readNow(engine, trx),
         });
+        effects.moveDeliveries(deliveries);
+        return deliveries;
       });
     },
   };

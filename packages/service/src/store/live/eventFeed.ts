@@ -20,6 +20,10 @@ export interface EventFeed {
    * or is no longer kept.
    */
   readFrom(position: string): Promise<EventBatch[] | undefined>;
+  /** Publishes events that do not result from a write to the ledger. */
+  publish(events: readonly LiveEvent[]): Promise<void>;
+  /** Deletes the oldest events that exceed the limit of the feed. */
+  trim(): Promise<void>;
   /** Adds a listener for new batches. Returns a function that removes the listener. */
   on(listener: () => void): () => void;
   close(): void;
@@ -62,16 +66,23 @@ export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEv
     for (const listener of listeners) listener();
   };
 
+  const append = (events: readonly LiveEvent[]): void => {
+    for (const event of events) {
+      // A later state of the same object replaces the earlier one and moves to the end.
+      const key = keyOf(event);
+      gathered.delete(key);
+      gathered.set(key, event);
+    }
+    if (gathered.size > 0) timer ??= setTimeout(flush, GATHER_MS);
+  };
+
   return {
-    append(events) {
-      for (const event of events) {
-        // A later state of the same object replaces the earlier one and moves to the end.
-        const key = keyOf(event);
-        gathered.delete(key);
-        gathered.set(key, event);
-      }
-      if (gathered.size > 0) timer ??= setTimeout(flush, GATHER_MS);
+    append,
+    async publish(events) {
+      append(events);
     },
+    // The oldest events are dropped whenever a batch is added.
+    trim: () => Promise.resolve(),
     newest: () => Promise.resolve(toBatch(held.at(-1)!)),
     readFrom(position) {
       const [itsRun, number] = position.split('-');

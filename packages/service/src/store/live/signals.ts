@@ -7,11 +7,12 @@
  * - `deliveries`: deliveries may have become due, or matches wait for enrichment
  * - `rules`: streams or their addresses changed
  * - `jobs`: a job was created, or its state was set
+ * - `replays`: a replay was created
  * - `settings`: a setting changed, such as the secret or an added URL
  * - `leases`: a lease was taken or released, or a reader left
  * - `events`: there are new live events
  */
-export type Signal = 'deliveries' | 'rules' | 'jobs' | 'settings' | 'leases' | 'events';
+export type Signal = 'deliveries' | 'rules' | 'jobs' | 'replays' | 'settings' | 'leases' | 'events';
 
 export interface Signals {
   /** Sends signals to this process at once, and to other processes as soon as possible. */

@@ -2,10 +2,10 @@ import type { DeliveryState } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { allOf, toConditions } from '../deliveries/deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { isReplayable } from './replayWrites.ts';
-import { maker, toReplay } from '../rows.ts';
+import { isReplayable } from '../deliveries/requeue.ts';
+import { maker, toReplay } from './replayRow.ts';
 import type { ReplayReads } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** Maximum number of deliveries that an estimate counts. Counting them takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;

@@ -1,84 +1,49 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, readMoment, readNow } from '../engine/engine.ts';
-import { newId } from '../ids.ts';
-import { deliveryColumns, maker, toDeliverySummary, toReplay } from '../rows.ts';
+import { sql } from 'kysely';
+import { readMoment, readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import { newId } from '../rows/ids.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { maker, toReplay } from './replayRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
-import type { StoredState } from '../deliveries/tables.ts';
+import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../deliveries/requeue.ts';
 import type { ReplayWrites } from './contract.ts';
 
-const REPLAYABLE: readonly StoredState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
-
-/**
- * Condition that a delivery can be replayed: it is not in progress or canceled, and it has a body
- * or can still get one from enrichment.
- */
-export const isReplayable = sql<boolean>`(
-  delivery.state in (${sql.join(REPLAYABLE.map((state) => sql.lit(state)))})
-  and (delivery.state <> 'quarantined' or not exists (
-    select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
-      and match.set_aside is not null and match.enrichment is null)))`;
-
-/**
- * Resumes the enrichment of these deliveries' matches, if they were set aside before their bodies
- * were complete.
- */
-export async function takeUpAgain(
-  trx: Db,
-  deliveries: readonly Pick<Selectable<Tables['delivery']>, 'match_id' | 'block_day'>[],
-): Promise<void> {
-  await trx
-    .updateTable('match')
-    .set({ set_aside: null })
-    .where('block_day', 'in', [...new Set(deliveries.map((row) => row.block_day)), ''])
-    .where('id', 'in', [...deliveries.map((row) => row.match_id), ''])
-    .where('set_aside', 'is not', null)
-    .where('enrichment', 'is not', null)
-    .execute();
-}
-
-/**
- * Expression for the state of a replayed delivery: `enriching` if its body is not complete, `held`
- * if its match is held, otherwise `pending`.
- */
-export const REPLAYED_STATE = sql<'enriching' | 'held' | 'pending'>`
-  coalesce((
-    select case when match.enrichment is not null then 'enriching'
-      when match.held = 1 then 'held' else 'pending' end
-    from match where match.id = delivery.match_id and match.block_day = delivery.block_day),
-    'pending')`;
-
 /** Writes bulk replays, which send many deliveries again. */
-export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {
+export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrites {
   return {
     async createReplay({ name, filter, perSecond, total, keyId }) {
-      const now = await readNow(engine, db);
-      const row = await db
-        .insertInto('replay')
-        .values({
-          id: newId(now),
-          name,
-          filter: JSON.stringify(filter),
-          per_second: perSecond,
-          state: 'running',
-          total,
-          replayed: 0,
-          position: '',
-          // Excludes deliveries that are created later.
-          last_id: newId(now),
-          next_at: now,
-          created_by: keyId,
-          created_at: now,
-          updated_at: now,
-        })
-        .returningAll()
-        .returning(maker)
-        .executeTakeFirstOrThrow();
-      return toReplay(row);
+      return transact(async (trx, effects) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .insertInto('replay')
+          .values({
+            id: newId(now),
+            name,
+            filter: JSON.stringify(filter),
+            per_second: perSecond,
+            state: 'running',
+            total,
+            replayed: 0,
+            position: '',
+            // Excludes deliveries that are created later.
+            last_id: newId(now),
+            next_at: now,
+            created_by: keyId,
+            created_at: now,
+            updated_at: now,
+          })
+          .returningAll()
+          .returning(maker)
+          .executeTakeFirstOrThrow();
+        const replay = toReplay(row);
+        effects.signal('replays');
+        effects.publish({ type: 'replay', replay });
+        return replay;
+      });
     },
 
     async advanceReplay({ id, after, ids, isLast }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const now = await readNow(engine, trx);
         // Only one process can advance the replay from this position, because for any other
         // process, the position has already changed.
@@ -96,14 +61,14 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           .returning('id')
           .executeTakeFirst();
         if (moved === undefined) return undefined;
-        let query = trx
+        const rows = await trx
           .selectFrom('delivery')
           .select([...deliveryColumns, 'block_day'])
           .where('id', 'in', [...ids, ''])
           .where(isReplayable)
-          .orderBy('id');
-        if (engine.name === 'postgres') query = query.forUpdate();
-        const rows = await query.execute();
+          .orderBy('id')
+          .modifyEnd(engine.lockRows('update'))
+          .execute();
         const days = [...new Set(rows.map((row) => row.block_day))];
         for (const day of days) await engine.openDay(trx, day);
         const { open } = await readMoment(engine, trx);
@@ -125,7 +90,9 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
         const wasDue = new Set(
           rows.filter((each) => each.state === 'pending').map((each) => each.id),
         );
-        return changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id));
+        const due = changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id));
+        effects.moveDeliveries(due);
+        return due;
       });
     },
 

@@ -1,16 +1,11 @@
-/**
- * Reads rolled-up counts over time, timelines, reorgs and gaps of chains, and changes to streams.
- */
+/** Reads rolled-up counts over time. */
 import { type Kysely, sql } from 'kysely';
 import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
-import { listGaps } from '../blocks/gaps.ts';
 import type { ActivityRange, ActivityCounts, ActivityReads, StreamActivity } from './contract.ts';
-import { listPauses, listStreamChanges } from '../streams/streamChanges.ts';
-import type { Tables } from '../engine/tables.ts';
-import { listTimelines } from '../blocks/timelines.ts';
+import type { Tables } from '../tables/tables.ts';
 
 const DAY_HOURS = 24;
 const HOUR_MINUTES = 60;
@@ -150,26 +145,6 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         };
       });
     },
-
-    async listReorgs({ chain, limit }) {
-      let query = db.selectFrom('reorg').selectAll();
-      if (chain !== undefined) query = query.where('chain', '=', chain);
-      const rows = await query.orderBy('id', 'desc').limit(limit).execute();
-      return rows.map((row) => ({
-        chainId: row.chain,
-        blockNumber: row.block_number,
-        depth: row.depth,
-        at: row.created_at,
-      }));
-    },
-
-    listGaps: (asked) => listGaps(db, asked),
-
-    listPauses: () => listPauses(db),
-
-    listStreamChanges: (streamId) => listStreamChanges(db, streamId),
-
-    listTimelines: (asked) => listTimelines(db, engine, asked),
   };
 }
 

@@ -1,13 +1,5 @@
-/** Counts of matches, deliveries and attempts, and the recent history of streams and chains. */
-import type {
-  ActivityBreakdown,
-  ActivityPoint,
-  ActivityStep,
-  StreamChange,
-  StreamTimeline,
-  ChainGap,
-  Reorg,
-} from '@sluice/kit/contract';
+/** Counts of matches, deliveries and attempts. */
+import type { ActivityBreakdown, ActivityPoint, ActivityStep } from '@sluice/kit/contract';
 
 export interface StreamActivity {
   streamId: string;
@@ -94,19 +86,6 @@ export interface ActivityReads {
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** Reads the activity of all streams that are not deleted. */
   readStreamStats(): Promise<StreamActivity[]>;
-  /**
-   * Returns the matches of these streams in the newest blocks of their chains, including removed
-   * blocks, in the order of `streamIds`.
-   */
-  listTimelines(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTimeline[]>;
-  /** Returns when, and with which API key (name or id), each paused stream was paused. */
-  listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
-  /** Lists the changes to a stream, newest first. At most 100 are kept per stream. */
-  listStreamChanges(streamId: string): Promise<StreamChange[]>;
-  /** Lists reorgs of one chain or of all, newest first. At most 100 are kept per chain. */
-  listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
-  /** Lists gaps of one chain or of all, newest first. At most 100 are kept per chain. */
-  listGaps(asked: { chain?: string | undefined; limit: number }): Promise<ChainGap[]>;
 }
 
 export interface StatWrites {

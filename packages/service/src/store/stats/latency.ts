@@ -2,6 +2,7 @@
  * Counts attempts in buckets by duration, so that the counts of several minutes and streams can be
  * added up.
  */
+import type { LatencyMetric } from '../tables/stats.ts';
 
 /**
  * Upper bounds of the buckets in milliseconds, each 1.3 to 2 times the previous one. One more
@@ -12,8 +13,6 @@ const BOUNDS_MS = [
   5_000, 7_000, 10_000, 15_000,
 ];
 const MAX_MS = 30_000;
-
-export type LatencyMetric = `latency_${number}`;
 
 export function latencyMetricOf(durationMs: number): LatencyMetric {
   const bucket = BOUNDS_MS.findIndex((bound) => durationMs <= bound);

@@ -4,14 +4,12 @@
  */
 import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import type { DayFilter } from '../engine/partitions.ts';
+import type { DayFilter } from '../engine/days.ts';
 import { latencyMetricOf } from './latency.ts';
-import type { AttemptOutcome } from '../deliveries/contract.ts';
-import type { NewMatch } from '../blocks/contract.ts';
 import type { StatWrites } from './contract.ts';
-import type { ActivityMetric, AnsweredMetric, TotalMetric } from './tables.ts';
+import type { ActivityMetric, AnsweredMetric, TotalMetric } from '../tables/stats.ts';
 
 type Stat = Selectable<Tables['stat_delta']>;
 
@@ -29,8 +27,6 @@ const ROWS_AT_ONCE = 2_000;
 export const TOTAL_MINUTE = 0;
 
 export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
-  const place = sql.raw(engine.name === 'postgres' ? 'ctid' : 'rowid');
-
   const addTo = async (trx: Db, name: 'stat' | 'stat_hour', counted: readonly Stat[]) => {
     if (counted.length === 0) return;
     const table = sql.table(name);
@@ -48,8 +44,8 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   const forgetBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
     const table = sql.table(name);
     const { numAffectedRows = 0n } = await sql`
-      delete from ${table} where ${place} ${engine.isIn(sql`
-        select ${place} from ${table} where minute > ${TOTAL_MINUTE} and minute < ${minute}
+      delete from ${table} where ${engine.rowId} ${engine.isIn(sql`
+        select ${engine.rowId} from ${table} where minute > ${TOTAL_MINUTE} and minute < ${minute}
         limit ${ROWS_AT_ONCE}`)}`.execute(trx);
     return Number(numAffectedRows);
   };
@@ -60,8 +56,8 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
         // Deletes rows in the statement that reads them. Continuing after the last row that was
         // read would miss rows that are committed out of order.
         const { rows } = await sql<Stat>`
-          delete from stat_delta where ${place} ${engine.isIn(sql`
-            select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
+          delete from stat_delta where ${engine.rowId} ${engine.isIn(sql`
+            select ${engine.rowId} from stat_delta limit ${ROWS_AT_ONCE} ${engine.lockRows('update', { skipLocked: true })}`)}
           returning *`.execute(trx);
         await addTo(trx, 'stat', rows);
         await addTo(trx, 'stat_hour', toHours(rows));
@@ -84,7 +80,12 @@ export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]):
 
 /** A finished attempt, and the current state of its delivery. */
 export interface EndedAttempt {
-  outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
+  outcome: {
+    /** HTTP status; null if there was no response. */
+    status: number | null;
+    durationMs: number;
+    result: string;
+  };
   delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
   /** Whether an earlier attempt of the delivery got a 2xx. */
   wasDelivered: boolean;
@@ -121,7 +122,7 @@ export function countMatched(
   trx: Db,
   engine: Engine,
   chain: string,
-  matches: readonly Pick<NewMatch, 'streamId' | 'records'>[],
+  matches: readonly { streamId: string; records: Readonly<Record<string, number>> }[],
   now: number,
 ): CompiledQuery<unknown> | undefined {
   const minute = Math.floor(now / MINUTE_MS);

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { TOTAL_MINUTE } from './statWrites.ts';
 import type { TotalReads } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
-import type { TotalMetric } from './tables.ts';
+import type { Tables } from '../tables/tables.ts';
+import type { TotalMetric } from '../tables/stats.ts';
 
 /**
  * Reads rolled-up and new counts in one statement, so that a concurrent roll-up does not change the

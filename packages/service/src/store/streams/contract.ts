@@ -9,6 +9,7 @@ import type {
   BackOffReason,
   StreamLimits,
   StreamStatus,
+  StreamChange,
   StreamChangeKind,
   UnverifiedMode,
 } from '@sluice/kit/contract';
@@ -208,6 +209,13 @@ export interface StreamReads {
    * `recordCertificate`.
    */
   listCertificates(): Promise<{ streamId: string; endsAt: number }[]>;
+}
+
+export interface StreamChangeReads {
+  /** Returns when, and with which API key (name or id), each paused stream was paused. */
+  listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
+  /** Lists the changes to a stream, newest first. At most 100 are kept per stream. */
+  listStreamChanges(streamId: string): Promise<StreamChange[]>;
 }
 
 export interface StreamWrites {

@@ -1,6 +1,5 @@
 import type { ChainFamily } from '@sluice/kit/contract';
-import type { ListPosition, StreamRecord } from './contract.ts';
-import type { Store } from '../store.ts';
+import type { ListPosition, StreamReads, StreamRecord } from './contract.ts';
 
 const STREAMS_PER_PAGE = 100;
 
@@ -9,7 +8,7 @@ const STREAMS_PER_PAGE = 100;
  * page is in memory at a time.
  */
 export async function* eachStream(
-  store: Pick<Store, 'listStreams'>,
+  store: Pick<StreamReads, 'listStreams'>,
   family?: ChainFamily,
 ): AsyncGenerator<StreamRecord> {
   let after: ListPosition | undefined;

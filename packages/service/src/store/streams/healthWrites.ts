@@ -1,20 +1,20 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { openHoles } from '../blocks/coverage.ts';
-import { type Engine, readNow } from '../engine/engine.ts';
-import { streamColumns, toStreamRecord } from '../rows.ts';
-import { raiseRevision } from '../addresses/ruleRevision.ts';
+import { readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import { streamColumns, toStreamRecord } from './streamRow.ts';
+import { raiseRevision } from '../rules/ruleRevision.ts';
 import type { HealthWrites } from './contract.ts';
 import { recordStreamChange } from './streamChanges.ts';
-import type { Tables } from '../engine/tables.ts';
 
 /**
  * Writes the changes that the service itself makes to the status of streams and to the state of
  * their receivers.
  */
-export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
+export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
   return {
     async failStream(id, message) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const now = await readNow(engine, trx);
         const row = await trx
           .updateTable('stream')
@@ -29,12 +29,13 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .executeTakeFirst();
         if (row === undefined) return undefined;
         await recordStreamChange(trx, id, { kind: 'failed' }, now);
+        effects.publishStream(id);
         return toStreamRecord(row);
       });
     },
 
     async recoverStream(id) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const now = await readNow(engine, trx);
         const row = await trx
           .updateTable('stream')
@@ -46,12 +47,14 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .executeTakeFirst();
         if (row === undefined) return undefined;
         await recordStreamChange(trx, id, { kind: 'recovered' }, now);
+        effects.signal('deliveries');
+        effects.publishStream(id);
         return toStreamRecord(row);
       });
     },
 
     async backOffStream(id, { reason, agoMs, forMs }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const now = await readNow(engine, trx);
         const row = await trx
           .updateTable('stream')
@@ -65,12 +68,14 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .where('deleted_at', 'is', null)
           .returning('back_off_until')
           .executeTakeFirst();
-        return row?.back_off_until ?? undefined;
+        if (row === undefined) return undefined;
+        effects.publishStream(id);
+        return row.back_off_until ?? undefined;
       });
     },
 
     async recordCertificate(id, endsAt) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const { numUpdatedRows } = await trx
           .updateTable('stream')
           .set({ certificate_ends_at: endsAt })
@@ -78,27 +83,28 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .where('deleted_at', 'is', null)
           .where(sql<boolean>`coalesce(certificate_ends_at, 0) <> ${endsAt ?? 0}`)
           .executeTakeFirst();
+        if (numUpdatedRows > 0n) effects.publishStream(id);
         return numUpdatedRows > 0n;
       });
     },
 
     async endBackOff(ids) {
       if (ids.length === 0) return [];
-      return db
-        .transaction()
-        .execute((trx) =>
-          trx
-            .updateTable('stream')
-            .set(NO_BACK_OFF)
-            .where('id', 'in', ids)
-            .where('back_off_until', 'is not', null)
-            .returning('id')
-            .execute(),
-        );
+      return transact(async (trx, effects) => {
+        const ended = await trx
+          .updateTable('stream')
+          .set(NO_BACK_OFF)
+          .where('id', 'in', ids)
+          .where('back_off_until', 'is not', null)
+          .returning('id')
+          .execute();
+        for (const { id } of ended) effects.publishStream(id);
+        return ended;
+      });
     },
 
     async terminateStreams(afterMs) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const now = await readNow(engine, trx);
         const due = await trx
           .selectFrom('stream')
@@ -119,7 +125,9 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           )
           .returning(streamColumns)
           .execute();
+        effects.signal('rules');
         for (const { id } of rows) {
+          effects.publishStream(id);
           await openHoles(trx, id, 'terminated', now);
           await recordStreamChange(trx, id, { kind: 'terminated' }, now);
         }

@@ -1,9 +1,9 @@
 /** The change log of streams: edits and status changes. */
 import { type Kysely, sql } from 'kysely';
-import type { StreamChange, StreamChangeKind } from '@sluice/kit/contract';
-import type { Db, Tables } from '../engine/tables.ts';
-import { newId } from '../ids.ts';
-import type { StreamChangeNote } from './contract.ts';
+import type { StreamChangeKind } from '@sluice/kit/contract';
+import type { Db, Tables } from '../tables/tables.ts';
+import { newId } from '../rows/ids.ts';
+import type { StreamChangeNote, StreamChangeReads } from './contract.ts';
 
 /** Number of changes kept per stream. */
 const CHANGES = 100;
@@ -36,39 +36,38 @@ export async function recordStreamChange(
       order by id desc limit ${CHANGES})`.execute(trx);
 }
 
-export async function listStreamChanges(
-  db: Kysely<Tables>,
-  streamId: string,
-): Promise<StreamChange[]> {
-  const rows = await db
-    .selectFrom('stream_change')
-    .leftJoin('api_key', 'api_key.id', 'stream_change.key_id')
-    .select(['kind', 'fields', 'key_id', 'stream_change.created_at as at', 'api_key.name as maker'])
-    .where('stream_id', '=', streamId)
-    .orderBy('stream_change.id', 'desc')
-    .execute();
-  return rows.map(({ at, kind, fields, key_id: keyId, maker }) => ({
-    at,
-    kind,
-    fields: JSON.parse(fields) as string[],
-    by: keyId === '' ? null : (maker ?? keyId),
-  }));
-}
+/** Reads the change log, which contains the name or id of the API key that made each change. */
+export const createStreamChangeReads = (db: Kysely<Tables>): StreamChangeReads => ({
+  async listStreamChanges(streamId) {
+    const rows = await db
+      .selectFrom('stream_change')
+      .leftJoin('api_key', 'api_key.id', 'stream_change.key_id')
+      .select(['kind', 'fields', 'key_id'])
+      .select(['stream_change.created_at as at', 'api_key.name as maker'])
+      .where('stream_id', '=', streamId)
+      .orderBy('stream_change.id', 'desc')
+      .execute();
+    return rows.map(({ at, kind, fields, key_id: keyId, maker }) => ({
+      at,
+      kind,
+      fields: JSON.parse(fields) as string[],
+      by: keyId === '' ? null : (maker ?? keyId),
+    }));
+  },
 
-export async function listPauses(
-  db: Kysely<Tables>,
-): Promise<{ streamId: string; at: number; by: string }[]> {
-  const { rows } = await sql<{ id: string; at: number; key_id: string; maker: string | null }>`
-    select stream.id, pause.created_at as at, pause.key_id, api_key.name as maker
-    from stream
-      join stream_change as pause on pause.id = (
-        select id from stream_change where stream_id = stream.id and kind = 'paused'
-        order by id desc limit 1)
-      left join api_key on api_key.id = pause.key_id
-    where stream.status = 'paused' and stream.deleted_at is null`.execute(db);
-  return rows.map(({ id, at, key_id: keyId, maker }) => ({
-    streamId: id,
-    at,
-    by: maker ?? keyId,
-  }));
-}
+  async listPauses() {
+    const { rows } = await sql<{ id: string; at: number; key_id: string; maker: string | null }>`
+      select stream.id, pause.created_at as at, pause.key_id, api_key.name as maker
+      from stream
+        join stream_change as pause on pause.id = (
+          select id from stream_change where stream_id = stream.id and kind = 'paused'
+          order by id desc limit 1)
+        left join api_key on api_key.id = pause.key_id
+      where stream.status = 'paused' and stream.deleted_at is null`.execute(db);
+    return rows.map(({ id, at, key_id: keyId, maker }) => ({
+      streamId: id,
+      at,
+      by: maker ?? keyId,
+    }));
+  },
+});

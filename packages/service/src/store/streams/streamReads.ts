@@ -1,8 +1,9 @@
 /** Reads streams and the state of their receivers. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
-import type { Tables } from '../engine/tables.ts';
-import { countRows, streamColumns, takeWithin, toStreamRecord } from '../rows.ts';
+import type { Tables } from '../tables/tables.ts';
+import { countRows, takeWithin } from '../rows/pages.ts';
+import { streamColumns, toStreamRecord } from './streamRow.ts';
 import type { StreamReads } from './contract.ts';
 
 /** Time for which a back-off is still listed after its end, because the probe may be in flight. */

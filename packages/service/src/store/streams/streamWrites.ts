@@ -1,27 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamLimits, UnverifiedMode } from '@sluice/kit/contract';
-import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { type Engine, type Moment, readMoment, readNow, retryDeadlocks } from '../engine/engine.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
+import type { Effects, Ledger } from '../live/effects.ts';
 import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
 import { lanesIn } from '../deliveries/lanes.ts';
-import { streamColumns, toStreamRecord } from '../rows.ts';
-import { raiseRevision } from '../addresses/ruleRevision.ts';
+import { streamColumns, toStreamRecord } from './streamRow.ts';
+import { raiseRevision } from '../rules/ruleRevision.ts';
 import { recordStreamChange } from './streamChanges.ts';
-import type { SealedSecret } from '../access/contract.ts';
+import type { SealedSecret } from '../tables/streams.ts';
 import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
 
 /** Creates, changes and deletes streams. Their addresses are changed in `addressWrites.ts`. */
-export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWrites {
+export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrites {
   const changeStream = async (
     id: string,
     values: (now: number) => Partial<Selectable<Tables['stream']>>,
     also?: (trx: Db, now: number, changed: StreamRecord) => Promise<unknown>,
     unchangedSince?: number,
   ): Promise<StreamRecord | undefined> => {
-    const change = async (trx: Db): Promise<StreamRecord | undefined> => {
+    const change = async (trx: Db, effects: Effects): Promise<StreamRecord | undefined> => {
       const revision = await raiseRevision(trx);
       const now = await readNow(engine, trx);
       const row = await trx
@@ -42,15 +43,17 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
       if (row === undefined) return undefined;
       const changed = toStreamRecord(row);
       await also?.(trx, now, changed);
+      effects.signal('rules', 'deliveries');
+      effects.publishStream(id);
       return changed;
     };
     // The end of several attempts locks their deliveries in another order than `reorder`.
-    return retryDeadlocks(() => db.transaction().execute(change));
+    return engine.retryDeadlocks(() => transact(change));
   };
 
   return {
     async createStream(draft, { id = randomUUID(), sealedSecret, pausedBecause } = {}) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         const revision = await raiseRevision(trx);
         const now = await readNow(engine, trx);
         const row = await trx
@@ -90,6 +93,8 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
           .returning(streamColumns)
           .executeTakeFirstOrThrow();
         await beginCoverage(trx, row.id, draft.chainIds);
+        effects.signal('rules');
+        effects.publishStream(row.id);
         return toStreamRecord(row) as Extract<StreamRecord, Pick<typeof draft, 'family'>>;
       });
     },

@@ -1,111 +1,16 @@
-/** Records uncertain blocks, and commits their later readings together with their matches. */
+/** Reads uncertain blocks again later, and commits the readings together with their matches. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { BlockNeeds, BlockHeader, BlockRef, Unverified } from '../blocks/contract.ts';
+import type { BlockNeeds } from '../blocks/contract.ts';
 import { insertMatches, releaseMatches } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { forgetUnverified, isWitnessed, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { toBlockDay } from '../engine/partitions.ts';
-import type { Db, Tables } from '../engine/tables.ts';
-import { newId } from '../ids.ts';
+import type { Ledger } from '../live/effects.ts';
+import { toBlockDay } from '../engine/days.ts';
+import type { Tables } from '../tables/tables.ts';
+import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import type { UncertainBlock, UncertainReads, UncertainWrites } from './contract.ts';
-
-/** Time for which a block that left the chain is kept, in case it returns. */
-const KEEP_LEFT_MS = 86_400_000;
-
-/** Records a block to be read again, if a check failed. */
-export async function recordUncertain(
-  trx: Db,
-  {
-    chain,
-    block,
-    jobId = '',
-    unverified: { codes, reading },
-    now,
-  }: {
-    chain: string;
-    block: BlockHeader;
-    /** The backfill that read the block; omitted if it was read while following the chain. */
-    jobId?: string;
-    unverified: Unverified;
-    now: number;
-  },
-): Promise<void> {
-  if (reading === undefined) return;
-  await trx
-    .insertInto('uncertain')
-    .values({
-      chain,
-      block_number: block.number,
-      block_hash: block.hash,
-      job_id: jobId,
-      parent_hash: block.parentHash,
-      block_timestamp: block.timestamp,
-      codes: codes.join(', '),
-      step: 0,
-      accepted_at: now,
-      due_at: now + reading.dueInMs,
-      left_at: null,
-      needs: JSON.stringify(reading.needs),
-      records: reading.records,
-    })
-    // A block that returned has been revived already.
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
-/**
- * Continues the readings of a block that left the chain and returned. Its restored matches have the
- * records of earlier readings, so the block is read again even if it is certain now.
- */
-export async function returnUncertain(
-  trx: Db,
-  {
-    chain,
-    block,
-    unverified,
-    now,
-  }: { chain: string; block: BlockRef; unverified: Unverified | undefined; now: number },
-): Promise<void> {
-  const dueInMs = unverified?.reading?.dueInMs ?? 0;
-  await trx
-    .updateTable('uncertain')
-    .set({ left_at: null, accepted_at: now, due_at: now + dueInMs })
-    .where('chain', '=', chain)
-    .where('block_hash', '=', block.hash)
-    .where('left_at', 'is not', null)
-    .execute();
-}
-
-/**
- * Stops the readings of the blocks above the ancestor. They are continued if their block returns,
- * because its matches are restored then.
- */
-export async function rewindUncertain(
-  trx: Db,
-  chain: string,
-  { number }: BlockRef,
-  now: number,
-): Promise<void> {
-  await trx
-    .deleteFrom('uncertain')
-    .where('chain', '=', chain)
-    .where('left_at', '<', now - KEEP_LEFT_MS)
-    .execute();
-  await trx
-    .updateTable('uncertain')
-    .set({ left_at: now })
-    .where('chain', '=', chain)
-    .where('block_number', '>', number)
-    .where('left_at', 'is', null)
-    .execute();
-}
-
-/** Ends all later readings of a chain that is restarted. */
-export async function restartUncertain(trx: Db, chain: string): Promise<void> {
-  await trx.deleteFrom('uncertain').where('chain', '=', chain).execute();
-}
 
 /** Condition for the matches of an uncertain block that its later readings may replace. */
 const isOfReading = ({ chain, header, jobId }: UncertainBlock) => sql<SqlBool>`
@@ -204,7 +109,7 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
   };
 }
 
-export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): UncertainWrites {
+export function createUncertainWrites({ db, engine, transact }: Ledger): UncertainWrites {
   /** Selects the row of a block, unless another reading or a reorg has changed it. */
   const isUnchanged = ({ chain, header, jobId, step }: UncertainBlock) =>
     sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash} and job_id = ${jobId ?? ''}
@@ -213,7 +118,7 @@ export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): Uncer
   return {
     async commitReading({ block, epoch, matches, removed, isConfirmed, unverified, next }) {
       const { chain, header, jobId, step } = block;
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const written =
@@ -244,6 +149,7 @@ export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): Uncer
                 now,
               )
             : [];
+        effects.offerDeliveries(released);
         if (matches.length === 0 && removed.length === 0) return released;
         await engine.openDay(trx, day);
         const id = newId(now);
@@ -276,7 +182,9 @@ export function createUncertainWrites(db: Kysely<Tables>, engine: Engine): Uncer
           origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
         });
-        return [...released, ...cancelled, ...removals, ...created];
+        const moved = [...cancelled, ...removals, ...created];
+        effects.moveDeliveries(moved);
+        return [...released, ...moved];
       });
     },
 

@@ -1,7 +1,8 @@
 /** Stores the URLs of nodes and alert receivers that were added while the service ran. */
 import type { Kysely } from 'kysely';
-import { type Engine, readNow } from '../engine/engine.ts';
-import type { Db, Tables } from '../engine/tables.ts';
+import { readNow } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import type { AddedUrl, AddedUrlReads, AddedUrlWrites } from './contract.ts';
 
 async function listUrls(db: Db): Promise<AddedUrl[]> {
@@ -18,9 +19,9 @@ export const createAddedUrlReads = (db: Kysely<Tables>): AddedUrlReads => ({
   listAddedUrls: () => listUrls(db),
 });
 
-export const createAddedUrlWrites = (db: Kysely<Tables>, engine: Engine): AddedUrlWrites => ({
+export const createAddedUrlWrites = ({ db, engine, transact }: Ledger): AddedUrlWrites => ({
   addUrl: (added, existing) =>
-    db.transaction().execute(async (trx) => {
+    transact(async (trx, effects) => {
       await engine.lock(trx, 'added urls');
       const ids = (await listUrls(trx)).map(({ id }) => id);
       if (ids.join() !== existing.join()) return undefined;
@@ -29,13 +30,15 @@ export const createAddedUrlWrites = (db: Kysely<Tables>, engine: Engine): AddedU
         .insertInto('added_url')
         .values({ ...added, created_at: createdAt })
         .execute();
+      effects.signal('settings');
       return { ...added, createdAt };
     }),
 
   removeUrl: (id) =>
-    db.transaction().execute(async (trx) => {
+    transact(async (trx, effects) => {
       await trx.deleteFrom('alert').where('receiver', '=', id).execute();
       const removed = await trx.deleteFrom('added_url').where('id', '=', id).executeTakeFirst();
+      effects.signal('settings');
       return removed.numDeletedRows > 0n;
     }),
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { AlertReads, AlertWrites } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /**
  * Reads the current problems and the stored alerts. Each receiver has at most one alert per

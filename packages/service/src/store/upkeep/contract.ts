@@ -1,8 +1,6 @@
-/**
- * Maintenance of the ledger: alerts, added URLs, leases, integrity checks, retention, the state of
- * the database server, and settings.
- */
+/** Maintenance of the ledger: alerts, added URLs, leases, integrity checks, retention and settings. */
 import type { ChainHealth, StreamStatus } from '@sluice/kit/contract';
+import type { RetentionAges } from '../engine/engine.ts';
 
 /** The alert to a receiver about a subject: the next one to send, or the last one that was sent. */
 export interface AlertRow {
@@ -202,15 +200,6 @@ export interface InvariantReads {
 }
 
 /**
- * Retention periods: `deliveredMs` for deliveries that succeeded or were canceled, `undeliveredMs`
- * for all others except those that are being sent.
- */
-export interface RetentionAges {
-  deliveredMs: number;
-  undeliveredMs: number;
-}
-
-/**
  * Setting with the time of the next retention sweep, in Unix milliseconds by the ledger's clock.
  */
 export const NEXT_SWEEP = 'nextSweepAt';
@@ -235,22 +224,6 @@ export interface RetentionWrites {
   deleteExpired(
     rule: RetentionAges & { forMs: number; after: string },
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
-  /**
-   * Creates partitions for the coming days, and drops old partitions without rows to keep.
-   * Truncates old partitions with only a few rows to keep, and inserts these rows again. Returns
-   * the names of the dropped and the truncated partitions. Does nothing on SQLite.
-   */
-  tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
-}
-
-export interface ServerReads {
-  /** Counts the commits that have waited for a PostgreSQL standby for at least 2 s; 0 on SQLite. */
-  countWaitingCommits(): Promise<number>;
-  /**
-   * Returns the age in milliseconds of the oldest transaction, which keeps PostgreSQL from removing
-   * old row versions; null on SQLite.
-   */
-  readOldestTransactionAge(): Promise<number | null>;
 }
 
 export interface SettingReads {

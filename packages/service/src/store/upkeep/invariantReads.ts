@@ -5,9 +5,9 @@
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '@sluice/kit/sluice';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { firstIdAt } from '../ids.ts';
+import { firstIdAt } from '../rows/ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
 import type { Invariant, InvariantScan, InvariantReads, Violation } from './contract.ts';
 

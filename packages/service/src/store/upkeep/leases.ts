@@ -3,10 +3,10 @@
  * Epochs prevent writes by former holders.
  */
 import { type Kysely, sql } from 'kysely';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { followClock } from '../engine/sqlite/sqliteClock.ts';
-import { continueAfter } from '../ids.ts';
+import type { Ledger } from '../live/effects.ts';
+import { continueAfter } from '../rows/ids.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
 /** Milliseconds until a reader is deleted after its registration expires. */
@@ -41,21 +41,19 @@ export const createLeaseReads = (db: Kysely<Tables>, engine: Engine): LeaseReads
   },
 });
 
-export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrites {
+export function createLeaseWrites({ db, engine, transact }: Ledger): LeaseWrites {
   return {
     async takeLease({ name, holder, forMs, force = false }) {
-      return db.transaction().execute(async (trx) => {
+      return transact(async (trx, effects) => {
         await trx
           .insertInto('lease')
           .values({ name, holder, epoch: 0, until: 0, report: null })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
-        // On PostgreSQL, waits for the holder's current write, so that none of its writes follows
-        // the new epoch.
+        // Waits for the holder's current write, so that none of its writes follows the new epoch.
         const { rows } = await sql<{ epoch: number; until: number }>`
-          select epoch, until from lease where name = ${name} ${
-            engine.name === 'postgres' ? sql`for update` : sql``
-          }`.execute(trx);
+          select epoch, until from lease where name = ${name}
+          ${engine.lockRows('update')}`.execute(trx);
         const now = await readNow(engine, trx);
         const { epoch, until } = rows[0]!;
         if (until > now && !force) return undefined;
@@ -70,12 +68,13 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
           .select((of) => of.fn.max('id').as('id'))
           .executeTakeFirst();
         if (newest?.id != null) continueAfter(newest.id);
+        effects.signal('leases');
         return epoch + 1;
       });
     },
 
     async renewLeases(leases, forMs) {
-      if (engine.name === 'sqlite') await db.transaction().execute(followClock);
+      await engine.followClock(db);
       const renewed = engine.rows(
         leases.map(({ name, epoch, report }) => ({
           ...{ name, epoch },
@@ -92,12 +91,15 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
     },
 
     async giveUpLease({ name, epoch }) {
-      await db
-        .updateTable('lease')
-        .set({ until: await readNow(engine, db) })
-        .where('name', '=', name)
-        .where('epoch', '=', epoch)
-        .execute();
+      await transact(async (trx, effects) => {
+        await trx
+          .updateTable('lease')
+          .set({ until: await readNow(engine, trx) })
+          .where('name', '=', name)
+          .where('epoch', '=', epoch)
+          .execute();
+        effects.signal('leases');
+      });
     },
 
     async joinReaders({ id, chains, forMs }) {
@@ -120,7 +122,10 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
     },
 
     async leaveReaders(id) {
-      await db.deleteFrom('reader').where('id', '=', id).execute();
+      await transact(async (trx, effects) => {
+        await trx.deleteFrom('reader').where('id', '=', id).execute();
+        effects.signal('leases');
+      });
     },
 
     async endLeases() {
@@ -131,9 +136,8 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
 }
 
 /**
- * Returns whether this epoch is the newest of the lease. On PostgreSQL, locks the lease until the
- * transaction ends. Renewals do not wait for this lock, because `for key share` conflicts only with
- * `for update`.
+ * Returns whether this epoch is the newest of the lease, and locks the lease until the transaction
+ * ends. Renewals do not wait for this lock, because `key share` conflicts only with `update`.
  */
 export async function holdsLease(
   trx: Db,
@@ -142,8 +146,7 @@ export async function holdsLease(
   epoch: number,
 ): Promise<boolean> {
   const { rows } = await sql`
-    select epoch from lease where name = ${name} and epoch = ${epoch} ${
-      engine.name === 'postgres' ? sql`for key share` : sql``
-    }`.execute(trx);
+    select epoch from lease where name = ${name} and epoch = ${epoch} 
+    ${engine.lockRows('key share')}`.execute(trx);
   return rows.length > 0;
 }

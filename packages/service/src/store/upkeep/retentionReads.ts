@@ -1,8 +1,9 @@
 /** Counts the deliveries that retention will delete next. */
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { firstIdAt } from '../ids.ts';
-import type { RetentionAges, RetentionReads } from './contract.ts';
-import type { Tables } from '../engine/tables.ts';
+import { firstIdAt } from '../rows/ids.ts';
+import type { RetentionAges } from '../engine/engine.ts';
+import type { RetentionReads } from './contract.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /**
  * Maximum number of deliveries to examine. Examining them takes less than a second on two cores.

@@ -1,27 +1,14 @@
 import { type Kysely, sql } from 'kysely';
-import type { Db, Tables } from '../engine/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { agedIds, isExpired } from './retentionReads.ts';
 import type { RetentionWrites } from './contract.ts';
 
 /**
- * Number of rows in the first batch, and maximum in later ones. The clock is checked after each
- * batch. On SQLite, batches are small, because deleting a row touches many pages and blocks the
- * only writer.
+ * Deletes expired rows in small batches, so that other work does not wait. The clock is checked after
+ * each batch.
  */
-const ROWS = {
-  sqlite: { first: 5, most: 80 },
-  postgres: { first: 5_000, most: 5_000 },
-} as const;
-
-/**
- * Deletes expired rows in small batches, so that other work does not wait. On PostgreSQL, most
- * expired rows are dropped with their partition instead (`partitionWrites.ts`).
- */
-export function createRetentionWrites(
-  db: Kysely<Tables>,
-  engine: Engine,
-): Pick<RetentionWrites, 'deleteExpired'> {
+export function createRetentionWrites(db: Kysely<Tables>, engine: Engine): RetentionWrites {
   /**
    * Returns the last id of a range after `after` that has at most `rows` rows in each table;
    * undefined if the range ends at `youngest`.
@@ -51,10 +38,7 @@ export function createRetentionWrites(
 
   /** Deletes old matches without deliveries, except those that may still be confirmed. */
   const deleteBare = async (trx: Db, after: string, last: string, delivered: string) => {
-    // This search reads only the keys of both tables, because on SQLite, a row with its body fills
-    // a page.
-    const sameDay =
-      engine.name === 'postgres' ? sql`and delivery.block_day = match.block_day` : sql``;
+    // This search reads only the keys of both tables, because a row with its body may fill a page.
     const bare = await trx
       .selectFrom('match')
       .select('id')
@@ -63,7 +47,8 @@ export function createRetentionWrites(
       .where('id', '<', delivered)
       .where(
         sql<boolean>`not exists (select 1 from delivery
-          where delivery.match_id = match.id ${sameDay})`,
+          where delivery.match_id = match.id
+            and ${engine.isSameDay('delivery.block_day', 'match.block_day')})`,
       )
       .execute();
     if (bare.length === 0) return;
@@ -99,7 +84,7 @@ export function createRetentionWrites(
         const aged = agedIds({ deliveredMs, undeliveredMs }, now);
         const sum = { deliveries: 0, undelivered: 0 };
         let position = after;
-        let rows: number = ROWS[engine.name].first;
+        let rows = engine.expiryBatch.first;
         for (;;) {
           const began = performance.now();
           const end = await findEnd(trx, position, aged.youngest, rows);
@@ -135,7 +120,7 @@ export function createRetentionWrites(
           // Doubles the number of rows, up to the maximum, if this batch took less than a quarter
           // of the remaining time.
           if (ended - began < (until - ended) / 4)
-            rows = Math.min(2 * rows, ROWS[engine.name].most);
+            rows = Math.min(2 * rows, engine.expiryBatch.most);
         }
       });
     },

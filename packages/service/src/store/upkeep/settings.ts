@@ -1,6 +1,7 @@
 /** Settings of the ledger: strings by name. */
 import type { Kysely } from 'kysely';
-import type { Tables } from '../engine/tables.ts';
+import type { Ledger } from '../live/effects.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import type { SettingReads, SettingWrites } from './contract.ts';
 
 export const createSettingReads = (db: Kysely<Tables>): SettingReads => ({
@@ -14,17 +15,22 @@ export const createSettingReads = (db: Kysely<Tables>): SettingReads => ({
   },
 });
 
-export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
-  const saveSetting: SettingWrites['saveSetting'] = async (key, value) => {
-    await db
+export function createSettingWrites({ db, transact }: Ledger): SettingWrites {
+  const save = async (on: Db, key: string, value: string): Promise<void> => {
+    await on
       .insertInto('setting')
       .values({ key, value })
       .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
       .execute();
   };
   return {
-    saveSetting,
-    checkWritable: () => saveSetting('writableAt', String(Date.now())),
+    saveSetting: (key, value) =>
+      transact(async (trx, effects) => {
+        await save(trx, key, value);
+        effects.signal('settings');
+      }),
+
+    checkWritable: () => save(db, 'writableAt', String(Date.now())),
 
     async keepSetting(key, value) {
       const row = await db
@@ -38,23 +44,25 @@ export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
       return row.value;
     },
 
-    async replaceSetting(key, before, value) {
-      const row =
-        before === undefined
-          ? await db
-              .insertInto('setting')
-              .values({ key, value })
-              .onConflict((conflict) => conflict.column('key').doNothing())
-              .returning('key')
-              .executeTakeFirst()
-          : await db
-              .updateTable('setting')
-              .set({ value })
-              .where('key', '=', key)
-              .where('value', '=', before)
-              .returning('key')
-              .executeTakeFirst();
-      return row !== undefined;
-    },
+    replaceSetting: (key, before, value) =>
+      transact(async (trx, effects) => {
+        const row =
+          before === undefined
+            ? await trx
+                .insertInto('setting')
+                .values({ key, value })
+                .onConflict((conflict) => conflict.column('key').doNothing())
+                .returning('key')
+                .executeTakeFirst()
+            : await trx
+                .updateTable('setting')
+                .set({ value })
+                .where('key', '=', key)
+                .where('value', '=', before)
+                .returning('key')
+                .executeTakeFirst();
+        if (row !== undefined) effects.signal('settings');
+        return row !== undefined;
+      }),
   };
 }

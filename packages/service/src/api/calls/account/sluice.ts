@@ -15,7 +15,7 @@ import { eachStream } from '../../../store/streams/eachStream.ts';
 import { type ChainReport, NEXT_SWEEP } from '../../../store/upkeep/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
-import { toChainBlock } from '../../../store/live/effects.ts';
+import { toChainBlock } from '../../../store/blocks/chainBlock.ts';
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
 import { type Auth, callerOf } from '../../auth/auth.ts';
 import { notFound } from '../../answers.ts';
@@ -23,7 +23,7 @@ import type { Handlers } from '../../handlers.ts';
 import type { Live } from '../../live.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
 import { type ProblemNeeds, problemOf } from '../streams/streamProblems.ts';
-import { isWaiting } from '../../../store/rows.ts';
+import { isWaiting } from '../../../store/rows/deliveryRow.ts';
 
 const TIMELINE_BLOCKS = 60;
 

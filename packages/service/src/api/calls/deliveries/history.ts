@@ -22,18 +22,12 @@ import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, validationFailed } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
-import { isWaiting } from '../../../store/rows.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;
-  /**
-   * Called when a delivery is replayed; `isNew` is true if the replay changed the delivery's state
-   * to `pending`.
-   */
-  onReplay(delivery: DeliverySummary, isNew: boolean): void;
 }
 
-export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) {
+export function createHistoryHandlers({ store }: HistoryHandlerNeeds) {
   const list = async (
     cursor: string | undefined,
     { limit, withBody, ...filter }: AttemptedFilter,
@@ -78,8 +72,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
     async replayHistory({ context, params: { streamId, id } }) {
       const replayed = await store.replayDelivery(streamId, id);
       if (replayed === undefined) throw notFound('History');
-      const { before, after } = replayed;
-      if (after.state === 'cancelled') {
+      if (replayed.after.state === 'cancelled') {
         throw new HttpError(
           409,
           'The delivery was canceled because its block left the chain, or returned after a reorg',
@@ -91,7 +84,6 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
           },
         );
       }
-      onReplay(after, !isWaiting(before) && after.state !== before.state);
       const [delivery, body] = await Promise.all([
         store.readDelivery(id),
         store.readDeliveryBody(id),

@@ -1,5 +1,5 @@
 /** Calls that replay deliveries in bulk, or stop or release a delivery. */
-import type { DeliverySummary, Replay } from '@sluice/kit/contract';
+import type { Replay } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
 import { callerOf } from '../../auth/auth.ts';
@@ -7,15 +7,12 @@ import type { Handlers } from '../../handlers.ts';
 
 export interface ReplayHandlerNeeds {
   store: Store;
-  onReplayChange(replay: Replay): void;
-  /** Called when a delivery was stopped and will not be retried. */
-  onStopped(delivery: DeliverySummary): void;
 }
 
 const REPLAYS_PER_LIST = 100;
 const PER_SECOND = 50;
 
-export function createReplayHandlers({ store, onReplayChange, onStopped }: ReplayHandlerNeeds) {
+export function createReplayHandlers({ store }: ReplayHandlerNeeds) {
   const find = async (id: string): Promise<Replay> => {
     const replay = await store.readReplay(id);
     if (replay === undefined) throw notFound('Replay');
@@ -36,7 +33,6 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
         keyId,
       });
       setAuditTarget(context, replay.id);
-      onReplayChange(replay);
       return replay;
     },
 
@@ -47,7 +43,7 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
     async cancelReplay({ params: { id } }) {
       const cancelled = await store.cancelReplay(id);
       const replay = await find(id);
-      if (cancelled) onReplayChange(replay);
+      if (cancelled) await store.events.publish([{ type: 'replay', replay }]);
       else if (replay.state !== 'cancelled') {
         throw new HttpError(409, `A replay that is ${replay.state} cannot be canceled`);
       }
@@ -56,10 +52,7 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
 
     async stopDelivery({ params: { id } }) {
       const stopped = await store.stopDelivery(id);
-      if (stopped !== undefined) {
-        onStopped(stopped);
-        return stopped;
-      }
+      if (stopped !== undefined) return stopped;
       const delivery = await store.readDelivery(id);
       if (delivery === undefined) throw notFound('Delivery');
       const why =

@@ -2,7 +2,8 @@
 import type { Context } from 'hono';
 import { type ChainFamily, type StreamAddress, findAptosNetwork } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
-import type { AddressOutcome, EffectiveFrom } from '../../../store/addresses/contract.ts';
+import type { AddressOutcome } from '../../../store/addresses/contract.ts';
+import type { EffectiveFrom } from '../../../store/rules/ruleRevision.ts';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound } from '../../answers.ts';
 import type { Handlers, Received } from '../../handlers.ts';

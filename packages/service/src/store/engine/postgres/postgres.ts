@@ -1,18 +1,17 @@
 /** The ledger in PostgreSQL 15 or later, which processes on several machines can share. */
 import { Kysely, PostgresDialect } from 'kysely';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../../tables/tables.ts';
 import type { Store } from '../../store.ts';
-import { postgresEngine } from '../engine.ts';
-import { migrate } from '../migrations.ts';
-import { withEffects } from '../../live/effects.ts';
-import { createPostgresFeed, recording } from './postgresFeed.ts';
+import { postgresEngine } from './postgresEngine.ts';
+import { migrateInTurn } from './postgresMigrations.ts';
+import { type Transact, createEffects } from '../../live/effects.ts';
+import { createQueueChanges } from '../../live/queueChanges.ts';
+import { createPostgresFeed } from './postgresFeed.ts';
 import { createPostgresSignals } from './postgresSignals.ts';
 import { refuseTransactionPooler } from './postgresPooler.ts';
 import { hostsOf, toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads, createWrites } from '../../statements.ts';
-
-type Write = (...args: unknown[]) => Promise<unknown>;
 
 /**
  * Opens and migrates the ledger at `url` (`postgres://user:password@host:port/database`, or
@@ -30,28 +29,31 @@ export async function openPostgresStore(url: string): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
   const signals = createPostgresSignals(url);
   const events = createPostgresFeed(db, signals);
-  const writes = withEffects(
-    createWrites(db, postgresEngine),
-    signals,
-    async (name, args, toEvents) => {
-      let isWatched = false;
-      const recorder = recording(db, async (trx, answer) => {
-        const made = toEvents(answer);
-        isWatched = made.length > 0;
-        if (isWatched) await events.append(trx, made);
-      });
-      const write = createWrites(recorder, postgresEngine)[name] as Write;
-      const answer = await write(...args);
-      if (isWatched) events.signal();
-      return answer;
-    },
-  );
+  const queueChanges = createQueueChanges();
+  const transact: Transact = async (work) => {
+    const effects = createEffects();
+    const { committed } = effects;
+    const result = await db.transaction().execute(async (trx) => {
+      const worked = await work(trx, effects);
+      if (committed.events.length > 0) await events.append(trx, committed.events);
+      return worked;
+    });
+    queueChanges.report(committed.queued);
+    if (committed.events.length > 0) events.signal();
+    signals.send(committed.signals);
+    return result;
+  };
   return {
     engine: 'postgres',
+    isShared: postgresEngine.isShared,
+    place: url,
+    files: undefined,
+    explainError: (error) => error,
     signals,
     events,
+    queueChanges,
     ...createReads(db, postgresEngine),
-    ...writes,
+    ...createWrites({ db, engine: postgresEngine, transact }),
     async close() {
       events.close();
       await signals.close();
@@ -65,7 +67,7 @@ async function migrateAt(url: string): Promise<void> {
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     await refuseTransactionPooler(pool, hostsOf(url));
-    await migrate(db);
+    await migrateInTurn(db);
   } finally {
     await db.destroy();
   }

@@ -4,13 +4,12 @@
  * dimensions, a flag for nulls, the type of the elements, the length and lower bound of the
  * dimension, then each element after its length. All integers are big-endian.
  */
+import type { ColumnType } from '../engine.ts';
 import { toLedgerText } from '../ledgerText.ts';
 
 export type ArrayValue = string | number | null | undefined;
 
-const TYPE_IDS = { bigint: 20, text: 25 } as const;
-/** Column types of a list of rows, by their PostgreSQL names. */
-export type ColumnType = keyof typeof TYPE_IDS;
+const TYPE_IDS: Record<ColumnType, number> = { bigint: 20, text: 25 };
 const EMPTY_BYTES = 12;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;

@@ -5,12 +5,15 @@
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';
-import { postgresEngine } from '../engine.ts';
+import type { LiveEventTable, PostgresTables } from './postgresTables.ts';
+import { postgresNow } from './postgresClock.ts';
 import { type EventBatch, type EventFeed, GATHER_MS } from '../../live/eventFeed.ts';
 import type { Signals } from '../../live/signals.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../../tables/tables.ts';
 
 const BATCHES_AT_ONCE = 20;
+/** Maximum total size of the events that are kept for clients that resume. */
+const HELD_BYTES = 32 * 1024 * 1024;
 /** Time between polls. A signal may be lost, or may arrive before its row is readable. */
 const POLL_MS = 250;
 
@@ -37,13 +40,14 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
     // Replaces a row with the same transaction id, which can remain if the ledger was restored from
     // another server.
     await sql`
-      insert into live_event (xid, created_at, events) values (${ownId}, ${postgresEngine.now()}, ${lines})
+      insert into live_event (xid, created_at, events) values (${ownId}, ${postgresNow}, ${lines})
       on conflict (xid) do update set
         created_at = excluded.created_at, events = excluded.events`.execute(trx);
   };
 
   const readNewest = async (): Promise<EventBatch | undefined> => {
     const row = await db
+      .withTables<PostgresTables>()
       .selectFrom('live_event')
       .selectAll()
       .where('xid', '<', horizon)
@@ -57,6 +61,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
     const xid = fromPosition(position);
     if (xid === undefined) return undefined;
     const rows = await db
+      .withTables<PostgresTables>()
       .selectFrom('live_event')
       .selectAll()
       .where('xid', '>=', xid)
@@ -73,13 +78,30 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
   };
   const forget = signals.on('events', signalListeners);
 
+  const signal = (): void => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      signals.send(['events']);
+    }, GATHER_MS);
+  };
+
   return {
     append,
-    signal() {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        signals.send(['events']);
-      }, GATHER_MS);
+    signal,
+    async publish(events) {
+      await db.transaction().execute((trx) => append(trx, events));
+      signal();
+    },
+    async trim() {
+      // Also deletes rows with a future transaction id, which can exist if the ledger was restored
+      // from another server.
+      await sql`
+        delete from live_event where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+          or xid <= (
+            select max(xid) from (
+              select xid, row_number() over newest as n, sum(octet_length(events)) over newest as bytes
+              from live_event window newest as (order by xid desc)) as held
+            where n > 1 and bytes > ${HELD_BYTES})`.execute(db);
     },
     async newest() {
       let newest = await readNewest();
@@ -122,7 +144,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
 const toPosition = ({ xid, created_at: createdAt }: { xid: number; created_at: number }): string =>
   `${xid}-${createdAt}`;
 
-const toBatch = (row: Tables['live_event']): EventBatch => ({
+const toBatch = (row: LiveEventTable): EventBatch => ({
   position: toPosition(row),
   events: row.events === '' ? [] : row.events.split('\n'),
 });
@@ -130,29 +152,4 @@ const toBatch = (row: Tables['live_event']): EventBatch => ({
 function fromPosition(position: string): number | undefined {
   const xid = Number(/^(\d+)-\d+$/.exec(position)?.[1]);
   return Number.isSafeInteger(xid) ? xid : undefined;
-}
-
-/**
- * Wraps a database: before each transaction commits, `record` is called with the result of the
- * transaction.
- */
-export function recording(
-  db: Kysely<Tables>,
-  record: (trx: Transaction<Tables>, answer: unknown) => Promise<void>,
-): Kysely<Tables> {
-  const transaction = () => ({
-    execute: <T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> =>
-      db.transaction().execute(async (trx) => {
-        const answer = await work(trx);
-        await record(trx, answer);
-        return answer;
-      }),
-  });
-  return new Proxy(db, {
-    get(target, name) {
-      if (name === 'transaction') return transaction;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
 }

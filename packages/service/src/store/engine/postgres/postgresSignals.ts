@@ -11,6 +11,7 @@ const EVERYTHING: readonly Signal[] = [
   'deliveries',
   'rules',
   'jobs',
+  'replays',
   'settings',
   'leases',
   'events',

@@ -1,18 +1,19 @@
 /** The ledger in one SQLite file, for one process at a time. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Kysely } from 'kysely';
 import { createMemoryFeed } from '../../live/eventFeed.ts';
 import { lockFolder } from './folderLock.ts';
-import { withEffects } from '../../live/effects.ts';
+import type { Committed, Transact } from '../../live/effects.ts';
+import { createQueueChanges } from '../../live/queueChanges.ts';
 import { createSignals } from '../../live/signals.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
-import { sqliteEngine } from '../engine.ts';
 import { migrate } from '../migrations.ts';
-import { followClock } from './sqliteClock.ts';
 import { openSqlite } from './sqliteConnection.ts';
+import { sqliteEngine } from './sqliteEngine.ts';
 import { explainDamage, markClosed, markOpen, refuseLostLog } from './sqliteDamage.ts';
 
 export interface WorkerCall {
@@ -20,7 +21,11 @@ export interface WorkerCall {
   method: string;
   args: unknown[];
 }
-export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
+export type WorkerReply = {
+  id: number;
+  /** Effects of the transactions of this call. */
+  committed: readonly Committed[];
+} & ({ value: unknown } | { error: Error });
 
 export const LEDGER_FILE = 'sluice.db';
 
@@ -50,7 +55,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     refuseLostLog(path);
     setup = openSqlite(path, false);
     await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
-    await setup.db.transaction().execute(followClock);
+    await sqliteEngine.followClock(setup.db);
     // This process has locked the folder, so the previous holders of leases have ended.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
@@ -63,26 +68,36 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   // This connection must be closed last: the last connection copies the write-ahead log into the
   // file, which a read-only connection cannot do.
   const { db: keeper } = setup;
-  const reads = createThread(path, 'reads');
-  const longReads = createThread(path, 'reads');
-  const writes = createThread(path, 'writes');
   const signals = createSignals();
   const events = createMemoryFeed();
+  const queueChanges = createQueueChanges();
+  const onCommitted = (committed: Committed): void => {
+    queueChanges.report(committed.queued);
+    events.append(committed.events);
+    signals.send(committed.signals);
+  };
+  const reads = createThread(path, 'reads');
+  const longReads = createThread(path, 'reads');
+  const writes = createThread(path, 'writes', onCommitted);
   // The statements run in the threads; these objects only provide the names of the methods.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
     (LONG_READS.has(name) ? longReads : reads).call(name, args),
   );
-  const writers = mapMethods(createWrites(keeper, sqliteEngine), writes.call);
+  const writers = mapMethods(
+    createWrites({ db: keeper, engine: sqliteEngine, transact: notHere }),
+    writes.call,
+  );
   return {
     engine: 'sqlite',
+    isShared: sqliteEngine.isShared,
+    place: path,
+    files: { folder, readSizeBytes: () => readSizeBytes(path) },
+    explainError: (error) => explainDamage(error, path),
     signals,
     events,
+    queueChanges,
     ...readers,
-    ...withEffects(writers, signals, async (name, args, toEvents) => {
-      const answer = await writes.call(name, args);
-      events.append(toEvents(answer));
-      return answer;
-    }),
+    ...writers,
     async close() {
       events.close();
       markClosed(path);
@@ -91,6 +106,19 @@ export async function openSqliteStore(folder: string): Promise<Store> {
       lock.close();
     },
   };
+}
+
+const notHere: Transact = () => Promise.reject(new Error('Writes run in their own thread'));
+
+/** Returns the size of the ledger with its write-ahead log. */
+async function readSizeBytes(path: string): Promise<number> {
+  const sizes = await Promise.all(
+    ['', '-wal'].map(async (ending) => {
+      const found = await stat(path + ending).catch(() => undefined);
+      return found?.size ?? 0;
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /**
@@ -108,10 +136,13 @@ const mapMethods = <Methods extends object>(
  * Runs methods of the ledger in a thread that starts on the first call. If the thread ends, for
  * example because it could not get a file descriptor, its pending calls fail and the next call
  * starts another thread.
+ *
+ * @param onCommitted called with the effects of each call before it resolves
  */
 function createThread(
   path: string,
   role: 'reads' | 'writes',
+  onCommitted: (committed: Committed) => void = () => {},
 ): {
   call(method: string, args: unknown[]): Promise<unknown>;
   stop(): Promise<void>;
@@ -131,6 +162,7 @@ function createThread(
       for (const reply of replies) {
         const call = waiting.get(reply.id);
         waiting.delete(reply.id);
+        for (const committed of reply.committed) onCommitted(committed);
         if ('error' in reply) call?.reject(reply.error);
         else call?.resolve(reply.value);
       }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isSqliteFrom351 } from '../engine.ts';
+import { isSqliteFrom351 } from './sqliteVersion.ts';
 import { createCheckpoints, createLogReader } from './sqliteCheckpoints.ts';
 import { openSqlite } from './sqliteConnection.ts';
 

@@ -6,7 +6,7 @@
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { isSqliteFrom351 } from '../engine.ts';
+import { isSqliteFrom351 } from './sqliteVersion.ts';
 
 /**
  * Length of the log, in pages of 4 KiB, at which copying starts. With a lower limit, more pages

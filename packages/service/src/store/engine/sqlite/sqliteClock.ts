@@ -1,6 +1,6 @@
 /** Keeps the waits of a SQLite ledger correct when the system clock goes back. */
 import { sql } from 'kysely';
-import type { Db } from '../tables.ts';
+import type { Db } from '../../tables/tables.ts';
 
 /** Largest step back that is ignored, in milliseconds. Clocks are often corrected by less. */
 const TOLERATED_MS = 1_000;

@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { toLedgerValue } from '../ledgerText.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from '../../tables/tables.ts';
 
 /** Maximum number of cached statements per connection. The ledger uses fewer. */
 const PREPARED_STATEMENTS = 200;

@@ -6,7 +6,8 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCheckpoints } from './sqliteCheckpoints.ts';
 import { openSqlite } from './sqliteConnection.ts';
-import { sqliteEngine } from '../engine.ts';
+import { sqliteEngine } from './sqliteEngine.ts';
+import { type Committed, type Transact, createEffects } from '../../live/effects.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 
@@ -17,9 +18,17 @@ const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
 const port = parentPort!;
 const { db, sqlite } = openSqlite(path, role === 'reads');
 const checkpoints = role === 'writes' ? createCheckpoints(path, sqlite) : undefined;
+/** Effects of the transactions of the current call. */
+let committed: Committed[] = [];
+const transact: Transact = async (work) => {
+  const effects = createEffects();
+  const result = await db.transaction().execute((trx) => work(trx, effects));
+  committed.push(effects.committed);
+  return result;
+};
 const methods = (role === 'reads'
   ? createReads(db, sqliteEngine)
-  : createWrites(db, sqliteEngine)) as unknown as Record<
+  : createWrites({ db, engine: sqliteEngine, transact })) as unknown as Record<
   string,
   (...args: unknown[]) => Promise<unknown>
 >;
@@ -30,10 +39,12 @@ const toError = (error: unknown): Error =>
 const answer = (replies: readonly WorkerReply[]): void => port.postMessage(replies);
 
 const run = async ({ id, method, args }: WorkerCall): Promise<WorkerReply> => {
+  committed = [];
   try {
-    return { id, value: await methods[method]!(...args) };
+    const value = await methods[method]!(...args);
+    return { id, value, committed };
   } catch (error) {
-    return { id, error: toError(error) };
+    return { id, error: toError(error), committed };
   }
 };
 
@@ -66,7 +77,10 @@ const write = async (calls: readonly WorkerCall[]): Promise<number> => {
   if (failure === undefined) answer(replies);
   else if (replies.length > 1) {
     for (const call of calls.slice(0, replies.length)) await write([call]);
-  } else answer(replies.map((reply) => ('error' in reply ? reply : { ...reply, error: failure })));
+  } else {
+    const error = 'error' in replies[0]! ? replies[0].error : failure;
+    answer([{ id: replies[0]!.id, error, committed: [] }]);
+  }
   return replies.length;
 };
 
@@ -82,7 +96,7 @@ const work = async (): Promise<void> => {
     if (closeAt === 0) {
       await checkpoints?.stop();
       await db.destroy();
-      answer([{ id: waiting.shift()!.id, value: undefined }]);
+      answer([{ id: waiting.shift()!.id, value: undefined, committed: [] }]);
     } else if (role === 'reads') answer([await run(waiting.shift()!)]);
     else {
       waiting.splice(0, await write(closeAt < 0 ? waiting : waiting.slice(0, closeAt)));

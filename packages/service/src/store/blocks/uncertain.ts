@@ -1,0 +1,99 @@
+/** Records uncertain blocks, which are read again later. */
+import type { Db } from '../tables/tables.ts';
+import type { BlockHeader, BlockRef, Unverified } from './contract.ts';
+
+/** Time for which a block that left the chain is kept, in case it returns. */
+const KEEP_LEFT_MS = 86_400_000;
+
+/** Records a block to be read again, if a check failed. */
+export async function recordUncertain(
+  trx: Db,
+  {
+    chain,
+    block,
+    jobId = '',
+    unverified: { codes, reading },
+    now,
+  }: {
+    chain: string;
+    block: BlockHeader;
+    /** The backfill that read the block; omitted if it was read while following the chain. */
+    jobId?: string;
+    unverified: Unverified;
+    now: number;
+  },
+): Promise<void> {
+  if (reading === undefined) return;
+  await trx
+    .insertInto('uncertain')
+    .values({
+      chain,
+      block_number: block.number,
+      block_hash: block.hash,
+      job_id: jobId,
+      parent_hash: block.parentHash,
+      block_timestamp: block.timestamp,
+      codes: codes.join(', '),
+      step: 0,
+      accepted_at: now,
+      due_at: now + reading.dueInMs,
+      left_at: null,
+      needs: JSON.stringify(reading.needs),
+      records: reading.records,
+    })
+    // A block that returned has been revived already.
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/**
+ * Continues the readings of a block that left the chain and returned. Its restored matches have the
+ * records of earlier readings, so the block is read again even if it is certain now.
+ */
+export async function returnUncertain(
+  trx: Db,
+  {
+    chain,
+    block,
+    unverified,
+    now,
+  }: { chain: string; block: BlockRef; unverified: Unverified | undefined; now: number },
+): Promise<void> {
+  const dueInMs = unverified?.reading?.dueInMs ?? 0;
+  await trx
+    .updateTable('uncertain')
+    .set({ left_at: null, accepted_at: now, due_at: now + dueInMs })
+    .where('chain', '=', chain)
+    .where('block_hash', '=', block.hash)
+    .where('left_at', 'is not', null)
+    .execute();
+}
+
+/**
+ * Stops the readings of the blocks above the ancestor. They are continued if their block returns,
+ * because its matches are restored then.
+ */
+export async function rewindUncertain(
+  trx: Db,
+  chain: string,
+  { number }: BlockRef,
+  now: number,
+): Promise<void> {
+  await trx
+    .deleteFrom('uncertain')
+    .where('chain', '=', chain)
+    .where('left_at', '<', now - KEEP_LEFT_MS)
+    .execute();
+  await trx
+    .updateTable('uncertain')
+    .set({ left_at: now })
+    .where('chain', '=', chain)
+    .where('block_number', '>', number)
+    .where('left_at', 'is', null)
+    .execute();
+}
+
+/** Ends all later readings of a chain that is restarted. */
+export async function restartUncertain(trx: Db, chain: string): Promise<void> {
+  await trx.deleteFrom('uncertain').where('chain', '=', chain).execute();
+}

@@ -1,0 +1,80 @@
+/** Converts rows of streams to the type that the rest of the service uses. */
+import { readOAuth2 } from '../rows/oauth2.ts';
+import type { Tables } from '../tables/tables.ts';
+import { DEFAULT_APTOS_OPTIONS, DEFAULT_OPTIONS, type StreamRecord } from './contract.ts';
+
+export const streamColumns = [
+  'id',
+  'family',
+  'tag',
+  'description',
+  'webhook_url',
+  'chain_ids',
+  'options',
+  'deliver',
+  'notify_removed',
+  'hold_unverified',
+  'headers',
+  'oauth2',
+  'max_in_flight',
+  'max_per_second',
+  'strict_order',
+  'status',
+  'status_message',
+  'error_since',
+  'address_count',
+  'created_at',
+  'updated_at',
+] as const;
+
+type StreamRow = Pick<Tables['stream'], (typeof streamColumns)[number]>;
+
+export function toStreamRecord(row: StreamRow): StreamRecord {
+  const record = {
+    id: row.id,
+    tag: row.tag,
+    description: row.description,
+    webhookUrl: row.webhook_url,
+    chainIds: JSON.parse(row.chain_ids) as string[],
+    headers: JSON.parse(row.headers) as Record<string, string>,
+    oauth2: readOAuth2(row.oauth2),
+    limits: {
+      maxInFlight: row.max_in_flight,
+      maxPerSecond: row.max_per_second,
+      strictOrder: row.strict_order === 1,
+    },
+    status: row.status,
+    statusMessage: row.status_message,
+    errorSince: row.error_since,
+    addressCount: row.address_count,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+  if (row.family === 'aptos') {
+    return {
+      ...record,
+      family: 'aptos',
+      options: readOptions(DEFAULT_APTOS_OPTIONS, row.options),
+    };
+  }
+  return {
+    ...record,
+    family: 'evm',
+    options: readOptions(DEFAULT_OPTIONS, row.options),
+    deliver: row.deliver,
+    notifyRemoved: row.notify_removed === 1,
+    unverified: row.hold_unverified === 1 ? 'hold' : 'send',
+  };
+}
+
+/**
+ * Reads stored options. Missing and null values get their defaults, because older versions wrote
+ * null for some empty lists.
+ */
+const readOptions = <Options extends object>(defaults: Options, json: string): Options => {
+  const written = JSON.parse(json) as Partial<Options>;
+  const names = Object.keys(defaults) as (keyof Options)[];
+  return Object.fromEntries(
+    names.map((name) => [name, written[name] ?? defaults[name]]),
+  ) as unknown as Options;
+};

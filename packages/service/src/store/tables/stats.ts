@@ -1,0 +1,53 @@
+export interface StatTables {
+  /**
+   * Changes to counts. They are rolled up later, because concurrent updates of the same counters
+   * could deadlock.
+   */
+  stat_delta: StatTable;
+  stat: StatTable;
+  /** Counts per hour, without totals; `minute` is the first minute of the hour. */
+  stat_hour: StatTable;
+}
+
+/** Number of attempts in a bucket of durations; see `latency.ts`. */
+export type LatencyMetric = `latency_${number}`;
+
+/**
+ * Metrics of attempts and matches, kept per minute for two days and per hour for 15 days.
+ * `delivered` counts the first 2xx of a delivery, `redelivered` any further ones.
+ */
+export type ActivityMetric =
+  | 'delivered'
+  | 'redelivered'
+  | LatencyMetric
+  | 'failed_attempts'
+  | AnsweredMetric
+  | 'retries'
+  | 'given_up'
+  | MatchedMetric;
+
+/** Number of attempts by HTTP status; `none` without a complete response. */
+export type AnsweredMetric = `answered_${number | 'none'}`;
+
+/** Number of matched records by type, as in `NewMatch.records`. */
+export type MatchedMetric = `matched_${string}`;
+
+/**
+ * Totals at minute 0: the number of deliveries in state `succeeded` or `failed`, and the number of
+ * records in the confirmed ones. Retention does not change the totals.
+ */
+export type TotalMetric =
+  | 'webhooks_delivered'
+  | 'webhooks_failed'
+  | 'logs'
+  | 'transactions'
+  | 'internal_transactions';
+
+interface StatTable {
+  stream_id: string;
+  /** Unix minutes; 0 for a total. */
+  minute: number;
+  chain: string;
+  metric: ActivityMetric | TotalMetric;
+  n: number;
+}

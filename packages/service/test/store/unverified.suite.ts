@@ -1,0 +1,283 @@
+/** Tests the marks of matches in unverified blocks, and held deliveries. */
+import type { DeliveryPhase } from '@sluice/kit/contract';
+import { describe, expect, test } from 'vitest';
+import { newMatch } from './newMatch.ts';
+import type { NewMatch } from '../../src/store/blocks/contract.ts';
+import { DEFAULT_LIMITS, type EvmStreamDraft } from '../../src/store/streams/contract.ts';
+import { type StoreTools, draft } from './storeTools.ts';
+
+const CODES = ['receipts-root', 'bloom'] as const;
+const MARK = 'receipts-root, bloom';
+const YEARS_MS = 100 * 365 * 86_400_000;
+
+export function testUnverified(tools: StoreTools): void {
+  const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
+
+  const startStream = async (changes: Partial<EvmStreamDraft> = {}) => {
+    const chain = await startChain();
+    const { id } = await tools.store.createStream(draft([chain.chain], changes));
+    /** Commits a block that one witness returned, with a match of the stream. */
+    const commitMarked = async (match: Partial<NewMatch> = {}, witnesses = 1) => {
+      const block = chain.next();
+      await chain.commit(block, [newMatch(id, match)], 2, CODES, witnesses);
+      return block;
+    };
+    /** Commits verified blocks without matches, which confirm the earlier ones. */
+    const confirmAll = async (): Promise<void> => {
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+    };
+    return { chain, id, commitMarked, confirmAll };
+  };
+  const holding = (changes: Partial<EvmStreamDraft> = {}) =>
+    startStream({ unverified: 'hold', ...changes });
+
+  /** Returns the phase, state and block of each delivery, oldest first. */
+  const listed = async (id: string): Promise<string[]> =>
+    (await deliveriesOf(id))
+      .toReversed()
+      .map(({ phase, state, blockNumber }) => `${phase} ${state} ${blockNumber}`);
+  /** Claims and completes the deliveries that are due, and returns their phases and marks. */
+  const send = async (id: string): Promise<[DeliveryPhase, string | null][]> => {
+    const sent: [DeliveryPhase, string | null][] = [];
+    for (let claimed = await claimOf(id); claimed.length > 0; claimed = await claimOf(id)) {
+      await tools.store.completeDeliveries(claimed.map((each) => outcomeOf(each)));
+      for (const { phase, unverified } of claimed) sent.push([phase, unverified]);
+    }
+    return sent;
+  };
+
+  describe('webhooks of an unverified block', () => {
+    test('have its codes in every phase and part, and in replays', async () => {
+      const { chain, id, commitMarked } = await startStream({ notifyRemoved: true });
+      await commitMarked();
+      await chain.commit(
+        chain.next(),
+        [0, 1].map((part) => newMatch(id, { part, parts: 2 })),
+        0,
+        CODES,
+        2,
+      );
+      const both = ['confirmed', 'unconfirmed'] as const;
+      const expected = both.flatMap((phase) => [0, 1, 2].map(() => `${phase}: ${MARK}`));
+      const sent = (await send(id)).map(([phase, mark]) => `${phase}: ${mark}`);
+      expect(sent.toSorted()).toEqual(expected);
+      const [last] = await deliveriesOf(id);
+      await tools.store.replayDelivery(id, last!.id);
+      expect(await send(id)).toEqual([['confirmed', MARK]]);
+      await chain.rewind({ ...chain.tip(), number: 100 });
+      expect(await send(id)).toEqual([
+        ['removed', MARK],
+        ['removed', MARK],
+        ['removed', MARK],
+      ]);
+      expect(await tools.store.readDelivery(last!.id)).toMatchObject({
+        unverified: CODES,
+        witnesses: 2,
+      });
+    });
+
+    test('have its codes if a backfill found the match or a block was sent on request', async () => {
+      const { chain, id } = await startStream();
+      const block = { ...chain.next(), number: 50 };
+      const unverified = { codes: CODES, witnesses: 1, isUncertain: true };
+      const job = await tools.store.createJob({
+        ...{ streamId: id, chain: chain.chain, blockFrom: 50, blockTo: 50 },
+      });
+      await tools.store.commitJob({
+        ...chain.held,
+        ...{ id: job!.id, from: 50, to: 50 },
+        blocks: [{ block, matches: [newMatch(id)], unverified }],
+      });
+      await tools.store.commitManual({
+        ...{ chain: chain.chain, block, requestId: 'r', isConfirmed: true, unverified },
+        matches: [newMatch(id)],
+      });
+      expect(await send(id)).toEqual([
+        ['confirmed', MARK],
+        ['confirmed', MARK],
+      ]);
+      const found = await tools.store.listMatchesOf(chain.chain, block.hash);
+      expect(found.map(({ unverified: codes, witnesses }) => [codes, witnesses])).toEqual([
+        [CODES, 1],
+        [CODES, 1],
+      ]);
+    });
+
+    test('have no codes if the block is verified', async () => {
+      const { chain, id } = await startStream();
+      const block = chain.next();
+      await chain.commit(block, [newMatch(id)], 0);
+      expect(await send(id)).toEqual([
+        ['unconfirmed', null],
+        ['confirmed', null],
+      ]);
+      expect(await tools.store.listMatchesOf(chain.chain, block.hash)).toMatchObject([
+        { unverified: [], witnesses: null },
+      ]);
+    });
+  });
+
+  describe('a stream that holds unverified blocks', () => {
+    test('gets blocks that two witnesses returned, and verified ones, at once', async () => {
+      const { chain, id, commitMarked } = await holding();
+      await commitMarked({}, 2);
+      await chain.commit(chain.next(), [newMatch(id)]);
+      expect(await send(id)).toEqual([
+        ['unconfirmed', MARK],
+        ['unconfirmed', null],
+      ]);
+    });
+
+    test('gets both phases of another block once a second witness confirms it', async () => {
+      const { chain, id, commitMarked, confirmAll } = await holding();
+      const block = await commitMarked();
+      await confirmAll();
+      expect(await listed(id)).toEqual(['unconfirmed held 101', 'confirmed held 101']);
+      expect(await send(id)).toEqual([]);
+      expect(await tools.store.countHeld()).toMatchObject({ [chain.chain]: 2 });
+      expect(await tools.store.listHeldBlocks(chain.chain, 10)).toMatchObject([
+        { number: 101, hash: block.hash },
+      ]);
+      const at = { chain: chain.chain, blockHash: block.hash };
+      expect(await tools.store.confirmUnverified({ ...at, witnesses: 1 })).toEqual([]);
+      const released = await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      expect(released.map(({ phase, state }) => [phase, state])).toEqual([
+        ['unconfirmed', 'pending'],
+        ['confirmed', 'pending'],
+      ]);
+      expect(await tools.store.confirmUnverified({ ...at, witnesses: 2 })).toEqual([]);
+      expect(await tools.store.listHeldBlocks(chain.chain, 10)).toEqual([]);
+      expect(await send(id)).toEqual([
+        ['unconfirmed', MARK],
+        ['confirmed', MARK],
+      ]);
+      expect(await tools.store.readDelivery(released[0]!.id)).toMatchObject({ witnesses: 2 });
+    });
+
+    test('gets a block that an operator releases, with the phases and parts that follow', async () => {
+      const { id, chain, confirmAll } = await holding();
+      const parts = [0, 1].map((part) => newMatch(id, { part, parts: 2 }));
+      await chain.commit(chain.next(), parts, 2, CODES);
+      const other = await tools.store.createStream(draft([chain.chain], { unverified: 'hold' }));
+      await chain.commit(chain.next(), [newMatch(id), newMatch(other.id)], 2, CODES);
+      const [first] = (await deliveriesOf(id)).toReversed();
+      const released = await tools.store.releaseDelivery(first!.id);
+      expect(released!.map(({ blockNumber }) => blockNumber)).toEqual([101, 101]);
+      expect(await tools.store.releaseDelivery(first!.id)).toBeUndefined();
+      await confirmAll();
+      expect((await listed(id)).filter((each) => !each.includes('pending'))).toEqual([
+        'unconfirmed held 102',
+        'confirmed held 102',
+      ]);
+      expect(await listed(other.id)).toEqual(['unconfirmed held 102', 'confirmed held 102']);
+      expect(await send(id)).toHaveLength(4);
+    });
+
+    test('gets its held deliveries once it no longer holds them', async () => {
+      const { id, commitMarked } = await holding();
+      await commitMarked();
+      await tools.store.updateStream(id, { tag: 'other' });
+      expect(await send(id)).toEqual([]);
+      await tools.store.updateStream(id, { unverified: 'send' });
+      expect(await send(id)).toEqual([['unconfirmed', MARK]]);
+      await commitMarked();
+      expect(await send(id)).toEqual([['unconfirmed', MARK]]);
+    });
+
+    test('in strict order, gets nothing before an earlier held delivery', async () => {
+      const { id, chain, commitMarked } = await holding({
+        limits: { ...DEFAULT_LIMITS, strictOrder: true },
+      });
+      const first = await commitMarked();
+      const second = await commitMarked();
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const at = { chain: chain.chain, witnesses: 2 };
+      await tools.store.confirmUnverified({ ...at, blockHash: second.hash });
+      expect(await send(id)).toEqual([]);
+      await tools.store.confirmUnverified({ ...at, blockHash: first.hash });
+      const sent: number[] = [];
+      for (let [next] = await claimOf(id); next !== undefined; [next] = await claimOf(id)) {
+        sent.push((await tools.store.readDelivery(next.id))!.blockNumber);
+        await tools.store.completeDeliveries([outcomeOf(next)]);
+      }
+      // The block 103 confirms the block 101, whose confirmed delivery is the newest.
+      expect(sent).toEqual([101, 102, 103, 101]);
+    });
+
+    test('holds a delivery whose body was completed meanwhile, and a replayed one', async () => {
+      const { id, chain, commitMarked } = await holding();
+      const block = await commitMarked({ enrichment: '{}' });
+      const [delivery] = await deliveriesOf(id);
+      expect(delivery?.state).toBe('enriching');
+      const completed = await tools.store.completeEnrichments({
+        ...chain.held,
+        completed: [{ matchId: delivery!.matchId, bodyTail: '}', about: '' }],
+      });
+      expect(completed).toMatchObject([{ state: 'held' }]);
+      expect(await tools.store.stopDelivery(delivery!.id)).toMatchObject({ state: 'failed' });
+      await tools.store.replayDelivery(id, delivery!.id);
+      expect(await listed(id)).toEqual(['unconfirmed held 101']);
+      expect(await tools.store.replayDelivery(id, delivery!.id)).toMatchObject({
+        after: { state: 'held' },
+      });
+      await tools.store.confirmUnverified({
+        ...{ chain: chain.chain, blockHash: block.hash, witnesses: 3 },
+      });
+      expect(await send(id)).toEqual([['unconfirmed', MARK]]);
+    });
+
+    test('gets no removal webhook for a held delivery, and the new reading if the block returns', async () => {
+      const { id, chain, commitMarked } = await holding({ notifyRemoved: true });
+      const ancestor = chain.tip();
+      const block = await commitMarked({ about: 'first reading' });
+      await chain.rewind(ancestor);
+      expect(await listed(id)).toEqual(['unconfirmed cancelled 101']);
+      await chain.commit(block, [newMatch(id, { about: 'second reading' })], 2, CODES, 2);
+      expect(await deliveriesOf(id)).toMatchObject([{ about: 'second reading', state: 'pending' }]);
+      expect(await send(id)).toEqual([['unconfirmed', MARK]]);
+      await chain.rewind(ancestor);
+      expect(await send(id)).toEqual([['removed', MARK]]);
+    });
+
+    test('gets nothing while it is paused; deleting it cancels what is held', async () => {
+      const { id, chain, commitMarked } = await holding();
+      const block = await commitMarked();
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await tools.store.confirmUnverified({
+        ...{ chain: chain.chain, blockHash: block.hash, witnesses: 2 },
+      });
+      expect(await send(id)).toEqual([]);
+      await tools.store.setStreamStatus(id, 'active', '');
+      await commitMarked();
+      await tools.store.deleteStream(id);
+      expect((await listed(id)).map((each) => each.split(' ')[1])).toEqual([
+        'cancelled',
+        'cancelled',
+      ]);
+    });
+
+    test('counts what is held as queued, and keeps it for the time of undelivered webhooks', async () => {
+      const { id, commitMarked } = await holding();
+      await commitMarked();
+      const stats = await tools.store.readStreamStats();
+      expect(stats.find(({ streamId }) => streamId === id)).toMatchObject({ queue: 1 });
+      const atMs = Date.now() + 60_000;
+      const { deliveries } = await tools.store.countExpiring({
+        ...{ atMs, deliveredMs: 0, undeliveredMs: YEARS_MS },
+      });
+      const all = await tools.store.countExpiring({ atMs, deliveredMs: 0, undeliveredMs: 0 });
+      expect(all.deliveries).toBeGreaterThan(deliveries);
+    });
+
+    test('breaks no integrity rule', async () => {
+      const { commitMarked, confirmAll } = await holding();
+      await commitMarked();
+      await confirmAll();
+      for (const invariant of ['matches', 'deliveries'] as const) {
+        const scan = { keptMs: YEARS_MS, after: undefined, again: [] };
+        const { violations } = await tools.store.findViolations(invariant, scan);
+        expect(violations.filter(({ what }) => what.includes('held'))).toEqual([]);
+      }
+    });
+  });
+}
