@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { type ListedAddress, readAddressFile } from './addressFile.ts';

@@ -6,11 +6,11 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import {
   DEFAULT_INBOX_RESPONSE,
   type Inbox,
-  type InboxResponse,
   type InboxDelivery,
   type InboxRequestSummary,
+  type InboxResponse,
   toInboxUrl,
-} from '@sluice/kit/sluice';
+} from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { newId } from '../ids.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { JOB_STATES, type JobState } from '@sluice/kit/sluice';
+import { JOB_STATES, type JobState } from '@sluice/kit/contract';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { newId } from '../ids.ts';
 import { holdsLease } from '../upkeep/leases.ts';

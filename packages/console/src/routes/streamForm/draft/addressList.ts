@@ -2,8 +2,7 @@
  * Parses lists of addresses: CSV, TSV or plain text, one address per line, with optional labels.
  */
 import type { NetworkType } from '@sluice/kit';
-import { cutText } from '@sluice/kit/sluice';
-import { checksumAddress } from '@sluice/kit/contract';
+import { checksumAddress, cutText } from '@sluice/kit/contract';
 import { addressOfUrl, recognise } from '../../../words/paste.ts';
 
 export interface AddressRow {
