@@ -5,12 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, verifySignature } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
-import {
-  DEFAULT_INBOX_RESPONSE,
-  type InboxRequestSummary,
-  createSluiceClient,
-  toInboxUrl,
-} from '@sluice/kit/sluice';
+import { type InboxRequestSummary, createSluiceClient } from '@sluice/kit/sluice';
+import { DEFAULT_INBOX_RESPONSE, toInboxUrl } from '@sluice/kit/contract';
 import { type Anvil, type Postgres, startAnvil, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, SECRET, type Served, serve } from '../serve.ts';

@@ -3,7 +3,7 @@ import {
   createAptosStreamSchema,
   createEvmStreamSchema,
   createReplaySchema,
-} from '@sluice/kit/contract';
+} from '@sluice/kit/calls';
 import * as z from 'zod';
 import type { Connection } from '../connection/connection.ts';
 import { findStream } from '../streams/findStream.ts';

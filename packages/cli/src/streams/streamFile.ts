@@ -3,11 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  createAptosStreamSchema,
-  createEvmStreamSchema,
-  type ListedAddress,
-} from '@sluice/kit/contract';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
+import type { ListedAddress } from '@sluice/kit/contract';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { readAddressFile } from './addressFile.ts';

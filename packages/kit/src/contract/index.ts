@@ -1,6 +1,6 @@
 /**
- * The complete wire contract, for servers, test kits and schema generators. It is the only entry
- * point of the kit that needs the optional peer dependency `zod`.
+ * The wire contract without its schemas, for the other packages of this repository. The published
+ * kit has no such entry point; the schemas are in `calls`.
  */
 
 // Calls and shapes
@@ -11,18 +11,6 @@ export type * from './shapes.generated.ts';
 export type * from './liveEvent.ts';
 export type * from './alerts.ts';
 export * from './values.ts';
-
-// Request schemas, checked at run time
-export { abiItemSchema } from './requests/abi.ts';
-export * from './requests/triggers.ts';
-export * from './requests/streams.ts';
-export * from './requests/addresses.ts';
-export * from './requests/inboxes.ts';
-export * from './requests/activity.ts';
-export * from './requests/deliveries.ts';
-export { anyChain, replayFilter } from './requests/fields.ts';
-export * from './requests/account.ts';
-export * from './requests/blocks.ts';
 
 // Webhooks, signatures, hashes
 export * from './rules/testWebhooks.ts';

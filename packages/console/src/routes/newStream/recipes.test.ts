@@ -1,4 +1,4 @@
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
 import { expect, test } from 'vitest';
 import { parseNewStreamSearch, RECIPE_IDS, type RecipeId } from '../../data/search.ts';
 import type { ListedAddress } from '@sluice/kit/contract';

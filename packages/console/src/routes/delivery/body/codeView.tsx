@@ -1,4 +1,5 @@
-import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { toFixtureName } from '@sluice/kit/operator';
 import type { SentBody } from '../../../body/bodyWorker.ts';
 import { Snippets } from '../../../ui/text/snippets.tsx';
 import { toDeliveryCurl, toReplayCommand } from './curl.ts';

@@ -1,5 +1,6 @@
 /** Looks up deliveries and addresses that the palette's text names. */
-import { findDeliveryIds, type DeliverySummary } from '@sluice/kit/sluice';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { findDeliveryIds } from '@sluice/kit/operator';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { streamsQuery } from '../../../data/queries/streams.ts';
