@@ -2,12 +2,12 @@
  * Parses lists of addresses with optional labels: plain text with one address per line, CSV and
  * TSV.
  */
-import type { ChainFamily } from '../shapes.generated.ts';
+import type { ChainFamily, WatchedAddress } from '../shapes.generated.ts';
 import { padAptosAddress } from './chains/aptos.ts';
 import { toAddress } from './chains/evm.ts';
 import { addressOfUrl } from './chains/explorerUrls.ts';
 import { checksumAddress } from './checksum.ts';
-import { fromCsvCell } from './csv.ts';
+import { parseCsvRow, toCsv } from './csv.ts';
 import { cutText } from './text.ts';
 
 export interface ListedAddress {
@@ -83,22 +83,25 @@ export function parseAddressList(
     .entries()) {
     const line = source.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const cells = cellsOf(line).map((cell) => addressOfUrl(cell) ?? cell);
+    const cells = cellsOf(line);
     if (columns === undefined) {
-      const isHeader = !cells.some(startsAsAddress) && HEADER.test(line);
+      const isHeader = !cells.some((cell) => startsAsAddress(addressIn(cell))) && HEADER.test(line);
       columns = toColumns(isHeader ? cells : undefined, labelColumn);
       if (isHeader) {
         list.header = line;
         continue;
       }
     }
-    const at = columns.address ?? cells.findIndex(startsAsAddress);
-    const given = cells[at] ?? cells[0] ?? '';
+    const { address: addressAt, label: labelAt } = columns;
+    const at =
+      addressAt ??
+      cells.findIndex((cell, place) => place !== labelAt && startsAsAddress(addressIn(cell)));
+    const given = addressIn(cells[at] ?? cells[0] ?? '');
     const label =
-      columns.label === 'first other'
+      labelAt === 'first other'
         ? cells.find((cell, place) => place !== at && cell !== '')
-        : cells[columns.label ?? -1];
-    const row = readRow(given, fromCsvCell(label ?? ''), family);
+        : cells[labelAt ?? -1];
+    const row = readRow(given, label ?? '', family);
     if (typeof row === 'string') {
       const text = cutText(startsAsAddress(given) ? given : line, MAX_TEXT_LENGTH);
       list.rejects.push({ line: index + 1, source, text, reason: row });
@@ -153,6 +156,8 @@ function toColumns(header: string[] | undefined, wanted: string | undefined): Co
   return { address, label };
 }
 
+const addressIn = (cell: string): string => addressOfUrl(cell) ?? cell;
+
 const startsAsAddress = (cell: string): boolean => /^0x/i.test(cell);
 
 /** Returns the address and label of a line, or why they are not valid. */
@@ -196,17 +201,20 @@ function doubtOf(given: string, address: string, family: ChainFamily): string | 
   return undefined;
 }
 
-/**
- * Splits a line at commas, semicolons and tabs or, if it has none, at the first space. Cells may be
- * quoted; quotes inside them are doubled.
- */
-function cellsOf(line: string): string[] {
-  if (!line.includes('"')) {
-    return (/[,;\t]/.test(line) ? line.split(/[,;\t]/) : line.split(/\s+(.*)/s, 2)).map((cell) =>
-      cell.trim(),
-    );
-  }
-  return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(
-    ([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim(),
+/** Splits a line of CSV or TSV into cells, or of plain text at the first space. */
+const cellsOf = (line: string): string[] =>
+  /[",;\t]/.test(line) ? parseCsvRow(line) : line.split(/\s+(.*)/s, 2);
+
+/** The header of the rows that {@link toAddressRows} writes. */
+export const ADDRESS_HEADER = toCsv([['address', 'label', 'added', 'added by']]);
+
+/** Returns addresses as rows of a CSV file that {@link parseAddressList} reads. */
+export const toAddressRows = (addresses: readonly WatchedAddress[]): string =>
+  toCsv(
+    addresses.map(({ address, label = '', addedAt, addedBy }) => [
+      address,
+      label,
+      new Date(addedAt).toISOString(),
+      addedBy,
+    ]),
   );
-}

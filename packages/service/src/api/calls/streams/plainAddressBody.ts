@@ -2,7 +2,7 @@
  * Reads the usual address body, `{"address": […], "labels": {…}}`, into packed addresses,
  * and regularly yields to the event loop.
  */
-import { isAddressLabel } from '@sluice/kit/calls';
+import { isAddressLabel } from '@sluice/kit/contract';
 import { CallerError } from '../../../base/errors.ts';
 import type { AddressList } from '../../../store/addresses/contract.ts';
 import {
