@@ -80,9 +80,7 @@ function decode(answer: unknown): `0x${string}` | undefined {
     if (result === '0x') return undefined;
     const [address] = resolvedAddress.decode(result);
     return address === NOBODY ? undefined : (address as `0x${string}`);
-  } catch (error) {
-    throw new SourceError('inconsistent', 'the name did not resolve to a valid address', {
-      cause: error,
-    });
+  } catch {
+    throw new SourceError('inconsistent', 'the name did not resolve to a valid address');
   }
 }

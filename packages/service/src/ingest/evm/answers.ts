@@ -276,7 +276,6 @@ async function readFullBlock(node: Provider, { number, hash }: BlockHeader): Pro
 function named(error: unknown, { name }: Provider, { number }: BlockHeader): unknown {
   if (!(error instanceof SourceError) || error.message.startsWith(`${name}:`)) return error;
   return new SourceError(error.kind, `${name}: block ${number}: ${error.message}`, {
-    cause: error,
     ...(error.rpcCode !== undefined && { rpcCode: error.rpcCode }),
   });
 }

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { UnverifiedCode } from '@sluice/kit/contract';
 import type { EvmFee, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, hex, list, object, optionalHex } from '../json.ts';
+import { type Json, hex, list, object, optionalHex, showValue } from '../json.ts';
 import { SourceError } from '../source.ts';
 import { type KnownBits, bloomOf, covers } from './bloom.ts';
 import { address, number, optionalAddress, optionalQuantity, topicsOf } from './values.ts';
@@ -173,7 +173,7 @@ export function fromLogs(block: Json, header: BlockHeader, answer: unknown): Nor
     if (log['blockHash'] !== header.hash || log['removed'] === true) {
       throw new SourceError(
         'inconsistent',
-        `a log claims to belong to block ${String(log['blockHash'])}`,
+        `a log claims to belong to block ${showValue(log['blockHash'])}`,
       );
     }
     const transactionHash = hex(log, 'transactionHash');

@@ -5,7 +5,7 @@
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, hex, list, object } from '../json.ts';
+import { type Json, hex, list, object, showValue } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
 import type { Provider } from './provider.ts';
 import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
@@ -40,7 +40,7 @@ export function fromCallTracer(
     if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
       throw new SourceError(
         'inconsistent',
-        `trace ${transactionIndex} belongs to transaction ${JSON.stringify(entry['txHash'])}`,
+        `trace ${transactionIndex} belongs to transaction ${showValue(entry['txHash'])}`,
       );
     }
     return entry['result'] == null
@@ -97,7 +97,7 @@ export function fromTraceBlock(
     if (trace['blockHash'] !== blockHash) {
       throw new SourceError(
         'inconsistent',
-        `a trace claims to belong to block ${JSON.stringify(trace['blockHash'])}`,
+        `a trace claims to belong to block ${showValue(trace['blockHash'])}`,
       );
     }
     // Miner rewards do not belong to a transaction.

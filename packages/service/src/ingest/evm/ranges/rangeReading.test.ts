@@ -1,7 +1,7 @@
 import type { BlockRange } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readResult } from '../../nodes/rpcError.ts';
+import { nameNode, readResult } from '../../nodes/rpcError.ts';
 import type { LogFilter } from '../../../match/evm/logSearch.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
@@ -48,7 +48,7 @@ function createNode(answer: (range: BlockRange, filter: LogFilter) => Answer, fi
       const given = answer(range, query);
       if (given instanceof SourceError) throw given;
       return readResult(
-        'node',
+        nameNode('node', 'https://node.example'),
         method,
         Array.isArray(given) ? { result: given } : { error: given },
       );
