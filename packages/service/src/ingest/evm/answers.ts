@@ -4,7 +4,7 @@ import type { BlockProofs } from '../../match/evm/block.ts';
 import type { BlockNeeds, BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, object } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
-import type { HeaderProof, HeaderProver } from './headerLayout.ts';
+import { type HeaderProof, type HeaderProver, toFindings } from './headerLayout.ts';
 import { toHeader } from './header.ts';
 import type { Learned } from './learned.ts';
 import type { Network } from './networks.ts';
@@ -95,7 +95,7 @@ export function createAnswers({
     const receiptsOfBlock = [...inOrder, ...sorted.others];
     const isComplete = inOrder.length === sorted.inOrder.length;
     const canProve = isComplete && sorted.findings.length === 0 && proof?.result === 'passed';
-    const roots = canProve ? checkRoots(block, receiptsOfBlock, proof, network) : [];
+    const roots = canProve ? checkRoots(block, receiptsOfBlock, network) : [];
     const isProven = canProve && roots.length === 0;
     const { findings, notes, ...parts } = fromReceipts(block, header, sorted, isProven);
     if (isProven) {
@@ -257,13 +257,6 @@ export function createAnswers({
 }
 
 const toHex = (value: number): string => `0x${value.toString(16)}`;
-
-const toFindings = (proof: HeaderProof): Finding[] => {
-  if (proof.result === 'passed') return [];
-  const reason =
-    proof.result === 'failed' ? 'the block hash is not the hash of the header' : proof.reason;
-  return [{ code: 'header-hash', result: proof.result, reason }];
-};
 
 async function readFullBlock(node: Provider, { number, hash }: BlockHeader): Promise<Json> {
   const what = `${node.name}: block ${number} ${hash}`;
