@@ -58,7 +58,7 @@ export async function readName(
     args: [toHex(packetToBytes(name)), encodeFunctionData({ abi: ADDR, args: [node] })],
   });
   const head = await source.readHead();
-  const at = `0x${head.number.toString(16)}`;
+  const at = toHex(head.number);
   let answer: unknown;
   try {
     const call = [{ to: UNIVERSAL_RESOLVER, data }, at];

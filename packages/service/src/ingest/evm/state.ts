@@ -15,6 +15,7 @@ import {
 } from '../../enrich/state.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { createGoneStates } from './goneStates.ts';
+import { toHex } from '../json.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from '../source.ts';
 
@@ -78,7 +79,7 @@ function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
     first: unknown,
     maxBytes: number,
   ): Promise<unknown> => {
-    const number = `0x${block.number.toString(16)}`;
+    const number = toHex(block.number);
     const result = await source.requestAt(block, method, [first, number], maxBytes);
     // Checks the hash after the request, to detect a reorg before or during it.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
@@ -337,7 +338,7 @@ function describeRevert(data: string): string {
     }
     if (data.startsWith(PANIC)) {
       const [code] = codeOfPanic.decode(body) as [bigint];
-      return `execution reverted: panic 0x${code.toString(16)}`;
+      return `execution reverted: panic ${toHex(code)}`;
     }
   } catch {
     // The data does not match its selector.

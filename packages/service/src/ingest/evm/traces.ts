@@ -5,7 +5,7 @@
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, hex, list, object, showValue } from '../json.ts';
+import { type Json, hex, list, object, showValue, toHex } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
 import type { Provider } from './provider.ts';
 import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
@@ -187,6 +187,9 @@ const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
 /** Reads the internal transactions of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {
+  const isMissingAt = (node: Provider): boolean =>
+    WAYS.every((way) => ways.isRetired(node, 'traces', way));
+
   /** Traces one transaction; undefined if its trace fails. */
   const traceSingly = async (
     node: Provider,
@@ -238,7 +241,7 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
           {
             name: 'trace_block',
             async ask() {
-              const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
+              const answer = await node.request('trace_block', [toHex(number)]);
               return { found: fromTraceBlock(answer, transactions), isPartial: false };
             },
           },
@@ -256,15 +259,10 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
           },
         ]);
       } catch (error) {
-        if (
-          isOfKind(error, 'unsupported') &&
-          WAYS.every((way) => ways.isRetired(node, 'traces', way))
-        ) {
-          return undefined;
-        }
+        if (isOfKind(error, 'unsupported') && isMissingAt(node)) return undefined;
         throw error;
       }
     },
-    isMissingAt: (node) => WAYS.every((way) => ways.isRetired(node, 'traces', way)),
+    isMissingAt,
   };
 }

@@ -1,5 +1,5 @@
 /** Converts fields of a node's JSON to the bytes that are hashed. */
-import { type Json, hex, list, object, showValue } from '../../json.ts';
+import { type Json, hex, list, object, showValue, toHex } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import type { RlpItem } from './rlp.ts';
 
@@ -21,7 +21,7 @@ export function quantityBytes(quantity: string): Buffer {
   return toBytes(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`);
 }
 
-export const numberBytes = (number: number): Buffer => quantityBytes(`0x${number.toString(16)}`);
+export const numberBytes = (number: number): Buffer => quantityBytes(toHex(number));
 
 export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
 

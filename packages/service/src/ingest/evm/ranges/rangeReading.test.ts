@@ -249,6 +249,13 @@ describe('ranges of logs', () => {
     expect(blocks.get(10)!.logs).toHaveLength(logs.length);
   });
 
+  test('keep logs with numbers and addresses in the forms of other networks', async () => {
+    const address = `xdc${TOKEN.slice(2).toUpperCase()}`;
+    const { readOnce } = createNode(() => [logOf(0, { address, blockNumber: '0', logIndex: 3 })]);
+    const [log] = (await readOnce({ from: 0, to: 9 })).logs.get(0)!.logs;
+    expect(log).toMatchObject({ address: TOKEN, logIndex: 3 });
+  });
+
   test('drop repeated logs, however many', async () => {
     const logs = Array.from({ length: 20_000 }, () => logOf(10));
     const { logs: blocks } = await createNode(() => logs).readOnce({ from: 0, to: 20 });
