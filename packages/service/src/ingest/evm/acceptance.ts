@@ -10,6 +10,7 @@ import type { BlockRef, Unverified } from '../../store/blocks/contract.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 import { type Answer, isFailed } from './answers.ts';
 import type { Providers } from '../nodes/providers.ts';
+import { isStrict } from './headerRules.ts';
 import type { Network } from './networks.ts';
 import type { Finding, Parts } from './normalize.ts';
 import type { Provider } from './provider.ts';
@@ -54,15 +55,14 @@ export function createAcceptance({
   log: Log;
 }): Accept {
   const logged = new Set<string>();
-  /** Whether a failed check rejects a block: the roots of a true block can't be wrong here. */
-  const isStrict = trust === 'strict' || (trust === 'evidence' && network.isStandard);
+  const rejectsAll = isStrict(trust, network);
 
   const unexplained = (answer: Answer): Finding[] => findUnexplained(answer, network);
 
   /** Returns whether an unproven answer is enough by itself. */
   const needsNoOpinion = (answer: Answer, from: Provider): boolean => {
     if (trust === 'node') return unexplained(answer).length === 0;
-    return !isStrict && unexplained(answer).length === 0 && witnesses(from).length === 0;
+    return !rejectsAll && unexplained(answer).length === 0 && witnesses(from).length === 0;
   };
 
   /** Returns whether the answers of the nodes so far, the newest of which is `from`, are enough. */
@@ -75,7 +75,7 @@ export function createAcceptance({
   /** Returns the time for which the content must have been the same, in milliseconds. */
   const waitOf = (answer: Answer, operators: number): number => {
     const open = unexplained(answer);
-    if (operators < 2 && trust !== 'node' && (open.length > 0 || isStrict)) return settleMs;
+    if (operators < 2 && trust !== 'node' && (open.length > 0 || rejectsAll)) return settleMs;
     return open.some(({ code }) => isMissing(code)) ? RECHECK_MS : 0;
   };
 
@@ -107,7 +107,7 @@ export function createAcceptance({
         isUnanimous,
         isExplained,
       } = decide(heard, operatorOf);
-      if (isStrict) rejectUnproven(header, trust, answer);
+      if (rejectsAll) rejectUnproven(header, trust, answer);
       if (trust !== 'node' && !isUnanimous && !isExplained && operators < 2) {
         for (const [from, each] of heard) blame(from, each);
         throw new SourceError('disagreement', describeDisagreement(header, heard));

@@ -17,9 +17,9 @@ export type HeaderProof =
   /** No known or found layout covers the fields that `reason` names. */
   | { result: 'not-applicable'; reason: string };
 
-/** Returns what the check of a header found; nothing if it passed. */
-export function toFindings(proof: HeaderProof): Finding[] {
-  if (proof.result === 'passed') return [];
+/** Returns what the check of a header found; nothing if it passed or was skipped. */
+export function toFindings(proof: HeaderProof | undefined): Finding[] {
+  if (proof === undefined || proof.result === 'passed') return [];
   const reason =
     proof.result === 'failed' ? 'the block hash is not the hash of the header' : proof.reason;
   return [{ code: 'header-hash', result: proof.result, reason }];
