@@ -10,7 +10,7 @@ import type { BlockRef, Unverified } from '../../store/blocks/contract.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 import { type Answer, isFailed } from './answers.ts';
 import type { Providers } from '../nodes/providers.ts';
-import { isStrict } from './headerRules.ts';
+import { adviceFor, isStrict } from './headerRules.ts';
 import type { Network } from './networks.ts';
 import type { Finding, Parts } from './normalize.ts';
 import type { Provider } from './provider.ts';
@@ -278,10 +278,9 @@ function rejectUnproven({ number }: BlockRef, trust: ChainTrust, answer: Answer)
     answer.findings.find(isFailed) ?? (trust === 'strict' ? answer.findings[0] : undefined);
   if (found === undefined && trust !== 'strict') return;
   const why = found?.reason ?? 'its transactions and receipts were not proven';
-  const fix = trust === 'strict' ? '. To accept what the nodes agree on, pass trust=evidence' : '';
   throw new SourceError(
     found === undefined ? 'inconsistent' : kindOf(found),
-    `block ${number} is not proven: ${why}${fix}`,
+    `block ${number} is not proven: ${why}${adviceFor(trust)}`,
   );
 }
 

@@ -6,6 +6,7 @@ import { type Json, object, toHex } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
 import { toFindings } from './headerLayout.ts';
 import type { Learned } from './learned.ts';
+import { mapLimited } from './mapLimited.ts';
 import type { Network } from './networks.ts';
 import {
   type Finding,
@@ -92,18 +93,10 @@ export function createAnswers({
     return { ...parts, findings: all, notes, isProven };
   };
 
-  const readSingly = async (node: Provider, hashes: readonly string[]): Promise<unknown[]> => {
-    const receipts: unknown[] = [];
-    for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
-      const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
-      receipts.push(
-        ...(await Promise.all(
-          some.map((hash) => node.request('eth_getTransactionReceipt', [hash])),
-        )),
-      );
-    }
-    return receipts;
-  };
+  const readSingly = (node: Provider, hashes: readonly string[]): Promise<unknown[]> =>
+    mapLimited(hashes, RECEIPTS_AT_ONCE, (hash) =>
+      node.request('eth_getTransactionReceipt', [hash]),
+    );
 
   const readAll = async (node: Provider, block: Body, proofs: boolean): Promise<Answer> => {
     const { body, header } = block;

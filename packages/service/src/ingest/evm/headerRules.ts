@@ -25,9 +25,13 @@ export interface HeaderRules {
 
 const REMEMBERED = 64;
 
-/** Returns whether a failed check rejects a block: what true blocks can't fail here. */
+/** Returns whether a block that fails a check is rejected, because true blocks pass it. */
 export const isStrict = (trust: ChainTrust, { isStandard }: Pick<Network, 'isStandard'>): boolean =>
   trust === 'strict' || (trust === 'evidence' && isStandard);
+
+/** Returns what to do if a block is rejected that another setting accepts. */
+export const adviceFor = (trust: ChainTrust): string =>
+  trust === 'strict' ? '. To accept what the nodes agree on, pass trust=evidence' : '';
 
 /**
  * On chains of standard rules, a header that does not match its hash is always rejected. Elsewhere,
@@ -69,7 +73,7 @@ export function createHeaderRules({
       if (number !== 0 && rejects(hash, node, isAlone)) {
         throw new SourceError(
           'inconsistent',
-          `${node}: the header of block ${number} does not match its hash ${hash}`,
+          `${node}: the header of block ${number} does not match its hash ${hash}${adviceFor(trust)}`,
         );
       }
       if (network.isStandard || learned.knows('headers-prove')) return proof;

@@ -16,6 +16,7 @@ import {
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { createGoneStates } from './goneStates.ts';
 import { toHex } from '../json.ts';
+import { mapLimited } from './mapLimited.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from '../source.ts';
 
@@ -146,7 +147,7 @@ export function createStateReader(
   };
 
   const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
-    mapLimited(calls, ({ to, data, from, maxBytes }) =>
+    mapLimited(calls, CONCURRENCY, ({ to, data, from, maxBytes }) =>
       ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }, maxBytes),
     );
 
@@ -194,7 +195,7 @@ export function createStateReader(
     const rest = calls.filter(({ from }) => from === undefined);
     if (rest.length > 1 && (await hasMulticall(block))) {
       const slices = toSlices(rest);
-      const sliced = await mapLimited(slices, (slice) => callTogether(block, slice));
+      const sliced = await mapLimited(slices, CONCURRENCY, (slice) => callTogether(block, slice));
       for (const [n, slice] of slices.entries()) save(slice, sliced[n]!);
     } else {
       save(rest, await callSingly(block, rest));
@@ -216,7 +217,9 @@ export function createStateReader(
                 data: `${GET_BALANCE}${address.slice(2).padStart(64, '0')}`,
               })),
             )
-          : await mapLimited(addresses, (address) => ask(block, 'eth_getBalance', address));
+          : await mapLimited(addresses, CONCURRENCY, (address) =>
+              ask(block, 'eth_getBalance', address),
+            );
       return answers.map((answer) =>
         answer.outcome === 'read' ? { ...answer, value: BigInt(answer.value).toString() } : answer,
       );
@@ -359,21 +362,4 @@ function nodeMessage({ message, kind }: SourceError): string {
 function cut(text: string): string {
   const start = cutText(text, MESSAGE_CHARACTERS);
   return start === text ? text : `${start}…`;
-}
-
-/**
- * Runs `run` on all items, at most {@link CONCURRENCY} at once, and returns the results in order.
- */
-async function mapLimited<Item, Result>(
-  items: readonly Item[],
-  run: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const left = items.entries();
-  await Promise.all(
-    Array.from({ length: Math.min(CONCURRENCY, items.length) }, async () => {
-      for (const [n, item] of left) results[n] = await run(item);
-    }),
-  );
-  return results;
 }

@@ -7,6 +7,7 @@ import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hex, list, object, showValue, toHex } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
+import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
 import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
 import type { Ways } from './ways.ts';
@@ -215,14 +216,9 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
   ): Promise<Traced> => {
     const all = [...traces];
     const missing = [...all.keys()].filter((n) => all[n] === undefined);
-    for (let start = 0; start < missing.length; start += TRACES_AT_ONCE) {
-      const some = missing.slice(start, start + TRACES_AT_ONCE);
-      await Promise.all(
-        some.map(async (n) => {
-          all[n] = await traceSingly(node, transactions, n);
-        }),
-      );
-    }
+    await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
+      all[n] = await traceSingly(node, transactions, n);
+    });
     return { found: all.flatMap((each) => each ?? []), isPartial: all.includes(undefined) };
   };
 

@@ -10,6 +10,7 @@ import { SourceError } from '../../source.ts';
 import type { KnownBits } from '../bloom.ts';
 import type { Network } from '../networks.ts';
 import type { Finding } from '../normalize.ts';
+import { quantity } from '../values.ts';
 import { bytesOf, quantityOf } from './fields.ts';
 import { encodeReceipt, withBaseFee } from './receipts.ts';
 import { encodeRlp } from './rlp.ts';
@@ -220,11 +221,7 @@ const hasItsFee = (transaction: Json, { effectiveGasPrice, l1Fee }: Json): boole
   (effectiveGasPrice == null || isQuantity(effectiveGasPrice, toBigInt(transaction, 'gasPrice'))) &&
   (l1Fee == null || isQuantity(l1Fee, 0n));
 
-/** Reads a quantity; some nodes return `0x` for 0. */
-const toBigInt = (from: Json, key: string): bigint => {
-  const value = hex(from, key);
-  return value === '0x' ? 0n : BigInt(value);
-};
+const toBigInt = (from: Json, key: string): bigint => BigInt(quantity(from, key));
 
 const isQuantity = (value: unknown, expected: bigint): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && BigInt(value) === expected;
