@@ -203,6 +203,21 @@ describe('a partition is open', () => {
     expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 3 }]);
   });
 
+  test.each(['enriching', 'held', 'pending', 'leased'])(
+    'and is kept while it has a delivery that is %s',
+    async (state) => {
+      const { commit } = await newStream();
+      const old = nowS - 2 * DAY_S;
+      const name = compact(toBlockDay(old));
+      await commit(old);
+      await sql(`update delivery set state = '${state}'`);
+      expect(await tend(-1, -1)).toEqual({ dropped: [], shrunk: [] });
+      expect(await openOnes()).toContain(name);
+      await sql(`update delivery set state = 'cancelled'`);
+      expect(await tend(-1, -1)).toEqual({ dropped: [name], shrunk: [] });
+    },
+  );
+
   test('while a match in it awaits confirmation', async () => {
     const { streamId, commit } = await followChain();
     await commit(1, nowS - 3 * DAY_S, [streamId], 0);
