@@ -118,11 +118,11 @@ test.each([
       order.push(what);
       vi.advanceTimersByTime(50);
     };
-    const triggers = Array.from({ length: count }, (_, n): CompiledTrigger => ({
+    const triggers = Array.from({ length: count }, (): CompiledTrigger => ({
       kind: 'log',
       prepare({ logIndex }) {
         work('prepare');
-        return { to: '0xc0', data: `0x${n}${String(logIndex)}` };
+        return { to: '0xc0', data: `0x0${String(logIndex)}` };
       },
       read() {
         work('read');
