@@ -275,6 +275,9 @@ describe('a partition is open', () => {
       await commit(nowS - daysAgo * DAY_S, 3);
     }
     await attempt('succeeded');
+    // Earlier than the closed partitions, this one stays open.
+    await commit(nowS - 7 * DAY_S);
+    await attempt('retry');
     await tend();
     await commit(nowS, 400);
     await sql('analyze');
@@ -290,12 +293,15 @@ describe('a partition is open', () => {
         where relname ~ '^(delivery|match|attempt)_[0-9]'`);
       return Object.fromEntries(rows.map((row) => [row['relname']!, Number(row['n']!)]));
     };
-    const today = `delivery_${compact(toBlockDay(nowS))}`;
+    const [today, earliest] = [nowS, nowS - 7 * DAY_S].map((day) => compact(toBlockDay(day)));
     const before = await scans();
     for (let n = 0; n < 20; n++) await attempt('succeeded', 20);
     const after = await scans();
     const touched = Object.keys(after).filter((name) => after[name]! > before[name]!);
-    expect(touched.toSorted()).toEqual([today, today.replace('delivery', 'match')]);
+    expect(touched.toSorted()).toEqual([
+      ...[`delivery_${earliest}`, `delivery_${today}`],
+      ...[`match_${earliest}`, `match_${today}`],
+    ]);
     expect(Object.keys(after).length).toBeGreaterThan(15);
   });
 });
