@@ -201,6 +201,14 @@ describe('a partition is open', () => {
     await store.replayDelivery(streamId, retried!.id);
     expect(await openOnes()).toContain(name);
     expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 3 }]);
+    await tend();
+    expect(await openOnes()).not.toContain(name);
+    const { id } = await store.createReplay({
+      ...{ name: '', filter: { streamId }, perSecond: 1, total: 1, keyId: 'bootstrap' },
+    });
+    await store.advanceReplay({ id, after: '', ids: [retried!.id], isLast: true });
+    expect(await openOnes()).toContain(name);
+    expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 4 }]);
   });
 
   test.each(['enriching', 'held', 'pending', 'leased'])(
