@@ -500,6 +500,18 @@ describe('delivering', () => {
     });
   });
 
+  test('delays no suspect of another stream by many suspects whose receiver hangs', async () => {
+    sink.respond({ silence: 'hang' }, { path: '/hung' });
+    await queue('/hung', 40);
+    const other = await queue('/other');
+    await loseLeasesTwice();
+    const { until } = await start([60_000], 200);
+    await until((change) => change.streamId === other.id && change.state === 'succeeded');
+    // Once the receiver has failed ten times, its circuit breaker pauses its suspects.
+    expect(sink.requests.filter(({ path }) => path === '/hung').length).toBeLessThan(20);
+    await deliver!.stop(0);
+  });
+
   test('quarantines only the outcome that the ledger rejects, and records the others', async () => {
     const sizes: number[] = [];
     const picky: Store = {
