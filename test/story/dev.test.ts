@@ -111,6 +111,8 @@ test('starts, delivers, stops cleanly, and resumes where it stopped, also after 
   const before = Math.max(...second.blocks());
   await until('blocks continue', () => Math.max(...third.blocks()) > before, 60_000);
   expect(third.output()).not.toContain('starting over');
+  // The chain goes on from a save of its last seconds.
+  expect(Math.min(...third.blocks())).toBeGreaterThan(before - 6);
   // Links and clients with the key stay valid.
   expect(readKey()).toBe(apiKey);
   const sluice = createSluiceClient({ apiKey, baseUrl: urlOf(third.output()) });
