@@ -9,7 +9,7 @@ import { createLog } from '../base/log.ts';
 import { newMatch } from '../store/blocks/newMatch.test-only.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { takeChain } from '../store/blocks/takeChain.test-only.ts';
-import type { Unverified } from '../store/blocks/contract.ts';
+import type { NewMatch, Unverified } from '../store/blocks/contract.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
@@ -145,7 +145,7 @@ async function extend(
   stream: EvmStreamRecord,
   count = 1,
   parts = 1,
-  unverified?: Unverified,
+  { unverified, ...changes }: Partial<NewMatch> & { unverified?: Unverified } = {},
 ): Promise<void> {
   const [chain] = stream.chainIds as [string];
   const path = stream.tag;
@@ -167,6 +167,7 @@ async function extend(
           parts,
           transactionHashes: [],
           bodyHead: `,"tag":${JSON.stringify(path)},"retries":`,
+          ...changes,
         }),
       ),
     });
@@ -263,6 +264,21 @@ describe('delivering', () => {
     await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
     expect(asked()).toBe(64);
+    await deliver!.stop(0);
+  });
+
+  test('is not delayed by large webhooks to a receiver that never responds', async () => {
+    sink.respond({ silence: 'hang' }, { path: '/large' });
+    const large = await queue('/large', 0);
+    // The process may have 64 MiB in flight for all streams.
+    const bodyTail = `,"text":"${'x'.repeat(3 * 1024 * 1024)}"}`;
+    for (let n = 0; n < 3; n++) await extend(large, 1, 8, { bodyTail });
+    const { until, changes } = await start([60_000], 30_000);
+    const asked = () => sink.requests.filter(({ path }) => path === '/large').length;
+    await eventually(() => Promise.resolve(asked() === 2));
+    const quick = await queue('/quick', 20);
+    await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
+    expect(asked()).toBe(2);
     await deliver!.stop(0);
   });
 
@@ -740,9 +756,11 @@ describe('delivering', () => {
   test('marks each webhook of an unverified block, whatever headers the stream has', async () => {
     const stream = await queue('/marked', 1);
     await extend(stream, 1, 2, {
-      codes: ['receipts-root', 'bloom'],
-      witnesses: 1,
-      isUncertain: true,
+      unverified: {
+        codes: ['receipts-root', 'bloom'],
+        witnesses: 1,
+        isUncertain: true,
+      },
     });
     await store.updateStream(stream.id, {
       headers: { 'x-sluice-unverified': 'own', 'x-own': '1' },
