@@ -45,9 +45,7 @@ describe.each(STORES)('on %s', (store) => {
   // This test runs first, while the service has no open connection to the receiver that it could
   // reuse.
   test('without file descriptors, deliveries wait, and /ready and a metric show the reason', async () => {
-    // The name must be resolved, which needs a file descriptor, too.
-    const named = world.receiver.url.replace('127.0.0.1', 'localhost');
-    const watch = await world.watch('lacking', { url: `${named}/lacking-1` });
+    const watch = await world.watch('lacking');
     const { pid } = world.service;
     const limit = (files: number | string): void => {
       execFileSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`]);
