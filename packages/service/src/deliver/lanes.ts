@@ -16,6 +16,8 @@ export interface Load {
   readonly total: number;
   /** Total size of the bodies in bytes. */
   readonly bytes: number;
+  /** Size of the bodies by stream id. Streams without any deliveries are omitted. */
+  readonly bytesByStream: Readonly<Record<string, number>>;
 }
 
 export interface Lanes {
@@ -36,10 +38,17 @@ export interface Lanes {
   emptied(): Promise<void>;
 }
 
+const createLoad = () => ({
+  byStream: {} as Record<string, number>,
+  total: 0,
+  bytes: 0,
+  bytesByStream: {} as Record<string, number>,
+});
+
 export function createLanes(): Lanes {
   const queued = new Map<string, number>();
-  const underWay = { byStream: {} as Record<string, number>, total: 0, bytes: 0 };
-  const retries = { byStream: {} as Record<string, number>, total: 0, bytes: 0 };
+  const underWay = createLoad();
+  const retries = createLoad();
   let onEmpty = (): void => {};
 
   const count = (streamId: string, change: number): void => {
@@ -49,13 +58,19 @@ export function createLanes(): Lanes {
   };
 
   const change = (
-    load: { byStream: Record<string, number>; total: number; bytes: number },
+    load: ReturnType<typeof createLoad>,
     { streamId, bodyBytes }: UnderWay,
     by: 1 | -1,
   ): void => {
     const n = (load.byStream[streamId] ?? 0) + by;
-    if (n > 0) load.byStream[streamId] = n;
-    else delete load.byStream[streamId];
+    const bytes = (load.bytesByStream[streamId] ?? 0) + by * bodyBytes;
+    if (n > 0) {
+      load.byStream[streamId] = n;
+      load.bytesByStream[streamId] = bytes;
+    } else {
+      delete load.byStream[streamId];
+      delete load.bytesByStream[streamId];
+    }
     load.total += by;
     load.bytes += by * bodyBytes;
   };
