@@ -2,7 +2,8 @@
  * Tests the main task of each screen against the real service, and the accessibility of the screen.
  */
 import { readFile } from 'node:fs/promises';
-import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
+import { createSluiceClient } from '@sluice/kit/sluice';
+import { toFixtureName } from '@sluice/kit/operator';
 import { signedHeaders } from '@sluice/kit/testing';
 import { aptosDevAccounts, until } from '@sluice/testkit';
 import type { Locator, Page } from 'playwright-core';

@@ -138,3 +138,27 @@ test('rejects a webhook of a different block, or without proofs', () => {
   const { proofs: _proofs, ...bare } = webhook;
   expect(() => verifyLogProof(bare)).toThrow(/no proofs.*includeProofs/);
 });
+
+test('refuses a webhook above its limit of 128 MiB', () => {
+  const { block } = webhook;
+  const [log] = webhook.logs;
+  const [receipt] = webhook.proofs.receipts;
+  const verify = (logs: unknown, proofs: unknown) => () =>
+    verifyLogProof({ block, logs, proofs } as EvmWebhook);
+  const tooLarge = expect.objectContaining({
+    code: 'payload_too_large',
+    hint: expect.stringContaining('maxWebhookBytes') as string,
+  });
+  // Besides texts, each value counts as one character: the block, the lists and the proofs.
+  const others = Object.values(block).join('').length + '{}[]'.length;
+  const header = 'z'.repeat(128 * 1024 * 1024 - others);
+  expect(verify([], { header, receipts: [] })).toThrow(
+    expect.objectContaining({ code: 'invalid_proof' }),
+  );
+  expect(verify([], { header, receipts: [0] })).toThrow(tooLarge);
+
+  const text = 'z'.repeat(2 ** 20);
+  const logs = Array.from({ length: 64 }, () => ({ ...log, data: text }));
+  const nodes = Array.from({ length: 64 }, () => text);
+  expect(verify(logs, { header: '', receipts: [{ ...receipt, nodes }] })).toThrow(tooLarge);
+});

@@ -447,6 +447,23 @@ const filters: Row[] = [
     ({ value }) => value < 2n || value > 1_000_000n,
   ),
   filterRow(
+    'or of ne and nin',
+    ({ erc20 }) => ({
+      or: [
+        { ne: ['moralis_streams_contract_address', erc20] },
+        { nin: ['to', [friend, stranger]] },
+        { eq: ['value', '100'] },
+      ],
+    }),
+    ({ to, value }, { contracts }, { address }) =>
+      address !== contracts.erc20 || (to !== friend && to !== stranger) || value === 100n,
+  ),
+  filterRow(
+    'and of eq and in',
+    { and: [{ eq: ['to', friend] }, { in: ['value', ['99', '100']] }, { eq: ['from', owner] }] },
+    ({ from, to, value }) => to === friend && (value === 99n || value === 100n) && from === owner,
+  ),
+  filterRow(
     'nested',
     {
       or: [

@@ -17,7 +17,6 @@ import { readyNode20, versionOf } from './node20.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
-/** A project of ES modules without zod, which only `@sluice/kit/contract` needs. */
 const esm = join(folder, 'esm');
 const cjs = join(folder, 'cjs');
 const nodes: Record<string, string> = { 26: process.execPath };
@@ -29,7 +28,7 @@ beforeAll(() => {
   packed = packKit(folder);
   for (const project of [esm, cjs]) mkdirSync(project);
   installInto(esm, 'module', [packed.tarball]);
-  installInto(cjs, 'commonjs', [packed.tarball, `zod@${versionOfZod()}`]);
+  installInto(cjs, 'commonjs', [packed.tarball]);
   nodes['20'] = readyNode20(folder);
   const { exports } = JSON.parse(
     readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
@@ -37,13 +36,6 @@ beforeAll(() => {
   entries = Object.keys(exports).map((path) => `@sluice/kit${path.slice(1)}`);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const versionOfZod = (): string =>
-  (
-    createRequire(here('../../packages/kit/package.json'))('zod/package.json') as {
-      version: string;
-    }
-  ).version;
 
 const run = (version: string, cwd: string, ...args: string[]): string =>
   execFileSync(nodes[version]!, args, { cwd, encoding: 'utf8', env: environment });
@@ -53,9 +45,28 @@ const run = (version: string, cwd: string, ...args: string[]): string =>
  */
 const environment = { ...process.env, NODE_OPTIONS: '' };
 
+/** Paths that only this repository can import. */
+const INTERNAL = ['contract', 'calls', 'operator', 'dist/contract/values.js', 'package.json'].map(
+  (path) => `@sluice/kit/${path}`,
+);
+
 test('the tarball has all required files and no tests', () => {
   expect(packed.files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js']));
   expect(packed.files.filter((path) => path.includes('.test'))).toEqual([]);
+});
+
+test('the entries are those of the documentation', () => {
+  const page = readFileSync(here('../../docs/kit/README.md'), 'utf8');
+  const [table = ''] = /(?<=^## Entry points\n\n)(?:\|.*\n)+/m.exec(page) ?? [];
+  const documented = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`(?:@sluice\/kit)?([^`]*)`/g)].map(([, path]) => `@sluice/kit${path}`),
+  );
+  expect(entries.toSorted()).toEqual(documented.toSorted());
+});
+
+test('the tarball has no schemas and no part of the console or the command line', () => {
+  const internal = /contract\/(?:calls|requests|index|named)|operator|zod/;
+  expect(packed.files.filter((path) => internal.test(path))).toEqual([]);
 });
 
 test('the tarball unpacks to at most 900 kB', () => {
@@ -68,16 +79,23 @@ describe.each(['26', '20'])('Node %s', (version) => {
     expect(versionOf(nodes[version]!)).toMatch(new RegExp(`^v${version}\\.`));
   });
 
-  test('every entry loads by import; all but the contract without zod', () => {
-    const code = (list: string[]) =>
-      `for (const it of ${JSON.stringify(list)}) console.log(Object.keys(await import(it)).length > 0)`;
-    const independent = entries.filter((entry) => !entry.endsWith('/contract'));
-    expect(independent.length).toBeGreaterThan(2);
-    const script = ['--input-type=module', '--eval'];
-    expect(run(version, esm, ...script, code(independent))).toBe(
-      'true\n'.repeat(independent.length),
+  test('every entry loads by import', () => {
+    const code = `for (const it of ${JSON.stringify(entries)}) console.log(Object.keys(await import(it)).length > 0)`;
+    expect(run(version, esm, '--input-type=module', '--eval', code)).toBe(
+      'true\n'.repeat(entries.length),
     );
-    expect(run(version, cjs, ...script, code(entries))).toBe('true\n'.repeat(entries.length));
+  });
+
+  test.each(INTERNAL)('%s can be neither imported nor required', (path) => {
+    const code = `import { createRequire } from 'node:module';
+      const load = { imported: (it) => import(it), required: createRequire(import.meta.url) };
+      for (const [how, by] of Object.entries(load)) {
+        await (async () => by('${path}'))().catch(({ code }) => console.log(how, code));
+      }`;
+    const program = join(esm, 'internal.mjs');
+    writeFileSync(program, code);
+    const refused = 'ERR_PACKAGE_PATH_NOT_EXPORTED';
+    expect(run(version, esm, program)).toBe(`imported ${refused}\nrequired ${refused}\n`);
   });
 
   test('every entry loads by require, without ES modules', () => {
@@ -181,6 +199,13 @@ describe('a consumer type-checks', () => {
     ).toMatch(`Version ${version}.`);
     copyFileSync(here('consumer.ts'), join(project, 'consumer.ts'));
     expect(typeErrors(compiler, project, ['consumer.ts'], options)).toBe('');
+  });
+
+  test('TypeScript 7 finds no types of what only this repository can import', () => {
+    const code = INTERNAL.map((path) => `export type * from '${path}';\n`).join('');
+    writeFileSync(join(esm, 'internal.ts'), code);
+    const errors = typeErrors(compilers['7']!(), esm, ['internal.ts'], {});
+    expect(errors.match(/error TS2307: Cannot find module/g)).toHaveLength(INTERNAL.length);
   });
 
   test('TypeScript 7, the snippets of the README', () => {

@@ -9,8 +9,6 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 interface Import {
   from: string;
   to: string;
-  /** True for `import type` and `export type`, which do not exist at run time. */
-  isTypeOnly: boolean;
 }
 
 /** Lists the sources of a folder, except tests. Paths are relative to `packages`. */
@@ -25,13 +23,10 @@ const listSources = (folder: string): string[] =>
 function readImports(folder: string): Import[] {
   return listSources(folder).flatMap((from) => {
     const text = readFileSync(join(packages, from), 'utf8');
-    return [...text.matchAll(/^(?:import|export) (type )?[^;]*?from '([^']+)'/gms)].map(
-      ([, type, to = '']) => ({
-        from,
-        to: to.startsWith('.') ? join(from, '..', to) : to,
-        isTypeOnly: type !== undefined,
-      }),
-    );
+    return [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)'/gms)].map(([, to = '']) => ({
+      from,
+      to: to.startsWith('.') ? join(from, '..', to) : to,
+    }));
   });
 }
 
@@ -104,16 +99,14 @@ test('only the schemas of the contract import zod', () => {
   const schemas = ['requests/', 'named.ts', 'calls/'].map((name) => join('contract', name));
   const isSchemas = (path: string): boolean => schemas.some((name) => path.includes(name));
   const wrong = readImports(join('kit', 'src')).filter(
-    ({ from, to }) =>
-      !isSchemas(from) &&
-      (to === 'zod' || (isSchemas(to) && !from.endsWith(join('contract', 'index.ts')))),
+    ({ from, to }) => !isSchemas(from) && (to === 'zod' || isSchemas(to)),
   );
   expect(wrong).toEqual([]);
 });
 
-test('the store imports only types of the contract, so that its threads load no schemas', () => {
+test('the store imports no schemas, so that its threads do not load zod', () => {
   const wrong = readImports(join('service', 'src', 'store')).filter(
-    ({ to, isTypeOnly }) => to === '@sluice/kit/contract' && !isTypeOnly,
+    ({ to }) => to === '@sluice/kit/calls' || to === 'zod',
   );
   expect(wrong).toEqual([]);
 });
@@ -133,7 +126,7 @@ test('no two folders of the store import each other', () => {
 });
 
 test('folders that import each other are found', () => {
-  const arrow = (from: string, to: string): Import => ({ from, to, isTypeOnly: true });
+  const arrow = (from: string, to: string): Import => ({ from, to });
   expect(
     listMutualPairs([
       arrow('a/x.ts', 'b/y.ts'),

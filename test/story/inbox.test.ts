@@ -5,12 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, verifySignature } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
-import {
-  DEFAULT_INBOX_RESPONSE,
-  type InboxRequestSummary,
-  createSluiceClient,
-  toInboxUrl,
-} from '@sluice/kit/sluice';
+import { type InboxRequestSummary, createSluiceClient } from '@sluice/kit/sluice';
+import { DEFAULT_INBOX_RESPONSE, toInboxUrl } from '@sluice/kit/contract';
 import { type Anvil, type Postgres, startAnvil, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
@@ -174,5 +170,32 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
         'requestBody.status': { message: 'should be a whole number from 200 to 599', value: 99 },
       },
     });
+  });
+
+  test('refuses an inbox above the limit of 100, for calls and webhooks', async () => {
+    const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+    const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+    const { length: existing } = await sluice.listInboxes();
+    const names = Array.from({ length: 100 - existing }, (_, n) => `inbox-${n}`);
+    for (const name of names) await sluice.setInbox(name);
+    const createStream = () =>
+      client.streams.create({
+        ...{ webhookUrl: toInboxUrl('another'), description: '', tag: '', chainIds: [CHAIN] },
+      });
+    await expect(sluice.setInbox('another')).rejects.toMatchObject({
+      status: 409,
+      code: 'conflict',
+      message: expect.stringMatching(/maximum number of inboxes.*Delete one/),
+    });
+    await expect(createStream()).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('maximum number of inboxes'),
+    });
+    expect(await sluice.listInboxes()).toHaveLength(100);
+    expect(await sluice.setInbox(names[0]!, { status: 201 })).toMatchObject({ name: names[0] });
+
+    await sluice.deleteInbox(names[0]!);
+    await createStream();
+    for (const { name } of await sluice.listInboxes()) await sluice.deleteInbox(name);
   });
 });

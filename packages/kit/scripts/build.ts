@@ -99,7 +99,7 @@ function asCommonJs(declarations: string): string {
 async function buildCommonJs(): Promise<void> {
   await build({
     input: Object.fromEntries(entries.map((entry) => [entry, join(kit, `src/${entry}.ts`)])),
-    external: ['zod', /^node:/],
+    external: [/^node:/],
     platform: 'neutral',
     transform: { target: 'es2022' },
     plugins: [thirdPartyLicenses()],

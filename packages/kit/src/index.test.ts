@@ -53,7 +53,7 @@ async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<stri
 }
 
 describe('imports', () => {
-  it.each(['index.ts', 'client/sluice.ts', 'records/index.ts'])(
+  it.each(['index.ts', 'client/sluice.ts', 'records/index.ts', 'contract/index.ts'])(
     'of %s never include zod',
     async (entry) => {
       const modules = await modulesOf(new URL(entry, import.meta.url));
@@ -65,8 +65,8 @@ describe('imports', () => {
     },
   );
 
-  it('of the contract include zod', async () => {
-    const modules = await modulesOf(new URL('contract/index.ts', import.meta.url));
+  it('of the calls include zod', async () => {
+    const modules = await modulesOf(new URL('contract/calls/index.ts', import.meta.url));
     expect([...modules]).toContain('zod');
   });
 });

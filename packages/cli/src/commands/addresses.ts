@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { toCsvRow } from '@sluice/kit/contract';
+import { type AddressList, toCsvRow, toRejectedList } from '@sluice/kit/contract';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -11,7 +11,7 @@ import {
 import { toCount } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
-import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
+import { readAddressFile } from '../streams/addressFile.ts';
 import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { findStream, nameOf } from '../streams/findStream.ts';
@@ -98,11 +98,11 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     .addHelpText('after', examples('sluice addresses diff payments addresses.csv'))
     .action((name: string, path: string, options: FileOptions) =>
       withStream(name, options, terminal, async ({ api }, stream) => {
-        const { addresses } = readAddressFile(path, options);
+        const { rows } = readAddressFile(path, stream.family, options.labelColumn);
         const { added, removed } = compareAddresses(
           stream.family,
           await readAddresses(api, stream),
-          addresses,
+          rows,
         );
         if (options.json) return terminal.printJson({ added, removed });
         for (const { address } of added) terminal.print(terminal.tint('ok', `+ ${address}`));
@@ -131,6 +131,9 @@ interface FileOptions extends ConnectionOptions {
   labelColumn?: string;
 }
 
+/** Maximum number of doubtful addresses that are shown. */
+const SHOWN_DOUBTS = 5;
+
 interface ImportOptions extends FileOptions {
   replace?: boolean;
   yes?: boolean;
@@ -141,7 +144,7 @@ interface ImportOptions extends FileOptions {
 const addFileOptions = (command: Command): Command =>
   command.option(
     '--label-column <column>',
-    'Name or number of the label column; default: label, or 2 without a header',
+    'Name or number of the label column; default: label, name or tag',
   );
 
 async function withStream(
@@ -161,9 +164,17 @@ async function importFile(
   options: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const file = readAddressFile(path, options);
-  const rejectsPath = saveRejects(file, options.rejects ?? `${path}.rejects`);
-  const { addresses, rejects, repeated } = file;
+  const list = readAddressFile(path, stream.family, options.labelColumn);
+  const rejectsPath = saveRejects(list, options.rejects ?? `${path}.rejects`);
+  const { rows: addresses, rejects, doubts, duplicates } = list;
+  for (const { line, address, reason } of doubts.slice(0, SHOWN_DOUBTS)) {
+    terminal.note(`${path}, line ${line}: ${reason}. ${address}`);
+  }
+  if (doubts.length > SHOWN_DOUBTS) {
+    terminal.note(
+      `${counted(doubts.length - SHOWN_DOUBTS, 'more address', 'more addresses')} to check`,
+    );
+  }
   const removed = options.replace
     ? compareAddresses(stream.family, await readAddresses(api, stream), addresses).removed
     : [];
@@ -197,7 +208,7 @@ async function importFile(
   const told = {
     read: addresses.length,
     removed: removed.length,
-    repeated,
+    repeated: duplicates,
     rejected: rejects.length,
   };
   if (options.json) terminal.printJson({ ...told, rejects: rejectsPath ?? null });
@@ -205,13 +216,13 @@ async function importFile(
     terminal.print(
       `Imported ${counted(addresses.length, 'address', 'addresses')} from ${path} to ${nameOf(stream)}` +
         (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
-        (repeated > 0 ? `, skipped ${counted(repeated, 'duplicate line')}` : ''),
+        (duplicates > 0 ? `, skipped ${counted(duplicates, 'duplicate line')}` : ''),
     );
   }
   if (rejectsPath !== undefined) {
     throw new CommandError(
       'partial',
-      `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line}: ${rejects[0]!.why}`,
+      `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line}: ${rejects[0]!.reason}`,
       `fix the lines in ${rejectsPath} and import that file`,
     );
   }
@@ -232,13 +243,11 @@ const toResume = (
   ].join(' ');
 
 /**
- * Writes the rejected lines to a file that can be imported once corrected: the header, then each
- * line below a comment with its number and the reason. Returns the path, or undefined if no line
- * was rejected.
+ * Writes the rejected lines to a file that can be imported once corrected. Returns its path, or
+ * undefined if no line was rejected.
  */
-function saveRejects({ rejects, header }: AddressFile, path: string): string | undefined {
-  if (rejects.length === 0) return undefined;
-  const lines = rejects.map(({ line, text, why }) => `# line ${line}: ${why}\n${text}\n`);
-  writeFileSync(path, [...(header === undefined ? [] : [`${header}\n`]), ...lines].join(''));
+function saveRejects(list: AddressList, path: string): string | undefined {
+  if (list.rejects.length === 0) return undefined;
+  writeFileSync(path, toRejectedList(list));
   return path;
 }

@@ -23,7 +23,7 @@ import {
 import {
   type FieldChange,
   compareFields,
-  familyOf,
+  familyOfFields,
   hideClientSecret,
   lacksClientSecret,
   toFields,
@@ -122,7 +122,7 @@ async function plan(
       continue;
     }
     kept.add(stream.id);
-    if (stream.family !== familyOf(each.fields)) {
+    if (stream.family !== familyOfFields(each.fields)) {
       throw new CommandError(
         'invalid_file',
         `${tag} already exists as an ${stream.family} stream`,
@@ -165,7 +165,7 @@ async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> 
     case 'create': {
       const { fields, addresses = [] } = step.declared;
       const { id } = await createStream(api, { description: '', ...fields });
-      await sluice.importAddresses({ streamId: id, family: familyOf(fields), addresses });
+      await sluice.importAddresses({ streamId: id, family: familyOfFields(fields), addresses });
       return;
     }
     case 'update': {

@@ -1,7 +1,7 @@
 import { fixChain } from './chainFix.ts';
 import { statSync } from 'node:fs';
-import { createSluiceClient } from '@sluice/kit/sluice';
-import type { SluiceClient, StreamSummary } from '@sluice/kit/sluice';
+import { toConnectingCurl } from '@sluice/kit/contract';
+import { createSluiceClient, type SluiceClient, type StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
   type ConnectionOptions,
@@ -14,7 +14,7 @@ import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, counted } from '../terminal/progress.ts';
-import { quoteForShell, wrapText } from '../terminal/text.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
 
@@ -217,9 +217,7 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
     // The message of an active stream is about its chains, not about its receiver.
     const why = status === 'error' && statusMessage !== '' ? `: ${statusMessage}` : '';
     const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined;
-    const isLookedAt = url?.protocol.startsWith('http')
-      ? `curl -v -X POST ${quoteForShell(url.origin + url.pathname)}; `
-      : '';
+    const isLookedAt = url?.protocol.startsWith('http') ? `${toConnectingCurl(webhookUrl)}; ` : '';
     found.push(
       finding(
         'bad',

@@ -1,5 +1,6 @@
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
-import { type CloseMatch, mergeCloseMatches, mergeObserved } from '@sluice/kit/sluice';
+import type { CloseMatch } from '@sluice/kit/sluice';
+import { mergeCloseMatches, mergeObserved } from '@sluice/kit/operator';
 import { findAptosNetwork, toAptosNetwork } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 import {

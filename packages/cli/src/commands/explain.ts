@@ -1,12 +1,11 @@
-import {
-  type ExplainOutcome,
-  type ExplainReason,
-  type ExplainVerdict,
-  type Explanation,
-  type StreamVerdict,
-  findDeliveryIds,
-  isShortId,
+import type {
+  ExplainOutcome,
+  ExplainReason,
+  ExplainVerdict,
+  Explanation,
+  StreamVerdict,
 } from '@sluice/kit/sluice';
+import { findDeliveryIds, isShortId } from '@sluice/kit/operator';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { chooseId, findDeliveryId, shortOf } from '../connection/shortIds.ts';

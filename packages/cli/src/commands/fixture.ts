@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
-import { toFixtureName } from '@sluice/kit/sluice';
+import { toFixtureName } from '@sluice/kit/operator';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { writePrivately } from '../connection/contexts.ts';

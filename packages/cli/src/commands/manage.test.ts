@@ -344,9 +344,9 @@ describe('addresses', () => {
       `Imported 25,000 addresses from ${path()} to token, skipped 1 duplicate line\n`,
     );
     expect(run.stderr).toMatch(/^\d,\d{3} of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
-    expect(run.stderr).toContain('line 5: the address should be 0x');
+    expect(run.stderr).toContain('line 5: No address found');
     expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(
-      /^address,label\n# line 5: .*\nhello\n$/,
+      /^address,label\n# Line 5: .*\nhello\n$/,
     );
     expect(await json('streams', 'get', 'token')).toMatchObject({ amountOfAddresses: 25_001 });
   });
@@ -606,7 +606,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const path = new URL(stream.webhookUrl).pathname;
     expect(failing.stdout).toMatch(
       new RegExp(
-        `✗ stream +broken has a failing receiver, since [^✗]*curl -v -X POST '\\S+${path}';`,
+        `✗ stream +broken has a failing receiver, since [^✗]*curl -v -X POST \\S+${path};`,
       ),
     );
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);

@@ -1,4 +1,4 @@
-import { isShortId } from '@sluice/kit/sluice';
+import { isShortId } from '@sluice/kit/operator';
 import type { Command } from 'commander';
 import { openInBrowser } from '../terminal/browser.ts';
 import {

@@ -11,7 +11,7 @@ import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type OAuth2Options, addOAuth2Options, toOAuth2 } from '../streams/oauth2Flags.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
-import { type AnyStream, type Fields, familyOf } from '../streams/streamFields.ts';
+import { type AnyStream, type Fields, familyOfFields } from '../streams/streamFields.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -312,7 +312,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     );
   }
   const { network } = options;
-  const family = familyOf({ ...declared?.fields, ...(network && { network }) });
+  const family = familyOfFields({ ...declared?.fields, ...(network && { network }) });
   const fields = {
     description: '',
     ...declared?.fields,

@@ -1,4 +1,5 @@
-import { DELIVERY_STATES, anyChain } from '@sluice/kit/contract';
+import { DELIVERY_STATES } from '@sluice/kit/contract';
+import { anyChain } from '@sluice/kit/calls';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';

@@ -1,5 +1,6 @@
 /** Resolves complete and shortened ids. */
-import { type SluiceClient, findDeliveryIds, isShortId, matchIds } from '@sluice/kit/sluice';
+import type { SluiceClient } from '@sluice/kit/sluice';
+import { findDeliveryIds, isShortId, matchIds } from '@sluice/kit/operator';
 import { CommandError } from '../terminal/errors.ts';
 
 /** Shortens an id for display; commands accept the short form. */

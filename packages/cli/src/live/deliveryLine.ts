@@ -1,9 +1,8 @@
-/** Formats deliveries as lines, and requests as curl commands. */
+/** Formats deliveries as lines. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { shortOf } from '../connection/shortIds.ts';
 import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
-import { quoteForShell } from '../terminal/text.ts';
 
 export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
 
@@ -47,10 +46,3 @@ function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, 
   if (state === 'cancelled') return ['faint', '⊘'];
   return ['warn', '…'];
 }
-
-export const toCurl = (url: string, headers: Record<string, string>, body: string): string =>
-  [
-    `curl -X POST ${quoteForShell(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
-    `--data-binary ${quoteForShell(body)}`,
-  ].join(' \\\n  ');

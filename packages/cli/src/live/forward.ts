@@ -1,5 +1,5 @@
 /** Forwards deliveries to another URL, signed again as the service signs them. */
-import { WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contract';
+import { familyOf, WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contract';
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
 import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
@@ -48,7 +48,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
   const ownHeaders = ({ streamId, chainId }: DeliverySummary): Promise<Record<string, string>> => {
     let headers = own.get(streamId);
     if (headers === undefined) {
-      const networkType = chainId.startsWith('aptos:') ? 'aptos' : 'evm';
+      const networkType = familyOf(chainId);
       headers = api.streams.get(streamId, { networkType }).then(
         (stream) => stream.headers,
         // The stream may have been deleted.

@@ -3,9 +3,10 @@
  * delivery, send it again or copy it as a curl command.
  */
 import { emitKeypressEvents } from 'node:readline';
+import { toCurl } from '@sluice/kit/contract';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { deliveryLine, toCurl } from './deliveryLine.ts';
+import { deliveryLine } from './deliveryLine.ts';
 import type { Forwarded, Forwarder } from './forward.ts';
 
 const KEPT = 500;
@@ -72,7 +73,12 @@ export function startListenView(
   const copy = (): void => {
     const found = rows.at(-1 - selected)?.forwarded;
     if (found === undefined) return;
-    const command = toCurl(url, found.headers, found.delivery.body);
+    const command = toCurl({
+      method: 'POST',
+      url,
+      headers: found.headers,
+      body: found.delivery.body,
+    });
     // OSC 52 copies to the terminal's clipboard, which also works over SSH.
     stdout.control(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`);
     said = `copied a curl command (${command.length} characters)`;

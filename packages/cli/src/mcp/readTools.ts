@@ -4,7 +4,7 @@ import {
   evmDryRunSchema,
   explainQuerySchema,
   replayFilter,
-} from '@sluice/kit/contract';
+} from '@sluice/kit/calls';
 import type { AptosNetwork, DeliveryAttempt, StreamSummary } from '@sluice/kit/sluice';
 import * as z from 'zod';
 import { findDeliveryId } from '../connection/shortIds.ts';

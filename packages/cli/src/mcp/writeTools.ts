@@ -3,12 +3,12 @@ import {
   createAptosStreamSchema,
   createEvmStreamSchema,
   createReplaySchema,
-} from '@sluice/kit/contract';
+} from '@sluice/kit/calls';
 import * as z from 'zod';
 import type { Connection } from '../connection/connection.ts';
 import { findStream } from '../streams/findStream.ts';
 import { createStream } from '../streams/saveStream.ts';
-import { type Fields, familyOf } from '../streams/streamFields.ts';
+import { type Fields, familyOfFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { streamName, toShownStream } from './readTools.ts';
 import { type Tool, defineTool } from './tool.ts';
@@ -45,7 +45,7 @@ async function create(
     const listed = addresses.map((address) => ({ address }));
     await sluice.importAddresses({
       streamId: stream.id,
-      family: familyOf(fields),
+      family: familyOfFields(fields),
       addresses: listed,
     });
   }

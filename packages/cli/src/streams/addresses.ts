@@ -1,7 +1,7 @@
 /** Reads, compares and removes the addresses of a stream. */
 import type { Client } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
-import type { ListedAddress } from './addressFile.ts';
+import type { ListedAddress } from '@sluice/kit/contract';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 

@@ -11,7 +11,7 @@ import type {
 import type { Connection } from '../connection/connection.ts';
 import { onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
 import type { Observed } from './describeDryRun.ts';
-import { type Fields, familyOf } from './streamFields.ts';
+import { type Fields, familyOfFields } from './streamFields.ts';
 
 /** A stream to try, which may not exist yet. */
 export interface TriedStream {
@@ -30,7 +30,7 @@ export const tryStored = ({ id, family, chainIds }: StreamSummary): TriedStream 
 });
 
 export function tryDeclared(fields: Fields, addresses: readonly string[]): TriedStream {
-  const family = familyOf(fields);
+  const family = familyOfFields(fields);
   const names: readonly string[] = MATCHING_FIELDS[family];
   const matching = Object.entries(fields).filter(([name]) => names.includes(name));
   return {

@@ -1,7 +1,7 @@
 /** Reads, creates and updates streams of both chain families. The service validates the fields. */
 import type { AptosStreamFields, Client, StreamFields } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { type AnyStream, type Fields, familyOf } from './streamFields.ts';
+import { type AnyStream, type Fields, familyOfFields } from './streamFields.ts';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 
@@ -9,7 +9,7 @@ export const readStream = async (api: Client, { id, family }: Named): Promise<An
   api.streams.get(id, { networkType: family });
 
 export const createStream = async (api: Client, fields: Fields): Promise<AnyStream> =>
-  familyOf(fields) === 'aptos'
+  familyOfFields(fields) === 'aptos'
     ? api.streams.create({ networkType: 'aptos', ...asAptosFields(fields) })
     : api.streams.create(asEvmFields(fields));
 

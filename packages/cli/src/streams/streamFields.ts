@@ -54,7 +54,7 @@ const DEFAULTS: Readonly<Fields> = {
   includeChanges: false,
 };
 
-export const familyOf = (stream: AnyStream | Fields): NetworkType =>
+export const familyOfFields = (stream: AnyStream | Fields): NetworkType =>
   'network' in stream ? 'aptos' : 'evm';
 
 /** Returns the user-defined fields that differ from their defaults. */

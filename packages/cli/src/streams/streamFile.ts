@@ -3,12 +3,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
+import type { ListedAddress } from '@sluice/kit/contract';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
-import { type ListedAddress, readAddressFile } from './addressFile.ts';
+import { readAddressFile } from './addressFile.ts';
 import { readSecretFile } from './oauth2Flags.ts';
-import { type Fields, familyOf, lacksClientSecret } from './streamFields.ts';
+import { type Fields, familyOfFields, lacksClientSecret } from './streamFields.ts';
 
 export interface DeclaredStream {
   /** Tag that identifies the stream, unless `id` is set. */
@@ -54,7 +55,7 @@ export function readStreamFile(path: string): DeclaredStream[] {
       fields: { tag, ...withClientSecret(fields, dirname(path)) },
       addresses:
         typeof file === 'string'
-          ? readAddressFile(resolve(dirname(path), file)).addresses
+          ? readAddressFile(resolve(dirname(path), file), familyOfFields(fields)).rows
           : toAddresses(addresses, (message) => refuse(`${tag}: ${message}`)),
     };
   });
@@ -85,7 +86,8 @@ function withClientSecret(fields: Fields, folder: string): Fields {
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */
 export function checkFields(path: string, { tag, fields }: DeclaredStream): void {
-  const schema = familyOf(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
+  const schema =
+    familyOfFields(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
   // An exported file has no secret, which is required only if the credentials change.
   const oauth2 = lacksClientSecret(fields) && {
     oauth2: { ...(fields['oauth2'] as Fields), clientSecret: 'unchanged' },

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { quoteForShell } from './text.ts';
+import { quoteShell } from '@sluice/kit/contract';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
@@ -23,7 +23,7 @@ export function startOnTerminal(
   { columns, cwd, env }: { columns: number; cwd: string; env: Readonly<Record<string, string>> },
 ): OnTerminal {
   const words = [process.execPath, '-C', '@sluice/source', MAIN, ...args];
-  const command = `stty cols ${columns} rows 24; exec ${words.map(quoteForShell).join(' ')}`;
+  const command = `stty cols ${columns} rows 24; exec ${words.map(quoteShell).join(' ')}`;
   const ofScript =
     process.platform === 'darwin'
       ? ['-q', '/dev/null', 'sh', '-c', command]

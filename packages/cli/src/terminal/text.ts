@@ -88,7 +88,3 @@ export function padText(text: string, width: number, where: 'left' | 'right' = '
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
   return where === 'left' ? text + spaces : spaces + text;
 }
-
-/** Quotes a string as one shell word without expansion. */
-export const quoteForShell = (text: string): string =>
-  `'${text.replaceAll("'", String.raw`'\''`)}'`;

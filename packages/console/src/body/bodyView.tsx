@@ -1,4 +1,4 @@
-import { cutText } from '@sluice/kit/sluice';
+import { cutText } from '@sluice/kit/contract';
 import { Loading } from '../ui/loading.tsx';
 import { ScrollText } from '../ui/text/scrollText.tsx';
 import { useBody } from './body.ts';

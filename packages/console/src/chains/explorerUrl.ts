@@ -1,3 +1,5 @@
+import { familyOf } from '@sluice/kit/contract';
+
 const SEGMENTS = {
   evm: { transaction: 'tx', address: 'address', block: 'block' },
   aptos: { transaction: 'txn', address: 'account', block: 'block' },
@@ -17,7 +19,7 @@ export function explorerUrl(
   value: string,
 ): string {
   const url = new URL(base);
-  const segment = SEGMENTS[chainId.startsWith('aptos:') ? 'aptos' : 'evm'][page];
+  const segment = SEGMENTS[familyOf(chainId)][page];
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${segment}/${value}`;
   return url.href;
 }

@@ -1,4 +1,4 @@
-import { toInboxUrl } from '@sluice/kit/sluice';
+import { toInboxUrl } from '@sluice/kit/contract';
 
 /** The default webhook URL of a new stream. */
 export const DEFAULT_INBOX_URL = toInboxUrl('default');

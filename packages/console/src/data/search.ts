@@ -2,12 +2,8 @@
  * Parses the URL search params of each page. Invalid values are dropped, so that a link with a
  * mistake still opens the page.
  */
-import {
-  DELIVERY_STATES,
-  type DeliveryPhase,
-  type DeliveryState,
-  cutText,
-} from '@sluice/kit/sluice';
+import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
+import { DELIVERY_STATES, cutText } from '@sluice/kit/contract';
 import type { ListFilter } from './live/liveCache.ts';
 import { recognise, toQuestion, UUID } from '../words/paste.ts';
 

@@ -17,7 +17,7 @@ import type {
   BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
-import { readInboxName } from '@sluice/kit/sluice';
+import { readInboxName } from '@sluice/kit/contract';
 import { headAgeMs, isOverdue, meanBlockMs } from '../chains/blockPace.ts';
 import {
   formatAgo,

@@ -1,5 +1,6 @@
 /** Describes what is deployed at an address. */
-import { type Contract, cutText } from '@sluice/kit/sluice';
+import type { Contract } from '@sluice/kit/sluice';
+import { cutText } from '@sluice/kit/contract';
 
 /** Maximum length of a displayed name or symbol. A contract may choose longer ones. */
 const LONGEST = 40;

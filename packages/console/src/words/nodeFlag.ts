@@ -1,17 +1,14 @@
 /** Command-line flags of the service. */
+import { quoteShell } from '@sluice/kit/contract';
 
 /** Returns the flag that adds a node. Repeat the flag to add more nodes for the same chain. */
 export function toNodeFlag(chainId: string, url: string): string {
   const network = /^aptos:(.*)$/.exec(chainId)?.[1];
   return network === undefined
-    ? `--chain ${quoted(`${chainId}=${url}`)}`
-    : `--aptos ${quoted(`${network}=${url}`)}`;
+    ? `--chain ${quoteShell(`${chainId}=${url}`)}`
+    : `--aptos ${quoteShell(`${network}=${url}`)}`;
 }
 
 /** Returns the flag that sets Sourcify, which supports most EVM chains, as the ABI source. */
 export const toAbiFlag = (chainId: string): string =>
-  `--abi-url ${quoted(`${chainId}=https://sourcify.dev/server/v2/contract/${Number(chainId)}/{address}?fields=abi`)}`;
-
-/** Quotes a shell argument if necessary. */
-export const quoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  `--abi-url ${quoteShell(`${chainId}=https://sourcify.dev/server/v2/contract/${Number(chainId)}/{address}?fields=abi`)}`;

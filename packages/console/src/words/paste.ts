@@ -1,4 +1,5 @@
 /** Recognizes pasted text by its format. */
+import { partOfUrl } from '@sluice/kit/contract';
 
 export type Pasted =
   | { kind: 'evm-address'; address: string }
@@ -31,18 +32,13 @@ const EVENT_END = /\)(?:\s?anonymous)?;?$/;
  * explorers.
  */
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
-/** Matches URL paths of block explorers for both chain families. */
-const EXPLORER_PATH = /\/(tx|txn|address|account|object|token|block)\/([^/?#]+)/;
-/** Path segments that are followed by an address. */
-const OF_ADDRESS: readonly string[] = ['address', 'account', 'object', 'token'];
-
 const MAX_BLOCK = 1e12;
 
 export function recognise(input: string): Pasted | undefined {
   const text = input.trim();
   if (text === '') return undefined;
   if (/^https?:\/\//i.test(text)) {
-    const part = EXPLORER_PATH.exec(text)?.[2];
+    const part = partOfUrl(text);
     return part === undefined ? undefined : recognise(decodeURIComponent(part));
   }
   if (EVM_ADDRESS.test(text)) return { kind: 'evm-address', address: text };
@@ -83,15 +79,6 @@ export function toAddress(
   if (pasted?.kind === 'aptos-address') return { family: 'aptos', address: pasted.address };
   if (pasted?.kind === 'hash') return { family: 'aptos', address: pasted.hash };
   return undefined;
-}
-
-/**
- * Returns the address in the URL of a block explorer's page about an address; undefined for other
- * URLs.
- */
-export function addressOfUrl(url: string): string | undefined {
-  const [, segment = '', part] = /^https?:/i.test(url) ? (EXPLORER_PATH.exec(url) ?? []) : [];
-  return OF_ADDRESS.includes(segment) ? part : undefined;
 }
 
 /** Returns the query for Explain; undefined if Explain does not accept the pasted text. */

@@ -6,7 +6,6 @@ import { SLUICE_ROUTES } from '../contract/routes.generated.ts';
 import type { SluiceRoute } from '../contract/route.ts';
 import type {
   DeliveryFilter,
-  DeliverySummary,
   Explanation,
   Job,
   ListOptions,
@@ -27,16 +26,10 @@ import type { SluiceMethods } from './sluiceMethods.generated.ts';
 export type * from '../contract/shapes.generated.ts';
 export type * from '../contract/liveEvent.ts';
 export type { OneOrSeveral } from '../contract/generic.ts';
-export { DELIVERY_STATES, JOB_STATES } from '../contract/values.ts';
 export * from '../contract/rules/auditHash.ts';
-export * from '../contract/rules/inbox.ts';
-export * from '../contract/rules/text.ts';
 export * from '../contract/unverified.ts';
 export { isSluiceError, SluiceError, type SluiceErrorCode } from '../errors.ts';
 export type { AddressImport } from './importAddresses.ts';
-export * from './closeMatches.ts';
-export * from './observed.ts';
-export * from './shortIds.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
@@ -45,19 +38,6 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
  * the calls.
  */
 export type SluiceClientOptions = ConnectionOptions;
-
-/**
- * Returns the name of a fixture file: `<tag>-<block>-<phase>-<end of the id>.json`. The file
- * contains the body of a delivery. `sluice fixture save` and the console write such files;
- * `sluice fixture run` sends them.
- */
-export const toFixtureName = ({
-  id,
-  tag,
-  blockNumber,
-  phase,
-}: Pick<DeliverySummary, 'id' | 'tag' | 'blockNumber' | 'phase'>): string =>
-  `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`;
 
 /** The state of a live connection. */
 export type LiveState =

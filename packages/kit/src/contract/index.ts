@@ -1,6 +1,6 @@
 /**
- * The complete wire contract, for servers, test kits and schema generators. It is the only entry
- * point of the kit that needs the optional peer dependency `zod`.
+ * The wire contract without its schemas, for the other packages of this repository. The published
+ * kit has no such entry point; the schemas are in `calls`.
  */
 
 // Calls and shapes
@@ -12,18 +12,6 @@ export type * from './liveEvent.ts';
 export type * from './alerts.ts';
 export * from './values.ts';
 
-// Request schemas, checked at run time
-export { abiItemSchema } from './requests/abi.ts';
-export * from './requests/triggers.ts';
-export * from './requests/streams.ts';
-export * from './requests/addresses.ts';
-export * from './requests/inboxes.ts';
-export * from './requests/activity.ts';
-export * from './requests/deliveries.ts';
-export { anyChain, replayFilter } from './requests/fields.ts';
-export * from './requests/account.ts';
-export * from './requests/blocks.ts';
-
 // Webhooks, signatures, hashes
 export * from './rules/testWebhooks.ts';
 export * from './rules/signature.ts';
@@ -33,6 +21,7 @@ export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
 export * from './rules/inbox.ts';
 export * from './rules/text.ts';
+export * from './rules/shell.ts';
 export * from './rules/csv.ts';
 export * from './unverified.ts';
 
@@ -40,7 +29,11 @@ export * from './unverified.ts';
 export * from './rules/chains/aptos.ts';
 export * from './rules/chains/evm.ts';
 export * from './rules/checksum.ts';
+export * from './rules/addressList.ts';
+export * from './rules/chains/explorerUrls.ts';
 export * from './rules/chains/chainId.ts';
+export * from './rules/chains/family.ts';
+export * from './rules/ids.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';
 export * from './rules/selectors.ts';

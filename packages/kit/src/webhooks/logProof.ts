@@ -35,16 +35,18 @@ export type LogProof =
  * the position of the transaction, and the block's number and time. Every value must be spelled as
  * the service spells it, because readers may read another spelling as another value. Transaction
  * hashes, `triggers`, `triggered_by` and records other than `logs` are not proven. Takes time and
- * memory in proportion to the size of the webhook.
+ * memory in proportion to the size of the webhook, up to {@link MAX_TEXT}.
  *
  * @throws SluiceError `invalid_proof` if the proof is missing or malformed, a log is not proven, is
- * listed twice or has unknown properties, or the block is a different one.
+ * listed twice or has unknown properties, or the block is a different one; `payload_too_large` if
+ * the webhook is too large to be checked.
  */
 export function verifyLogProof(
   webhook: ProvenWebhook,
   { blockHash }: VerifyLogProofOptions = {},
 ): LogProof {
   try {
+    limitText(webhook);
     return check(webhook, blockHash);
   } catch (error) {
     if (isSluiceError(error)) throw error;
@@ -52,6 +54,28 @@ export function verifyLogProof(
       cause: error,
     });
   }
+}
+
+/**
+ * Maximum size of `block`, `logs` and `proofs`: the characters of their texts, and one for each
+ * other value.
+ */
+const MAX_TEXT = 128 * 1024 * 1024;
+
+/** Counts before anything is hashed, so that a refusal is cheap. */
+function limitText({ block, logs, proofs }: ProvenWebhook): void {
+  let length = 0;
+  const count = (value: unknown): void => {
+    length += typeof value === 'string' ? value.length : 1;
+    if (length > MAX_TEXT) {
+      const message = `The webhook has more than ${MAX_TEXT} characters to prove`;
+      const hint = 'Set a lower maxWebhookBytes on the stream, which then sends smaller parts.';
+      throw new SluiceError('payload_too_large', message, { hint });
+    }
+    if (Array.isArray(value)) value.forEach(count);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(count);
+  };
+  [block, logs, proofs].forEach(count);
 }
 
 function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undefined): LogProof {

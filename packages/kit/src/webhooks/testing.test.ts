@@ -2,8 +2,13 @@ import { erc1155Abi, erc20Abi, erc721Abi } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
 import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { decodeLogs } from './decode.ts';
-import { createFakeSender, sampleWebhook, signedHeaders, signedRequest } from './testing.ts';
-import type { SampleKind } from './testing.ts';
+import {
+  createFakeSender,
+  sampleWebhook,
+  signedHeaders,
+  signedRequest,
+  type SampleKind,
+} from './testing.ts';
 import { unwrap } from './unwrap.ts';
 import { verifySignature } from './verify.ts';
 
@@ -45,6 +50,24 @@ describe('sampleWebhook', () => {
     const { decoded, undecoded } = decodeLogs(sampleWebhook(kind), abi);
     expect(undecoded).toEqual([]);
     expect(decoded).toMatchObject([{ name, args }]);
+  });
+
+  it('names the watched addresses of each record, and the exact fee of a transaction', () => {
+    for (const kind of KINDS) {
+      const { logs, txs, erc20Transfers } = sampleWebhook(kind);
+      for (const record of [...logs, ...txs]) {
+        expect(Object.keys(record).at(-1)).toBe('triggered_by');
+        expect(JSON.stringify(record)).toContain(record.triggered_by![0]!.slice(2));
+      }
+      for (const transfer of erc20Transfers) {
+        expect(Object.keys(transfer).slice(2, 4)).toEqual(['contract', 'triggered_by']);
+        expect(transfer.triggered_by).toEqual([transfer.from]);
+      }
+      for (const { receiptGasUsed, gasPrice, transactionFee } of txs) {
+        const wei = BigInt(receiptGasUsed!) * BigInt(gasPrice!);
+        expect(BigInt(transactionFee!.replace('0.', '').padEnd(18, '0'))).toBe(wei);
+      }
+    }
   });
 
   it('returns a new object each time, with the given fields', () => {

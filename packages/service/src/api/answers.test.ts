@@ -1,4 +1,4 @@
-import { createEvmStreamSchema } from '@sluice/kit/contract';
+import { createEvmStreamSchema } from '@sluice/kit/calls';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { HttpError, MAX_VALUES, check } from './answers.ts';

@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import { type Service, startService } from '../service.ts';
 import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
+import { createFailureHandler } from './failures.ts';
 
 const API_KEY = 'request-log-test-key-0123456789';
 const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-request-log-'));
@@ -50,5 +52,24 @@ test('a failed request is logged with its cause and the request id of its respon
       path: '/sluice/audit',
       error: expect.stringContaining('no such table: audit') as string,
     }),
+  ]);
+});
+
+test('a request that fails while the ledger is unavailable is logged in the same way', async () => {
+  const logged: Record<string, unknown>[] = [];
+  const log = createLog((line) => logged.push(JSON.parse(line) as Record<string, unknown>), 'json');
+  const app = new Hono<{ Variables: { requestId: string } }>()
+    .use(async (context, next) => {
+      context.set('requestId', 'request-1');
+      await next();
+    })
+    .get('/', () => {
+      throw new Error('database or disk is full');
+    })
+    .onError(createFailureHandler(log));
+  const answer = await app.request('/');
+  expect([answer.status, await answer.json()]).toMatchObject([503, { requestId: 'request-1' }]);
+  expect(logged).toMatchObject([
+    { level: 'warn', requestId: 'request-1', error: 'database or disk is full' },
   ]);
 });

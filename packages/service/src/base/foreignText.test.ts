@@ -40,7 +40,7 @@ describe('text of a node', () => {
   ])('does not show the secrets of %s', (_, text) => {
     const shown = clean(text).toLowerCase();
     for (const secret of [...SECRETS.slice(1), 'pass%2fword', 'dxnlcje6']) {
-      for (const part of [secret, secret.slice(0, 8)]) {
+      for (const part of [secret, secret.slice(0, 8), secret.slice(-5)]) {
         expect(shown).not.toContain(part.toLowerCase());
       }
     }
@@ -48,7 +48,8 @@ describe('text of a node', () => {
   });
 
   test('property: no form of a secret remains', () => {
-    const noise = fc.string({ maxLength: 20 });
+    // Without the start of a URL, in which other texts are masked, too.
+    const noise = fc.string({ maxLength: 20 }).filter((text) => !/[/\\]{2}/.test(text));
     const secret = fc.constantFrom(...SECRETS.slice(1));
     fc.assert(
       fc.property(
@@ -60,7 +61,7 @@ describe('text of a node', () => {
           const left = cleanLine(`${before}: ${after}`).toLowerCase();
           expect(shown).not.toContain(form.toLowerCase());
           if (!left.includes(plain.toLowerCase())) expect(shown).not.toContain(plain.toLowerCase());
-          expect(shown).toContain('***');
+          expect(shown).toMatch(/:\*\*\*( |$)/);
         },
       ),
       { numRuns: 500 },

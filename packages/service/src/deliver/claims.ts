@@ -44,6 +44,11 @@ const CLAIM_AHEAD = 512;
  * memory.
  */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
+/**
+ * The part of `BYTES_IN_FLIGHT` that one stream may use, so that large webhooks to a receiver that
+ * hangs do not delay other streams.
+ */
+const BYTES_PER_STREAM = BYTES_IN_FLIGHT / 8;
 /** Interval of polls, because signals may be lost, and retries become due without a signal. */
 const POLL_MS = 250;
 const STORE_RETRY_MS = 1_000;
@@ -117,6 +122,7 @@ export function createClaims({
         maxBytes,
         perStream: IN_FLIGHT_PER_STREAM,
         taken: taken(),
+        bytes: { perStream: BYTES_PER_STREAM, taken: lanes.underWay.bytesByStream },
         retries: {
           limit: toRetryCapacity(IN_FLIGHT) - lanes.retries.total,
           maxBytes: toRetryCapacity(BYTES_IN_FLIGHT) - lanes.retries.bytes,

@@ -18,6 +18,8 @@ test('property: deliveries that entered and have not left are in flight, per str
         if (leaves) lanes.leave(each);
         else left.push(each);
       }
+      const bytesOf = (entered: typeof left): number =>
+        entered.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
       const toLoad = (entered: typeof left) => ({
         byStream: Object.fromEntries(
           Object.entries(Object.groupBy(entered, ({ streamId }) => streamId)).map(
@@ -25,7 +27,12 @@ test('property: deliveries that entered and have not left are in flight, per str
           ),
         ),
         total: entered.length,
-        bytes: entered.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0),
+        bytes: bytesOf(entered),
+        bytesByStream: Object.fromEntries(
+          Object.entries(Object.groupBy(entered, ({ streamId }) => streamId)).map(
+            ([streamId, each]) => [streamId, bytesOf(each)],
+          ),
+        ),
       });
       expect(lanes.underWay).toEqual(toLoad(left));
       expect(lanes.retries).toEqual(toLoad(left.filter(({ attempts }) => attempts > 0)));

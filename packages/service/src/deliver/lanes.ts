@@ -3,7 +3,7 @@
  * flight.
  */
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
-import type { StreamStats } from '../store/stats/contract.ts';
+import type { StreamActivity } from '../store/stats/contract.ts';
 
 export const IN_FLIGHT_PER_STREAM = 64;
 
@@ -16,6 +16,8 @@ export interface Load {
   readonly total: number;
   /** Total size of the bodies in bytes. */
   readonly bytes: number;
+  /** Size of the bodies by stream id. Streams without any deliveries are omitted. */
+  readonly bytesByStream: Readonly<Record<string, number>>;
 }
 
 export interface Lanes {
@@ -25,7 +27,7 @@ export interface Lanes {
   queued(streamId: string): number;
   count(streamId: string, change: number): void;
   /** Replaces the numbers of unfinished deliveries, which other processes change too. */
-  recount(stats: readonly Pick<StreamStats, 'streamId' | 'queue'>[]): void;
+  recount(stats: readonly Pick<StreamActivity, 'streamId' | 'queue'>[]): void;
   /** Counts the delivery as in flight until `leave` is called. */
   enter(delivery: UnderWay): void;
   leave(delivery: UnderWay): void;
@@ -36,10 +38,17 @@ export interface Lanes {
   emptied(): Promise<void>;
 }
 
+const createLoad = () => ({
+  byStream: {} as Record<string, number>,
+  total: 0,
+  bytes: 0,
+  bytesByStream: {} as Record<string, number>,
+});
+
 export function createLanes(): Lanes {
   const queued = new Map<string, number>();
-  const underWay = { byStream: {} as Record<string, number>, total: 0, bytes: 0 };
-  const retries = { byStream: {} as Record<string, number>, total: 0, bytes: 0 };
+  const underWay = createLoad();
+  const retries = createLoad();
   let onEmpty = (): void => {};
 
   const count = (streamId: string, change: number): void => {
@@ -49,13 +58,19 @@ export function createLanes(): Lanes {
   };
 
   const change = (
-    load: { byStream: Record<string, number>; total: number; bytes: number },
+    load: ReturnType<typeof createLoad>,
     { streamId, bodyBytes }: UnderWay,
     by: 1 | -1,
   ): void => {
     const n = (load.byStream[streamId] ?? 0) + by;
-    if (n > 0) load.byStream[streamId] = n;
-    else delete load.byStream[streamId];
+    const bytes = (load.bytesByStream[streamId] ?? 0) + by * bodyBytes;
+    if (n > 0) {
+      load.byStream[streamId] = n;
+      load.bytesByStream[streamId] = bytes;
+    } else {
+      delete load.byStream[streamId];
+      delete load.bytesByStream[streamId];
+    }
     load.total += by;
     load.bytes += by * bodyBytes;
   };

@@ -50,8 +50,9 @@ function open(
       },
       committing: {
         readHeader: (number) => Promise.resolve(known.find((each) => each.number === number)),
-        commit({ hash }) {
-          calls.push(`commit ${hash}`);
+        commit(block) {
+          calls.push(`commit ${block.hash}`);
+          window = [block, ...window];
           return Promise.resolve();
         },
         passOver: () => Promise.resolve(false),
@@ -153,6 +154,20 @@ test('a devnet that goes back is rolled back once no node has its newest block',
     expect(await lagging.following.next(back)).toBeUndefined();
     expect(lagging.calls).toEqual([]);
   }
+});
+
+test('a devnet whose removed block returns is given twice as long the next time', async () => {
+  const back = header(1);
+  const { following, calls } = open([back], { isDevnet: true }, { head: back });
+  const timeRollback = async (): Promise<number> => {
+    const startedAt = performance.now();
+    await following.next(back);
+    return performance.now() - startedAt;
+  };
+  expect(await timeRollback()).toBeGreaterThan(900);
+  await following.follow(header(2));
+  expect(await timeRollback()).toBeGreaterThan(1_900);
+  expect(calls.filter((call) => call.startsWith('rewind'))).toEqual(['rewind 2', 'rewind 1']);
 });
 
 test('next returns the block after the tip, or a head of another branch', async () => {

@@ -243,7 +243,8 @@ describe('internal transactions', () => {
 });
 
 describe('reorgs', () => {
-  test.each([1, 2, 12, 64])(
+  // The window has 256 blocks, so the last one is the deepest reorg that can be followed.
+  test.each([1, 2, 12, 64, 255])(
     'of depth %i leave exactly the deliveries of the new branch',
     async (depth) => {
       await world.startWatching();

@@ -22,6 +22,7 @@ export function showValue(value: unknown): string {
     ? previewText(value, SHOWN)
     : `a text of ${value.length} characters`;
 }
+
 const HASH_LENGTH = 66;
 
 export function object(value: unknown, what: string): Json {
@@ -50,6 +51,9 @@ export function hash(from: Json, key: string): string {
 export function optionalHex(from: Json, key: string): string | null {
   return from[key] === undefined || from[key] === null ? null : hex(from, key);
 }
+
+/** Writes a number as JSON-RPC quantities: in hex, without leading zeros. */
+export const toHex = (value: number | bigint): string => `0x${value.toString(16)}`;
 
 export function toNumber(quantity: string): number {
   const number = Number(quantity);

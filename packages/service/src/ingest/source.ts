@@ -206,6 +206,7 @@ export type SourceErrorKind =
   | 'refused'
   | 'wrong-chain';
 
+/** Has no cause, whose message could contain text of a node that was not cleaned. */
 export class SourceError extends RetryableError {
   override readonly name = 'SourceError';
   readonly kind: SourceErrorKind;
@@ -222,34 +223,18 @@ export class SourceError extends RetryableError {
     kind: SourceErrorKind,
     message: string,
     more: {
-      cause?: unknown;
       retryAfterMs?: number;
       rpcCode?: number;
       data?: unknown;
       range?: RangeRefusal;
     } = {},
   ) {
-    super(
-      'node_failed',
-      previewText(message, MESSAGE_LIMIT),
-      more.cause === undefined ? undefined : { cause: more.cause },
-    );
+    super('node_failed', previewText(message, MESSAGE_LIMIT));
     this.kind = kind;
     this.retryAfterMs = more.retryAfterMs;
     this.rpcCode = more.rpcCode;
     this.data = more.data;
     this.range = more.range;
-  }
-
-  /** Returns this error with another message, and without its cause, which has a message too. */
-  rephrased(change: (message: string) => string): SourceError {
-    const { kind, message, retryAfterMs, rpcCode, data, range } = this;
-    return new SourceError(kind, change(message), {
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(rpcCode !== undefined && { rpcCode }),
-      ...(range !== undefined && { range }),
-      data,
-    });
   }
 }
 

@@ -238,6 +238,19 @@ export function testBlocks(tools: StoreTools): void {
       expect(claimed).toHaveLength(2);
     });
 
+    test('does not change when its block returns after an edit of its stream', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const [ancestor, block] = [chain.tip(), chain.next()];
+      await chain.commit(block, [newMatch(id, { tag: 'before' })]);
+      const [body] = await bodiesOf(id);
+      await tools.store.updateStream(id, { tag: 'after' });
+      await chain.rewind(ancestor);
+      const edited = { tag: 'after', bodyHead: ',"chainId":"0x1","tag":"after","retries":' };
+      await chain.commit(block, [newMatch(id, edited)]);
+      expect(await bodiesOf(id)).toEqual([body]);
+    });
+
     test('waits while its stream is paused, even once confirmed, and resumes with it', async () => {
       const { chain, id } = await oneMatch();
       await tools.store.setStreamStatus(id, 'paused', '');

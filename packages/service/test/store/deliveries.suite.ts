@@ -450,4 +450,26 @@ export function testDeliveries(tools: StoreTools): void {
     expect(await claimUpTo(10)).toBe(1);
     expect(await claimUpTo(1e9)).toBe(2);
   });
+
+  test('claims are limited in bytes per stream, but a stream with nothing in flight gets one', async () => {
+    const chain = await startChain();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      ids.push(id);
+      const bodyTail = `,"logs":["${'x'.repeat(10_000)}"]}`;
+      const parts = [0, 1, 2, 3].map((part) => newMatch(id, { part, parts: 4, bodyTail }));
+      await chain.commit(chain.next(), parts, 1000);
+    }
+    const [, partly, full] = ids as [string, string, string];
+    const claimWith = async (perStream: number): Promise<number[]> => {
+      const claimed = await tools.store.claimDeliveries({
+        ...{ limit: 1000, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 },
+        bytes: { perStream, taken: { [partly]: 5_000, [full]: 25_000 } },
+      });
+      return ids.map((id) => claimed.filter(({ streamId }) => streamId === id).length);
+    };
+    expect(await claimWith(25_000)).toEqual([2, 1, 0]);
+    expect(await claimWith(10_000)).toEqual([1, 0, 0]);
+  });
 }

@@ -4,9 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
+import { type DeliveryFilter, type DeliverySummary, timeOfId } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { timeOfId } from '../../src/store/rows/ids.ts';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { newMatch } from './newMatch.ts';

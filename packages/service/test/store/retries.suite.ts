@@ -65,6 +65,26 @@ export function testRetries(tools: StoreTools): void {
       expect([id, limited].map((each) => kindsOf(each, again))).toEqual([none, none]);
     });
 
+    test('of other processes count against the capacity of a stream', async () => {
+      const id = await queue(40, 0, { ...UNLIMITED, maxInFlight: 4 });
+      expect(kindsOf(id, await claim())).toEqual({ first: 0, retries: 3 });
+      // The next claim of another process, which has none of these retries in flight.
+      expect(kindsOf(id, await claim())).toEqual({ first: 0, retries: 0 });
+    });
+
+    test('of all streams share the limits of their number and size', async () => {
+      for (let n = 0; n < 4; n++) await queue(40, 0);
+      const retriesOf = async (limits: { limit: number; maxBytes: number }) =>
+        (await claim({ retries: { ...limits, taken: {} } })).filter(({ attempts }) => attempts > 0);
+      const limited = await retriesOf({ limit: 17, maxBytes: 1e9 });
+      expect(limited).toHaveLength(17);
+      const maxBytes = limited.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
+      const sizes = (await retriesOf({ limit: 1000, maxBytes })).map(({ bodyBytes }) => bodyBytes);
+      const bytes = sizes.reduce((sum, each) => sum + each, 0);
+      expect(bytes).toBeLessThanOrEqual(maxBytes);
+      expect(bytes).toBeGreaterThan(maxBytes / 2);
+    });
+
     test.each([
       ['number', { limit: 0, maxBytes: 1e9 }],
       ['size', { limit: 1000, maxBytes: 0 }],

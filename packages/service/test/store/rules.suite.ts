@@ -112,6 +112,26 @@ export function testRules(tools: StoreTools): void {
       });
       expect(outcome).toBe('committed');
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 105 } });
+
+      // The versions of a block with settled rules count only until it is committed.
+      let parent = await tools.store.readCheckpoint(chain);
+      const commitNext = (lastVersion: number, ruleRevision: number) =>
+        tools.store.commitBlock({
+          ...{ chain, epoch, ruleRevision, windowBlocks: 256, matches: [] },
+          confirmUpTo: parent!.number + 1,
+          block: {
+            ...{ number: parent!.number + 1, hash: hashOf(), parentHash: parent!.hash },
+            ...{ timestamp: first.timestamp, lastVersion },
+          },
+        });
+      const newest = async () => (await tools.store.readRules(-1)).revision;
+      const settled = await newest();
+      expect(await commitNext(120, revision)).toMatchObject({ revision: settled });
+      expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 121 } });
+      expect(await commitNext(120, settled)).toMatchObject({ outcome: 'committed' });
+      parent = await tools.store.readCheckpoint(chain);
+      expect(await commitNext(130, await newest())).toMatchObject({ outcome: 'committed' });
+      expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 131 } });
     });
 
     test('a match on a chain with final blocks is confirmed at once, and its body has no `confirmed`', async () => {

@@ -226,6 +226,22 @@ export function testUnverified(tools: StoreTools): void {
       expect(await send(id)).toEqual([['unconfirmed', MARK]]);
     });
 
+    test('holds a delivery that a bulk replay sends again', async () => {
+      const { id, chain, commitMarked } = await holding();
+      const block = await commitMarked();
+      const [delivery] = await deliveriesOf(id);
+      await tools.store.stopDelivery(delivery!.id);
+      const replay = await tools.store.createReplay({
+        ...{ name: '', filter: { streamId: id }, perSecond: 1, total: 1, keyId: 'bootstrap' },
+      });
+      const step = { id: replay.id, after: '', ids: [delivery!.id], isLast: true };
+      expect(await tools.store.advanceReplay(step)).toMatchObject([{ state: 'held' }]);
+      expect(await send(id)).toEqual([]);
+      const at = { chain: chain.chain, blockHash: block.hash };
+      await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      expect(await send(id)).toEqual([['unconfirmed', MARK]]);
+    });
+
     test('gets no removal webhook for a held delivery, and the new reading if the block returns', async () => {
       const { id, chain, commitMarked } = await holding({ notifyRemoved: true });
       const ancestor = chain.tip();

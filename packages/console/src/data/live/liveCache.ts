@@ -1,4 +1,5 @@
 /** Applies live changes to the cached deliveries and chains. */
+import { timeOfId } from '@sluice/kit/contract';
 import type {
   ChainHealth,
   DeliveryPage,
@@ -101,9 +102,6 @@ export function findRow(
   const row = id === undefined ? undefined : rows[placeOf(rows, id)];
   return row?.id === id ? row : undefined;
 }
-
-/** Returns the creation time of a delivery from its id, a UUIDv7, in Unix milliseconds. */
-export const timeOfId = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /**
  * Replaces changed rows in place, removes those that no longer pass the filter, and inserts new

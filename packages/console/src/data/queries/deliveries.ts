@@ -1,3 +1,4 @@
+import { timeOfId } from '@sluice/kit/contract';
 import type {
   DeliveryFilter,
   DeliveryPage,
@@ -10,7 +11,7 @@ import {
   queryOptions,
   type InfiniteData,
 } from '@tanstack/react-query';
-import { timeOfId, withDeliveries, type ListFilter } from '../live/liveCache.ts';
+import { withDeliveries, type ListFilter } from '../live/liveCache.ts';
 import { changesSince } from '../live/recentChanges.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 

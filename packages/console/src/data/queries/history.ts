@@ -1,7 +1,8 @@
 /** Queries on filtered deliveries: counts, the oldest and newest delivery, and neighbors. */
+import { timeOfId } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
-import { timeOfId, type ListFilter } from '../live/liveCache.ts';
+import type { ListFilter } from '../live/liveCache.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
 import { toDeliveryFilter, toListing } from './deliveries.ts';
 

@@ -1,5 +1,4 @@
 /** Builds and sends the request of a call, and reads its response up to a size limit. */
-import { quoteShell } from '../delivery/body/curl.ts';
 import type { ApiCall } from './document.ts';
 
 /** Number of bytes after which reading a response stops. */
@@ -32,17 +31,6 @@ export function toPath(call: ApiCall, values: Readonly<Record<string, string>>):
   }
   const search = query.toString();
   return search === '' ? path : `${path}?${search}`;
-}
-
-/** Returns the request as a curl command that reads the API key from the environment. */
-export function toCallCurl({ method }: ApiCall, url: string, body: string): string {
-  return [
-    `curl -X ${method} ${quoteShell(url)}`,
-    `  -H "x-api-key: $SLUICE_API_KEY"`,
-    ...(body === ''
-      ? []
-      : [`  -H 'content-type: application/json'`, `  --data-binary ${quoteShell(body)}`]),
-  ].join(' \\\n');
 }
 
 /**

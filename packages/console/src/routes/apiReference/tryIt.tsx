@@ -9,7 +9,8 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { formatBytes, formatDuration } from '../../ui/text/format.ts';
 import type { ApiCall } from './document.ts';
 import type { Parameter, Schemas } from './openApi.ts';
-import { sendCall, toCallCurl, toPath, type Answer } from './request.ts';
+import { toCurl } from '@sluice/kit/contract';
+import { sendCall, toPath, type Answer } from './request.ts';
 import { exampleOf, resolve } from './schema.ts';
 import { maskSecrets } from './secrets.ts';
 
@@ -99,7 +100,12 @@ export function TryIt({ call, schemas }: { call: ApiCall; schemas: Schemas }) {
             </>
           )}
           <CopyButton
-            text={toCallCurl(call, `${location.origin}${path}`, body)}
+            text={toCurl({
+              method: call.method,
+              url: `${location.origin}${path}`,
+              sendsApiKey: true,
+              ...(body !== '' && { headers: { 'content-type': 'application/json' }, body }),
+            })}
             label="Copy as curl"
             icon="code"
           />

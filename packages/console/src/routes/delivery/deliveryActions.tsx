@@ -11,7 +11,7 @@ import { formatId } from '../../ui/text/format.ts';
 import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import type { Retry } from './attempts/retry.ts';
-import { toCurl } from './body/curl.ts';
+import { toDeliveryCurl } from './body/curl.ts';
 import { sendVerb } from '../../words/condition.ts';
 
 /** States in which a delivery can be sent now. */
@@ -59,7 +59,7 @@ export function useDeliveryActions({
     copyCurl:
       webhookUrl === undefined || body === undefined
         ? undefined
-        : () => void copyText(toCurl({ id, body }, webhookUrl), 'curl command'),
+        : () => void copyText(toDeliveryCurl(id, body, webhookUrl), 'curl command'),
   };
   useCopyKeys(() => copies);
   const [isAsking, setConfirming] = useState(false);

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { aboutQuery } from '../../data/queries/access.ts';
 import { useNow } from '../../ui/text/clock.ts';
 import { formatDateTime, formatSpan } from '../../ui/text/format.ts';
-import { timeOfId } from '../../data/live/liveCache.ts';
+import { timeOfId } from '@sluice/kit/contract';
 import { UUID } from '../../words/paste.ts';
 import { buttonClass } from '../../ui/button.tsx';
 

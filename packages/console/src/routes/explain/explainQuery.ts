@@ -1,4 +1,4 @@
-import { findDeliveryIds, isShortId } from '@sluice/kit/sluice';
+import { findDeliveryIds, isShortId } from '@sluice/kit/operator';
 import { queryOptions } from '@tanstack/react-query';
 import { sluice } from '../../data/queries/service.ts';
 

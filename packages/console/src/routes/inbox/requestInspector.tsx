@@ -21,7 +21,7 @@ import { ScrollText } from '../../ui/text/scrollText.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { Status } from '../../ui/status.tsx';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
-import { toCurl } from '../delivery/body/curl.ts';
+import { toCurl } from '@sluice/kit/contract';
 import { DateTime } from '../../ui/text/time.tsx';
 
 /** URL of a handler on the user's machine, for the curl command. */
@@ -55,7 +55,7 @@ export function RequestInspector({
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   const { data } = request;
   const curl =
-    data && toCurl({ id: data.webhookId, body: data.body, headers: data.headers }, LOCAL_URL);
+    data && toCurl({ method: 'POST', url: LOCAL_URL, headers: data.headers, body: data.body });
   const step = (by: 1 | -1): void => {
     const next = REQUEST_VIEWS[REQUEST_VIEWS.indexOf(view) + by];
     if (next !== undefined) onView(next);

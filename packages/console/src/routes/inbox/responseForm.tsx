@@ -1,4 +1,5 @@
-import { DEFAULT_INBOX_RESPONSE, type Inbox, type InboxResponse } from '@sluice/kit/sluice';
+import type { Inbox, InboxResponse } from '@sluice/kit/sluice';
+import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys, sluice } from '../../data/queries/service.ts';

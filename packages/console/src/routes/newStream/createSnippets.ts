@@ -1,8 +1,7 @@
 /** Generates code that creates the stream of a draft. */
-import { parseAddressList } from '../streamForm/draft/addressList.ts';
+import { parseAddressList, quoteShell, toCurl } from '@sluice/kit/contract';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
-import { quoted } from '../../words/nodeFlag.ts';
 
 const withoutSecret = (fields: ReturnType<typeof toFields>) =>
   fields.oauth2
@@ -25,15 +24,6 @@ const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
         !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
     ),
   );
-
-function toCurl(draft: StreamDraft, origin: string): string {
-  return [
-    `curl -X PUT ${origin}/streams/${draft.family}`,
-    `  -H "x-api-key: $SLUICE_API_KEY"`,
-    `  -H 'content-type: application/json'`,
-    `  -d ${quoted(JSON.stringify(fieldsOf(draft), null, 2))}`,
-  ].join(' \\\n');
-}
 
 /** Flags of `sluice streams create`, by the name of the field. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -76,7 +66,7 @@ function toCommand(draft: StreamDraft): string {
   }
   const flags = Object.entries(fields).map(([field, value]) => {
     const values = value === true ? [] : [value].flat().map(String);
-    return [FLAGS[field], ...values.map(quoted)].join(' ');
+    return [FLAGS[field], ...values.map(quoteShell)].join(' ');
   });
   return ['sluice streams create', ...flags, ...given].join(' \\\n  ');
 }
@@ -101,6 +91,12 @@ function toScript(draft: StreamDraft, origin: string): string {
 
 export const createSnippets = (draft: StreamDraft, origin: string) => ({
   'Command line': toCommand(draft),
-  curl: toCurl(draft, origin),
+  curl: toCurl({
+    method: 'PUT',
+    url: `${origin}/streams/${draft.family}`,
+    sendsApiKey: true,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(fieldsOf(draft), null, 2),
+  }),
   TypeScript: toScript(draft, origin),
 });

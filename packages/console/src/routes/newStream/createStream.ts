@@ -1,6 +1,6 @@
 /** Builds the first draft of the form, and creates the stream of a draft. */
 import type { ChainHealth } from '@sluice/kit/sluice';
-import { parseAddressList } from '../streamForm/draft/addressList.ts';
+import { parseAddressList } from '@sluice/kit/contract';
 import { client } from '../../data/client.ts';
 import { sluice } from '../../data/queries/service.ts';
 import { NEW_DRAFT, withEvents, withRule, type StreamDraft } from '../streamForm/draft/draft.ts';

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { parseAddressList, type AddressRow } from '../streamForm/draft/addressList.ts';
+import { parseAddressList, type ListedAddress } from '@sluice/kit/contract';
 import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
 import { unitOf } from '../streamForm/draft/tokenAmount.ts';
 import { RecipeBar } from './recipeBar.tsx';
@@ -128,7 +128,7 @@ function focusNext(form: HTMLFormElement | null, toFill: readonly FieldToFill[])
 function useName(
   typed: StreamDraft,
   recipe: Recipe | undefined,
-  rows: readonly AddressRow[],
+  rows: readonly ListedAddress[],
   chain: WatchedChain | undefined,
 ) {
   const [isChosen, setChosen] = useState(false);

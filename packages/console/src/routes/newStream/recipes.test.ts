@@ -1,7 +1,7 @@
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
 import { expect, test } from 'vitest';
 import { parseNewStreamSearch, RECIPE_IDS, type RecipeId } from '../../data/search.ts';
-import type { AddressRow } from '../streamForm/draft/addressList.ts';
+import type { ListedAddress } from '@sluice/kit/contract';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
 import { NEW_DRAFT, withRule, type StreamDraft } from '../streamForm/draft/draft.ts';
 import { toAptosFields, toEvmFields } from '../streamForm/draft/fields.ts';
@@ -84,7 +84,7 @@ test('mints are transfers from the zero address, of both token standards', () =>
 
 test('a stream is named after its label, its token or its address', () => {
   const usdt = { symbol: 'USDT', decimals: 6 };
-  const nameOf = (id: RecipeId, rows: AddressRow[], unit: TokenUnit | null) =>
+  const nameOf = (id: RecipeId, rows: ListedAddress[], unit: TokenUnit | null) =>
     nameOfRecipe(get(id), rows, unit);
   expect(nameOf('transfers', [], null)).toBe('Token transfers');
   expect(nameOf('wallet', [], null)).toBe('Wallet');

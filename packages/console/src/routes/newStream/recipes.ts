@@ -1,4 +1,5 @@
 /** Declares the recipes, which fill in the form of a new stream. */
+import { familyOf, type ListedAddress } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
 import type { RecipeId } from '../../data/search.ts';
 import { parseEvents } from '../streamForm/draft/abiText.ts';
@@ -12,7 +13,6 @@ import {
 } from '../streamForm/draft/draft.ts';
 import { withoutTurns } from '../../words/names.ts';
 import { formatHash, formatQuantity } from '../../ui/text/format.ts';
-import type { AddressRow } from '../streamForm/draft/addressList.ts';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
 
 /** A field that a recipe leaves to the user, named as in the form's `data-field` attributes. */
@@ -129,9 +129,7 @@ export const recipeOf = (id: RecipeId | undefined): Recipe | undefined =>
 
 /** Returns the recipes for the chain families of a service. */
 export const recipesFor = (chains: readonly { id: string }[]): readonly Recipe[] =>
-  RECIPES.filter(({ family }) =>
-    chains.some(({ id }) => id.startsWith('aptos:') === (family === 'aptos')),
-  );
+  RECIPES.filter(({ family }) => chains.some(({ id }) => familyOf(id) === family));
 
 /** Draft fields that a recipe keeps, because they do not depend on what a stream watches. */
 const KEPT = [
@@ -166,7 +164,7 @@ export function withRecipe(draft: StreamDraft, { family, fill }: Recipe): Stream
  */
 export function nameOfRecipe(
   { name }: Recipe,
-  rows: readonly AddressRow[],
+  rows: readonly ListedAddress[],
   unit: TokenUnit | null,
 ): string {
   const [row] = rows;

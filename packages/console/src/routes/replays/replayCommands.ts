@@ -1,10 +1,10 @@
 /** Builds the `sluice replay` command for a bulk replay. */
 import type { CreateReplay } from '@sluice/kit/sluice';
 import { listOf } from '../../words/filterWords.ts';
-import { quoted } from '../../words/nodeFlag.ts';
+import { quoteShell } from '@sluice/kit/contract';
 
 const toFlag = (name: string, values: readonly string[]): string[] =>
-  values.length === 0 ? [] : [`--${name} ${values.map(quoted).join(' ')}`];
+  values.length === 0 ? [] : [`--${name} ${values.map(quoteShell).join(' ')}`];
 
 function toRangeFlag(name: string, from: number | undefined, to: number | undefined): string[] {
   if (from === undefined && to === undefined) return [];

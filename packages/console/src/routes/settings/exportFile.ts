@@ -1,7 +1,7 @@
 /** Exports all streams with their addresses to a file, and imports them from such a file. */
 import type { AptosStream, Stream } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
-import type { AddressRow } from '../streamForm/draft/addressList.ts';
+import type { ListedAddress } from '@sluice/kit/contract';
 import { client } from '../../data/client.ts';
 import { sluice } from '../../data/queries/service.ts';
 import { toAptosFields, toDraft, toEvmFields } from '../streamForm/draft/fields.ts';
@@ -11,7 +11,7 @@ export interface ExportedStream {
   family: NetworkType;
   /** The stream as the compatible API returns it. */
   stream: Stream | AptosStream;
-  addresses: AddressRow[];
+  addresses: ListedAddress[];
 }
 
 export interface ExportFile {
@@ -25,7 +25,7 @@ export async function readExport(onProgress: (count: number) => void): Promise<E
   const streams: ExportedStream[] = [];
   for (const family of ['evm', 'aptos'] as const) {
     for await (const stream of client.streams.list({ networkType: family })) {
-      const addresses: AddressRow[] = [];
+      const addresses: ListedAddress[] = [];
       for await (const row of client.streams.listAddresses(stream.id, { networkType: family })) {
         addresses.push({ address: row.address, label: row.label ?? '' });
       }

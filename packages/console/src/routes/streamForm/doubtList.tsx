@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../ui/text/format.ts';
-import type { DoubtfulLine } from './draft/addressList.ts';
+import type { DoubtfulLine } from '@sluice/kit/contract';
 
 const SHOWN = 5;
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { parseEvents, type ParsedEvents } from './draft/abiText.ts';
-import { parseAddressList } from './draft/addressList.ts';
+import { parseAddressList } from '@sluice/kit/contract';
 import { aboutQuery } from '../../data/queries/access.ts';
 import { sluice } from '../../data/queries/service.ts';
 import { TEMPLATES, withEvents, withRule } from './draft/draft.ts';

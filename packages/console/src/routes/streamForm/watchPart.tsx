@@ -1,7 +1,8 @@
+import { familyOf, parseAddressList } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { LIST_FILES, namesIn, parseAddressList, withAddressOf } from './draft/addressList.ts';
+import { LIST_FILES, namesIn, withAddressOf } from './draft/addressList.ts';
 import { contractQuery, nameQuery } from '../../data/queries/chains.ts';
 import { describeContract } from '../../words/contractWords.ts';
 import type { DraftField } from './draft/problems.ts';
@@ -41,8 +42,6 @@ const FAMILIES: { value: NetworkType; label: string }[] = [
   { value: 'aptos', label: 'Aptos' },
 ];
 
-const familyOf = ({ id }: WatchedChain): NetworkType => (id.startsWith('aptos:') ? 'aptos' : 'evm');
-
 /** Returns the id of the chain in the fields of a stream, where Aptos networks have no prefix. */
 const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '');
 
@@ -52,7 +51,7 @@ const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '')
  */
 export const firstChains = (chains: readonly WatchedChain[], family: NetworkType): string[] =>
   chains
-    .filter((chain) => familyOf(chain) === family)
+    .filter((chain) => familyOf(chain.id) === family)
     .slice(0, 1)
     .map(nameInStream);
 
@@ -62,7 +61,7 @@ export function ChainChoice({
   onChange,
   chains,
 }: PartProps & { chains: readonly WatchedChain[] }) {
-  const offered = chains.filter((chain) => familyOf(chain) === draft.family);
+  const offered = chains.filter((chain) => familyOf(chain.id) === draft.family);
   // A stream may have chains that this service does not follow.
   const others = draft.chains.filter((id) => !offered.some((chain) => nameInStream(chain) === id));
   const toggle = (id: string, on: boolean): void =>
@@ -312,7 +311,7 @@ function Examples({
   rows: readonly { address: string }[];
 }) {
   const chosen = chains.filter(
-    (chain) => familyOf(chain) === draft.family && draft.chains.includes(nameInStream(chain)),
+    (chain) => familyOf(chain.id) === draft.family && draft.chains.includes(nameInStream(chain)),
   );
   const examples = chosen.flatMap((chain) => {
     const example = exampleOf(draft.family, nameInStream(chain));

@@ -24,10 +24,10 @@ import {
   settingsSchema,
   signInSchema,
   alertUrlSchema,
-  rotateStreamSecretSchema,
   createApiKeySchema,
   listQuerySchema,
-} from '../index.ts';
+} from '../requests/account.ts';
+import { rotateStreamSecretSchema } from '../requests/streams.ts';
 
 const historyRecord = named(
   'HistoryRecord',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { text, flag, count, unixMs, chainId, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { activityQuerySchema, listTimelinesSchema } from '../index.ts';
+import { activityQuerySchema, listTimelinesSchema } from '../requests/activity.ts';
 
 const activityPoint = shape(
   'ActivityPoint',

@@ -7,8 +7,8 @@ import {
   evmAddressesSchema,
   evmLabelledAddressesSchema,
   listAddressesQuerySchema,
-  listQuerySchema,
-} from '../index.ts';
+} from '../requests/addresses.ts';
+import { listQuerySchema } from '../requests/account.ts';
 
 const streamAddress = named(
   'StreamAddress',

@@ -14,15 +14,15 @@ import {
 } from './basics.ts';
 import { webhookFields, evmWebhook, aptosWebhook } from './webhooks.ts';
 import { component, named, shape, typed } from '../named.ts';
+import { JOB_STATES } from '../index.ts';
 import {
-  JOB_STATES,
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
   aptosDryRunSchema,
   dryRunBlockSchema,
   evmDryRunSchema,
   historicalJobSchema,
-} from '../index.ts';
+} from '../requests/blocks.ts';
 
 const dryRunAnswer = named(
   'DryRunAnswer',

@@ -14,7 +14,9 @@ import {
   urlVerdict,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { abiItemSchema, chainLogQuerySchema, nodeUrlSchema } from '../index.ts';
+import { abiItemSchema } from '../requests/abi.ts';
+import { chainLogQuerySchema } from '../requests/activity.ts';
+import { nodeUrlSchema } from '../requests/account.ts';
 
 const gapKind = shape(
   'GapKind',

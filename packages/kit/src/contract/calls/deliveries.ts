@@ -14,15 +14,12 @@ import {
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { deliveryPhase, deliveryState } from '../requests/enums.ts';
+import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from '../index.ts';
 import {
   deliveryCountsQuerySchema,
   listDeliveriesQuerySchema,
-  EXPLAIN_KINDS,
-  EXPLAIN_OUTCOMES,
-  EXPLAIN_STAGES,
-  EXPLAIN_VERDICTS,
   explainQuerySchema,
-} from '../index.ts';
+} from '../requests/deliveries.ts';
 
 export const aboutBody = text.describe(
   'Human-readable summary of the body: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',

@@ -14,7 +14,8 @@ import {
 import { aboutBody } from './deliveries.ts';
 import { component, named, shape } from '../named.ts';
 import { deliveryPhase } from '../requests/enums.ts';
-import { inboxResponseSchema, listQuerySchema } from '../index.ts';
+import { inboxResponseSchema } from '../requests/inboxes.ts';
+import { listQuerySchema } from '../requests/account.ts';
 
 const inboxResponse = shape(
   'InboxResponse',

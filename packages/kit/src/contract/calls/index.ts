@@ -19,6 +19,16 @@ import { replaysCalls } from './replays.ts';
 import { aptosStreamsCalls, evmStreamsCalls, streamsCalls } from './streams.ts';
 
 export { SCHEMAS } from '../named.ts';
+export {
+  aptosAddressesSchema,
+  aptosLabelledAddressesSchema,
+  evmAddressesSchema,
+  evmLabelledAddressesSchema,
+} from '../requests/addresses.ts';
+export { aptosDryRunSchema, evmDryRunSchema } from '../requests/blocks.ts';
+export { createReplaySchema, explainQuerySchema } from '../requests/deliveries.ts';
+export { anyChain, replayFilter } from '../requests/fields.ts';
+export { createAptosStreamSchema, createEvmStreamSchema } from '../requests/streams.ts';
 export { type Access, type Call, TAGS, type Tag } from './basics.ts';
 
 /** The calls of the hosted Streams API. */

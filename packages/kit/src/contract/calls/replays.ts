@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { text, flag, uuid, count, number, unixMs, idOf, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { replayFilter } from '../requests/fields.ts';
-import { REPLAY_STATES, createReplaySchema, estimateReplaySchema } from '../index.ts';
+import { REPLAY_STATES } from '../index.ts';
+import { createReplaySchema, estimateReplaySchema } from '../requests/deliveries.ts';
 
 const replayEstimate = named(
   'ReplayEstimate',

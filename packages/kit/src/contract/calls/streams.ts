@@ -24,20 +24,22 @@ import {
   unverifiedMode,
 } from '../requests/enums.ts';
 import { LIMITS, oauth2Client } from '../requests/streamFields.ts';
+import { STREAM_CHANGE_KINDS } from '../index.ts';
+import { abiItemSchema } from '../requests/abi.ts';
 import {
-  STREAM_CHANGE_KINDS,
-  abiItemSchema,
   advancedOptionSchema,
+  nativeBalanceSelectionSchema,
+  triggerSchema,
+} from '../requests/triggers.ts';
+import {
   createAptosStreamSchema,
   createEvmStreamSchema,
   listStreamsQuerySchema,
-  nativeBalanceSelectionSchema,
   rotateStreamSecretSchema,
   streamStatusSchema,
-  triggerSchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,
-} from '../index.ts';
+} from '../requests/streams.ts';
 
 const limits = {
   maxInFlight: z.int().nullable().describe(LIMITS.maxInFlight),

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { text, flag, count, textOrNull } from './basics.ts';
 import { named, shape, typed } from '../named.ts';
-import { APTOS_NETWORKS, type AbiItem, abiItemSchema } from '../index.ts';
+import { APTOS_NETWORKS, type AbiItem } from '../index.ts';
+import { abiItemSchema } from '../requests/abi.ts';
 
 const webhookTrigger = shape(
   'WebhookTrigger',

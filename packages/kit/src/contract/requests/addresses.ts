@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { component, sentShape } from '../named.ts';
+import { isAddressLabel } from '../rules/addressList.ts';
 import type { AddressesBody, LabelledAddressesBody } from '../shapes.generated.ts';
 import { aptosAddress, evmAddress, page } from './fields.ts';
 
@@ -11,12 +12,6 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
 
 const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
-
-/**
- * Returns whether a string is a valid address label: at most 64 characters, without control
- * characters. An empty label is valid: it removes the label of the address.
- */
-export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{0,64}$/u.test(text);
 
 const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
   z

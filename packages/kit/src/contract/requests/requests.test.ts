@@ -1,20 +1,16 @@
 import { erc20Abi } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { aptosAddressesSchema, evmAddressesSchema } from './addresses.ts';
 import {
-  aptosAddressesSchema,
   createAptosStreamSchema,
   createEvmStreamSchema,
-  dryRunBlockSchema,
-  evmAddressesSchema,
-  historicalJobSchema,
-  listHistoryQuerySchema,
-  listLogsQuerySchema,
   listStreamsQuerySchema,
-  settingsSchema,
   streamStatusSchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,
-} from '../index.ts';
+} from './streams.ts';
+import { dryRunBlockSchema, historicalJobSchema } from './blocks.ts';
+import { listHistoryQuerySchema, listLogsQuerySchema, settingsSchema } from './account.ts';
 
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
 const OAUTH2 = { tokenUrl: 'https://a.example/token', clientId: 'a', clientSecret: 'b' };

@@ -1,5 +1,6 @@
 /** Checks whether an address is a contract, and finds the implementations of proxies. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
+import { toHex } from '../../ingest/json.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
 /** Storage slots in which proxies store the address of their implementation. */
@@ -20,7 +21,7 @@ const callAt = async (
   method: string,
   ...params: readonly string[]
 ): Promise<string> => {
-  const answer = await source.requestAt(head, method, [...params, `0x${head.number.toString(16)}`]);
+  const answer = await source.requestAt(head, method, [...params, toHex(head.number)]);
   if (typeof answer === 'string' && answer.startsWith('0x')) return answer.toLowerCase();
   throw new SourceError('inconsistent', `${method} did not return hex`);
 };

@@ -58,7 +58,7 @@ export async function readName(
     args: [toHex(packetToBytes(name)), encodeFunctionData({ abi: ADDR, args: [node] })],
   });
   const head = await source.readHead();
-  const at = `0x${head.number.toString(16)}`;
+  const at = toHex(head.number);
   let answer: unknown;
   try {
     const call = [{ to: UNIVERSAL_RESOLVER, data }, at];
@@ -80,9 +80,7 @@ function decode(answer: unknown): `0x${string}` | undefined {
     if (result === '0x') return undefined;
     const [address] = resolvedAddress.decode(result);
     return address === NOBODY ? undefined : (address as `0x${string}`);
-  } catch (error) {
-    throw new SourceError('inconsistent', 'the name did not resolve to a valid address', {
-      cause: error,
-    });
+  } catch {
+    throw new SourceError('inconsistent', 'the name did not resolve to a valid address');
   }
 }

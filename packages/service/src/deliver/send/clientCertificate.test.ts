@@ -262,7 +262,7 @@ test('an encrypted key is rejected at start', () => {
   expect(() => open()).toThrow('not encrypted');
 });
 
-test('is presented from the isolated process', async () => {
+test('is presented from the isolated process, and replaced there', async () => {
   const isolation = createIsolation({
     ...{ allowCidrs: EVERYWHERE, clientCertificate: open() },
     ...{ secret: () => 'secret', region: () => 'us-east-1' },
@@ -270,9 +270,11 @@ test('is presented from the isolated process', async () => {
   opened.push(isolation);
   await isolation.start();
   const url = await receive();
-  expect(await isolation.send(sendingTo(url), () => {})).toMatchObject({
-    ...{ status: 200, responseBody: 'client 1' },
-  });
+  const send = () => isolation.send(sendingTo(url), () => {});
+  expect(await send()).toMatchObject({ status: 200, responseBody: 'client 1' });
+  write(client('client 2'));
+  await expect.poll(() => logged).toContain('client certificate replaced');
+  expect(await send()).toMatchObject({ status: 200, responseBody: 'client 2' });
 });
 
 test.each([

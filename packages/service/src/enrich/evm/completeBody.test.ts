@@ -103,9 +103,14 @@ test('the triggers of a record share its decoded parameters', async () => {
   expect(decode(events)).toBe(decode(events));
 });
 
-test.each(['prepare', 'read'] as const)(
-  'other work runs between calls that take long to %s',
-  async (slow) => {
+test.each([
+  ['prepare', 3, 1],
+  ['prepare', 1, 3],
+  ['read', 3, 1],
+  ['read', 1, 3],
+] as const)(
+  'other work runs between calls that take long to %s, with %i records and %i triggers',
+  async (slow, records, count) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const order: string[] = [];
     const work = (what: 'prepare' | 'read'): void => {
@@ -113,7 +118,7 @@ test.each(['prepare', 'read'] as const)(
       order.push(what);
       vi.advanceTimersByTime(50);
     };
-    const trigger: CompiledTrigger = {
+    const triggers = Array.from({ length: count }, (): CompiledTrigger => ({
       kind: 'log',
       prepare({ logIndex }) {
         work('prepare');
@@ -123,11 +128,10 @@ test.each(['prepare', 'read'] as const)(
         work('read');
         return [];
       },
-    };
+    }));
     let isDone = false;
-    const completed = complete(tailOf([log(0), log(1), log(2)]), [trigger]).then(
-      () => (isDone = true),
-    );
+    const logs = Array.from({ length: records }, (_, n) => log(n));
+    const completed = complete(tailOf(logs), triggers).then(() => (isDone = true));
     while (!isDone) {
       await nextTurn();
       if (order.at(-1) === slow) order.push('other work');

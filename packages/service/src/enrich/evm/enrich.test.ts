@@ -681,6 +681,37 @@ describe('a body', () => {
     );
   });
 
+  test('property: native balances of any records grow a body by no more than was reserved', async () => {
+    const selectors = fc.subarray(['$from', '$to'] as const, { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 20 }), selectors, async (records, chosen) => {
+        const tail = { ...transferOf(TOKEN), erc20Transfers: [] };
+        const addressOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
+        tail.txsInternal = Array.from({ length: records }, (_, n) => ({
+          ...{ from: addressOf(2 * n), to: addressOf(2 * n + 1) },
+          ...{ value: '1', gas: '1', transactionHash: hash(1) },
+        }));
+        const options: StreamOptions = {
+          ...DEFAULT_OPTIONS,
+          getNativeBalances: [{ type: 'internalTx', selectors: chosen }],
+        };
+        const before = Buffer.byteLength(JSON.stringify(tail));
+        const { mostGrowth } = createEnrich({
+          ...{ chain: CHAIN, store: noStore, state: goodState, log: createLog(() => {}) },
+          ...{ onDeliveries: () => {}, maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES },
+        });
+        const growth = mostGrowth(options, tail);
+        await complete(tail, options, {
+          ...goodState,
+          balances: (_, addresses) =>
+            Promise.resolve(addresses.map(() => read(String(2n ** 256n - 1n)))),
+        });
+        expect(tail.nativeBalances).toHaveLength(records * chosen.length);
+        expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(before + growth);
+      }),
+    );
+  });
+
   test('property: is a fixed point and verifies, whatever tokens and contracts return', async () => {
     const anyData = fc.oneof(
       fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`),

@@ -11,7 +11,6 @@ import { type AptosPage, CHAIN_IDS, createAptosProvider } from './provider.ts';
 import { createAptosRuns } from './runs.ts';
 import { createAptosStores } from './stores.ts';
 import { createAptosStream } from './stream.ts';
-import { cleanNode } from '../nodes/cleanNode.ts';
 import { type AddedNodes, createProviders, nameOf } from '../nodes/providers.ts';
 import { createStateLog } from '../nodes/survey.ts';
 import { type ChainSource, SourceError, headerOf } from '../source.ts';
@@ -69,10 +68,7 @@ export function createAptosSource({
   });
   let chainId = CHAIN_IDS[network]?.toString();
   const streams = streamUrls.map((url, n) =>
-    cleanNode(
-      createAptosStream(url, nameOf(streamUrls, n), () => chainId),
-      url,
-    ),
+    createAptosStream(url, nameOf(streamUrls, n), () => chainId),
   );
   const logStates = createStateLog(chain, log);
   /**

@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { describeError } from '../../base/log.ts';
 import { type StreamedBatch, decodeResponse, encodeRequest } from './proto.ts';
-import { toRetryAfterMs } from '../nodes/rpcError.ts';
+import { type NamedNode, nameNode, toRetryAfterMs } from '../nodes/rpcError.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosCall {
@@ -49,6 +49,7 @@ const RECONNECT_MS = 1_000;
  * @param name name of the endpoint in messages
  */
 export function createAptosGrpc(url: string, name: string): AptosGrpc {
+  const node = nameNode(name, url);
   const { protocol, host, username, password } = new URL(url);
   const key = decodeURIComponent(password || username);
   const client = new Client(
@@ -87,7 +88,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
           try {
             next = await messages.next();
           } catch (error) {
-            throw toSourceError(error, name);
+            throw toSourceError(error, node);
           }
           if (next.done === true) return undefined;
           try {
@@ -95,8 +96,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
           } catch (error) {
             throw new SourceError(
               'inconsistent',
-              `${name}: a message could not be decoded: ${describeError(error)}`,
-              { cause: error },
+              `${name}: a message could not be decoded: ${node.clean(describeError(error))}`,
             );
           }
         },
@@ -107,10 +107,10 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
   };
 }
 
-function toSourceError(error: unknown, name: string): SourceError {
+function toSourceError(error: unknown, { name, clean }: NamedNode): SourceError {
   const { code, details = '', metadata } = error as Partial<ServiceError>;
   const what = `${name}: the transaction stream`;
-  const said = details === '' ? describeError(error) : details;
+  const said = clean(details === '' ? describeError(error) : details);
   if (code === status.RESOURCE_EXHAUSTED && /larger than max/i.test(said)) {
     return new SourceError('too-large', `${what} sent a message that is too large: ${said}`);
   }
@@ -128,5 +128,5 @@ function toSourceError(error: unknown, name: string): SourceError {
     );
   }
   const label = code === undefined ? '' : ` (${status[code]})`;
-  return new SourceError('unreachable', `${what} failed: ${said}${label}`, { cause: error });
+  return new SourceError('unreachable', `${what} failed: ${said}${label}`);
 }

@@ -138,7 +138,6 @@ export function createAptosProvider(
       throw new SourceError(
         'pruned',
         `${name}: ${what} was pruned${oldest}. Add ${add}${canSkip ? skip : ''}`,
-        { cause: error },
       );
     };
 

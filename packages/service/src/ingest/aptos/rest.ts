@@ -3,7 +3,7 @@ import { cutText } from '@sluice/kit/contract';
 import { Pool, type buildConnector } from 'undici';
 import { parseJson } from '../../base/json.ts';
 import { describeError } from '../../base/log.ts';
-import { toRetryAfterMs } from '../nodes/rpcError.ts';
+import { nameNode, toRetryAfterMs } from '../nodes/rpcError.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosRest {
@@ -38,6 +38,7 @@ export function createAptosRest(
   connect?: buildConnector.connector,
 ): AptosRest {
   const root = new URL(url);
+  const { clean } = nameNode(name, url);
   const pool = new Pool(root.origin, {
     connections: CONNECTIONS,
     maxResponseSize: MAX_ANSWER_BYTES,
@@ -67,7 +68,7 @@ export function createAptosRest(
         retryAfter = [response.headers['retry-after']].flat()[0];
         text = await response.body.text();
       } catch (error) {
-        throw new SourceError('unreachable', `${name}: ${describeError(error)}`, { cause: error });
+        throw new SourceError('unreachable', `${name}: ${clean(describeError(error))}`);
       }
       const what = `${name}: /${path.replace(/\?.*/, '')}`;
       const value = parse(text);
@@ -78,7 +79,7 @@ export function createAptosRest(
         message,
         archival_endpoint: archive,
       } = (value ?? {}) as Record<string, unknown>;
-      const said = typeof message === 'string' ? cutText(message, MESSAGE_LENGTH) : '';
+      const said = typeof message === 'string' ? clean(cutText(message, MESSAGE_LENGTH)) : '';
       // A lagging node does not know whether a later version exists.
       if (status === 404 && code === 'version_not_found') {
         throw new SourceError('missing', `${what}: ${said}`);
@@ -87,8 +88,9 @@ export function createAptosRest(
       if (status === 404 && typeof code === 'string') return undefined;
       // Older nodes report pruned pages of transactions as internal errors.
       if (status === 410 || (status === 500 && /\bpruned\b/i.test(said))) {
+        const archiveUrl = toArchiveUrl(archive, root);
         throw new SourceError('pruned', `${what} returned HTTP ${status}: ${said}`, {
-          data: toArchiveUrl(archive, root),
+          data: archiveUrl && clean(archiveUrl),
         });
       }
       if (status === 429 || status === 503) {
@@ -101,7 +103,7 @@ export function createAptosRest(
         throw new SourceError('missing', `${what}: ${said}`);
       }
       if (status >= 400 && status < 500 && typeof code === 'string') {
-        throw new SourceError('refused', `${what} failed: ${said} (${code})`);
+        throw new SourceError('refused', `${what} failed: ${said} (${clean(code)})`);
       }
       throw new SourceError(
         'unreachable',

@@ -10,6 +10,7 @@ import type { BlockRef, Unverified } from '../../store/blocks/contract.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 import { type Answer, isFailed } from './answers.ts';
 import type { Providers } from '../nodes/providers.ts';
+import { adviceFor, isStrict } from './headerRules.ts';
 import type { Network } from './networks.ts';
 import type { Finding, Parts } from './normalize.ts';
 import type { Provider } from './provider.ts';
@@ -54,43 +55,27 @@ export function createAcceptance({
   log: Log;
 }): Accept {
   const logged = new Set<string>();
-  /** Whether a failed check rejects a block: the roots of a true block can't be wrong here. */
-  const isStrict = trust === 'strict' || (trust === 'evidence' && network.isStandard);
+  const rejectsAll = isStrict(trust, network);
 
   const unexplained = (answer: Answer): Finding[] => findUnexplained(answer, network);
 
   /** Returns whether an unproven answer is enough by itself. */
   const needsNoOpinion = (answer: Answer, from: Provider): boolean => {
     if (trust === 'node') return unexplained(answer).length === 0;
-    return !isStrict && unexplained(answer).length === 0 && witnesses(from).length === 0;
+    return !rejectsAll && unexplained(answer).length === 0 && witnesses(from).length === 0;
   };
 
-  /** Reads the block from one node after another until one answer is enough. */
-  const hear = async (...[, ask, read]: Parameters<Accept>) => {
-    const heard = new Map<Provider, Answer>();
-    let failure: unknown;
-    const enough = await ask(async (from) => {
-      if (heard.has(from)) return undefined;
-      const answer = await read(from, heard.size === 0);
-      if (answer.isProven) return answer;
-      heard.set(from, answer);
-      if (needsNoOpinion(answer, from)) return answer;
-      const agreed = decide(heard, operatorOf);
-      return agreed.isUnanimous && agreed.operators > 1 && unexplained(agreed.answer).length === 0
-        ? answer
-        : undefined;
-    }).catch((error: unknown) => {
-      failure = error;
-      return undefined;
-    });
-    if (enough === undefined && heard.size === 0) throw failure;
-    return { proven: enough?.isProven === true ? enough : undefined, heard };
+  /** Returns whether the answers of the nodes so far, the newest of which is `from`, are enough. */
+  const isEnough = (heard: Heard, from: Provider): boolean => {
+    if (needsNoOpinion(heard.get(from)!, from)) return true;
+    const { isUnanimous, operators, answer } = decide(heard, operatorOf);
+    return isUnanimous && operators > 1 && unexplained(answer).length === 0;
   };
 
   /** Returns the time for which the content must have been the same, in milliseconds. */
   const waitOf = (answer: Answer, operators: number): number => {
     const open = unexplained(answer);
-    if (operators < 2 && trust !== 'node' && (open.length > 0 || isStrict)) return settleMs;
+    if (operators < 2 && trust !== 'node' && (open.length > 0 || rejectsAll)) return settleMs;
     return open.some(({ code }) => isMissing(code)) ? RECHECK_MS : 0;
   };
 
@@ -110,7 +95,7 @@ export function createAcceptance({
 
   return async (header, ask, read) => {
     for (;;) {
-      const { proven, heard } = await hear(header, ask, read);
+      const { proven, heard } = await hear(ask, read, isEnough);
       if (proven !== undefined) {
         for (const [from, answer] of heard) blame(from, answer);
         return toParts(proven);
@@ -122,7 +107,7 @@ export function createAcceptance({
         isUnanimous,
         isExplained,
       } = decide(heard, operatorOf);
-      if (isStrict) rejectUnproven(header, trust, answer);
+      if (rejectsAll) rejectUnproven(header, trust, answer);
       if (trust !== 'node' && !isUnanimous && !isExplained && operators < 2) {
         for (const [from, each] of heard) blame(from, each);
         throw new SourceError('disagreement', describeDisagreement(header, heard));
@@ -140,10 +125,38 @@ export function createAcceptance({
         continue;
       }
       if (unexplained(answer).length > 0) await checkPlace(header, agreeing);
-      const unverified = mark(header, answer, operators);
-      return { ...toParts(answer), ...(unverified !== undefined && { unverified }) };
+      return toParts(answer, mark(header, answer, operators));
     }
   };
+}
+
+/** Unproven answers by node, in the order of the nodes. */
+type Heard = ReadonlyMap<Provider, Answer>;
+
+/**
+ * Reads the block from one node after another, until an answer is proven or `isEnough`.
+ *
+ * @throws SourceError if no node answered
+ */
+export async function hear(
+  ask: Parameters<Accept>[1],
+  read: Parameters<Accept>[2],
+  isEnough: (heard: Heard, from: Provider) => boolean,
+): Promise<{ proven: Answer | undefined; heard: Heard }> {
+  const heard = new Map<Provider, Answer>();
+  let proven: Answer | undefined;
+  try {
+    await ask(async (from) => {
+      if (heard.has(from)) return undefined;
+      const answer = await read(from, heard.size === 0);
+      if (answer.isProven) return (proven = answer);
+      heard.set(from, answer);
+      return isEnough(heard, from) ? answer : undefined;
+    });
+  } catch (error) {
+    if (heard.size === 0) throw error;
+  }
+  return { proven, heard };
 }
 
 const CODES = Object.keys(UNVERIFIED_CODES) as (keyof typeof UNVERIFIED_CODES)[];
@@ -169,9 +182,13 @@ export function toUnverified(
   return { codes, witnesses, isUncertain };
 }
 
-export const toParts = ({ logs, transactions, proofs }: Answer): Accepted => ({
+export const toParts = (
+  { logs, transactions, proofs }: Answer,
+  unverified?: Unverified,
+): Accepted => ({
   ...{ logs, transactions },
   ...(proofs !== undefined && { proofs }),
+  ...(unverified !== undefined && { unverified }),
 });
 
 /** Returns whether the check fails if parts of the block are missing. */
@@ -212,10 +229,7 @@ interface Decision {
 }
 
 /** Returns the content that most operators returned. Without a majority, `operators` is 1. */
-export function decide(
-  heard: ReadonlyMap<Provider, Answer>,
-  operatorOf: (node: Provider) => string,
-): Decision {
+export function decide(heard: Heard, operatorOf: (node: Provider) => string): Decision {
   const groups = [...Map.groupBy(heard, ([, answer]) => contentOf(answer)).values()].map(
     (group) => ({
       nodes: group.map(([node]) => node),
@@ -264,17 +278,13 @@ function rejectUnproven({ number }: BlockRef, trust: ChainTrust, answer: Answer)
     answer.findings.find(isFailed) ?? (trust === 'strict' ? answer.findings[0] : undefined);
   if (found === undefined && trust !== 'strict') return;
   const why = found?.reason ?? 'its transactions and receipts were not proven';
-  const fix = trust === 'strict' ? '. To accept what the nodes agree on, pass trust=evidence' : '';
   throw new SourceError(
     found === undefined ? 'inconsistent' : kindOf(found),
-    `block ${number} is not proven: ${why}${fix}`,
+    `block ${number} is not proven: ${why}${adviceFor(trust)}`,
   );
 }
 
-const describeDisagreement = (
-  { number }: BlockRef,
-  heard: ReadonlyMap<Provider, Answer>,
-): string => {
+const describeDisagreement = ({ number }: BlockRef, heard: Heard): string => {
   const sides = [...heard].map(
     ([{ name }, { logs, transactions, findings }]) =>
       `${name} has ${logs.length} logs and ${transactions.length} transactions${

@@ -2,11 +2,11 @@
 import type { UnverifiedCode } from '@sluice/kit/contract';
 import type { BlockProofs } from '../../match/evm/block.ts';
 import type { BlockNeeds, BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, object } from '../json.ts';
+import { type Json, object, toHex } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
-import type { HeaderProof, HeaderProver } from './headerLayout.ts';
-import { toHeader } from './header.ts';
+import { toFindings } from './headerLayout.ts';
 import type { Learned } from './learned.ts';
+import { mapLimited } from './mapLimited.ts';
 import type { Network } from './networks.ts';
 import {
   type Finding,
@@ -18,7 +18,7 @@ import {
   sortReceipts,
 } from './normalize.ts';
 import { checkRoots, createProofs } from './proof/proveBlock.ts';
-import type { Provider } from './provider.ts';
+import type { Body, Provider } from './provider.ts';
 import type { Ways } from './ways.ts';
 
 /** The parts of a block from one node, with the evidence for them. */
@@ -36,16 +36,9 @@ export interface Answers {
    * Reads the parts of a block from a node. If an answer fails a check, asks the node in another
    * way.
    *
-   * @param block as the node returned it, with full transactions if `needs.transactions` is set
-   * @param how.isChecked false to skip the proofs
+   * @param block with full transactions if `needs.transactions` is set
    */
-  read(
-    node: Provider,
-    block: Json,
-    header: BlockHeader,
-    needs: BlockNeeds,
-    how: { isChecked: boolean },
-  ): Promise<Answer>;
+  read(node: Provider, block: Body, needs: BlockNeeds): Promise<Answer>;
 }
 
 /** Maximum number of concurrent requests for single receipts of a block. */
@@ -60,24 +53,13 @@ const isGood = ({ findings }: Answer): boolean => !findings.some(isFailed);
 
 export function createAnswers({
   network,
-  headers,
   learned,
   ways,
 }: {
   network: Network;
-  headers: HeaderProver;
   learned: Learned;
   ways: Ways<Provider>;
 }): Answers {
-  const proveHeader = async (block: Json, node: Provider): Promise<HeaderProof> => {
-    const proof = await headers.prove(block, node.name);
-    if (proof.result === 'passed') learned.confirm('headers-prove');
-    if (proof.result !== 'failed' || network.isStandard || learned.knows('headers-prove')) {
-      return proof;
-    }
-    return { result: 'not-applicable', reason: 'the rules of the header are not known' };
-  };
-
   const noteBloom = (block: Json, { logs, findings }: Parts & Pick<Answer, 'findings'>): void => {
     const covers = logs.length > 0 && findings.every(({ code }) => code !== 'bloom');
     if (covers && promiseOf(block) !== undefined) learned.confirm('blooms-cover');
@@ -85,17 +67,16 @@ export function createAnswers({
 
   /** Checks the receipts of a block. */
   const judge = (
-    block: Json,
-    header: BlockHeader,
+    { body: block, header, proof }: Body,
     receipts: readonly unknown[],
-    { proof, proofs }: { proof: HeaderProof | undefined; proofs: boolean },
+    proofs: boolean,
   ): Answer => {
     const sorted = sortReceipts(block, header, receipts);
     const inOrder = sorted.inOrder.filter((each) => each !== undefined);
     const receiptsOfBlock = [...inOrder, ...sorted.others];
     const isComplete = inOrder.length === sorted.inOrder.length;
     const canProve = isComplete && sorted.findings.length === 0 && proof?.result === 'passed';
-    const roots = canProve ? checkRoots(block, receiptsOfBlock, proof, network) : [];
+    const roots = canProve ? checkRoots(block, receiptsOfBlock, network) : [];
     const isProven = canProve && roots.length === 0;
     const { findings, notes, ...parts } = fromReceipts(block, header, sorted, isProven);
     if (isProven) {
@@ -106,39 +87,28 @@ export function createAnswers({
         ...(proofs && { proofs: createProofs(block, receiptsOfBlock, proof.encoded, network) }),
       };
     }
-    const all = [...(proof === undefined ? [] : toFindings(proof)), ...roots, ...findings];
-    if (inOrder.length > 0) learned.recordRoots(all.map(({ reason }) => reason).join('; '));
+    const all = [...toFindings(proof), ...roots, ...findings];
+    if (inOrder.length > 0 && proof !== undefined)
+      learned.recordRoots(all.map(({ reason }) => reason).join('; '));
     return { ...parts, findings: all, notes, isProven };
   };
 
-  const readSingly = async (node: Provider, hashes: readonly string[]): Promise<unknown[]> => {
-    const receipts: unknown[] = [];
-    for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
-      const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
-      receipts.push(
-        ...(await Promise.all(
-          some.map((hash) => node.request('eth_getTransactionReceipt', [hash])),
-        )),
-      );
-    }
-    return receipts;
-  };
+  const readSingly = (node: Provider, hashes: readonly string[]): Promise<unknown[]> =>
+    mapLimited(hashes, RECEIPTS_AT_ONCE, (hash) =>
+      node.request('eth_getTransactionReceipt', [hash]),
+    );
 
-  const readAll = async (
-    node: Provider,
-    block: Json,
-    header: BlockHeader,
-    how: { proof: HeaderProof | undefined; proofs: boolean },
-  ): Promise<Answer> => {
+  const readAll = async (node: Provider, block: Body, proofs: boolean): Promise<Answer> => {
+    const { body, header } = block;
     const complete = async (listed: unknown): Promise<Answer> => {
       const list: unknown[] = Array.isArray(listed) ? listed : [];
-      const { inOrder } = sortReceipts(block, header, list);
-      const missing = hashesOf(block).filter((_, n) => inOrder[n] === undefined);
+      const { inOrder } = sortReceipts(body, header, list);
+      const missing = hashesOf(body).filter((_, n) => inOrder[n] === undefined);
       // If a transaction is in two blocks, the node may return its receipt from the other block.
       const others = (await readSingly(node, missing)).filter(
         (each) => each !== null && object(each, 'receipt')['blockHash'] === header.hash,
       );
-      return judge(block, header, [...list, ...others], how);
+      return judge(block, [...list, ...others], proofs);
     };
     const listBy = (name: string, at: unknown) => ({
       name,
@@ -153,19 +123,18 @@ export function createAnswers({
       answer = await complete([]);
     }
     const lacksLogs = answer.findings.some((each) => each.code === 'bloom' && isFailed(each));
-    return lacksLogs ? addListedLogs(node, block, header, answer) : answer;
+    return lacksLogs ? addListedLogs(node, block, answer) : answer;
   };
 
   /** Takes the logs that the node lists, if they cover the bloom and the receipts do not. */
   const addListedLogs = async (
     node: Provider,
-    block: Json,
-    header: BlockHeader,
+    { body, header }: Body,
     answer: Answer,
   ): Promise<Answer> => {
     try {
       const listed = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
-      const { logs, findings, notes } = fromLogs(block, header, listed);
+      const { logs, findings, notes } = fromLogs(body, header, listed);
       if (findings.some(isFailed)) return answer;
       const others = answer.findings.filter(({ code }) => code !== 'bloom');
       return {
@@ -179,21 +148,15 @@ export function createAnswers({
     }
   };
 
-  const readLogs = async (
-    node: Provider,
-    block: Json,
-    header: BlockHeader,
-    proof: HeaderProof | undefined,
-  ): Promise<Answer> => {
+  const readLogs = async (node: Provider, { body, header, proof }: Body): Promise<Answer> => {
     const isEmptyCredible =
-      hashesOf(block).length === 0 ||
-      (promiseOf(block) !== undefined &&
+      hashesOf(body).length === 0 ||
+      (promiseOf(body) !== undefined &&
         (proof?.result === 'passed' || learned.knows('blooms-cover')));
     const request = async (at: Json): Promise<Answer> => {
       const answer = await node.request('eth_getLogs', [at]);
-      const { findings, ...parts } = fromLogs(block, header, answer);
-      const all = [...(proof === undefined ? [] : toFindings(proof)), ...findings];
-      return { ...parts, findings: all, isProven: false };
+      const { findings, ...parts } = fromLogs(body, header, answer);
+      return { ...parts, findings: [...toFindings(proof), ...findings], isProven: false };
     };
     let isEmptyByHash = false;
     const byHash = {
@@ -224,10 +187,9 @@ export function createAnswers({
       name: 'from receipts',
       async ask() {
         // Receipts contain all logs, even those that the node's list of logs omits.
-        const full = await readFullBlock(node, header);
-        // The header fields of this response may differ from those of the first one.
-        const own = proof && (await proveHeader(full, node));
-        const answer = await readAll(node, full, header, { proof: own, proofs: false });
+        const full = await node.readBodyOf(header.hash, true);
+        if (full === undefined) throw new SourceError('missing', 'the block is missing');
+        const answer = await readAll(node, full, false);
         return { answer: { ...answer, transactions: [] }, isCertain: true };
       },
     };
@@ -241,42 +203,24 @@ export function createAnswers({
   };
 
   return {
-    async read(node, block, header, needs, { isChecked }) {
+    async read(node, block, needs) {
       try {
-        const proof = isChecked ? await proveHeader(block, node) : undefined;
         const answer = needs.transactions
-          ? await readAll(node, block, header, { proof, proofs: needs.proofs === true })
-          : await readLogs(node, block, header, proof);
-        noteBloom(block, answer);
+          ? await readAll(node, block, needs.proofs === true)
+          : await readLogs(node, block);
+        noteBloom(block.body, answer);
         return answer;
       } catch (error) {
-        throw named(error, node, header);
+        throw named(error, node, block.header);
       }
     },
   };
-}
-
-const toHex = (value: number): string => `0x${value.toString(16)}`;
-
-const toFindings = (proof: HeaderProof): Finding[] => {
-  if (proof.result === 'passed') return [];
-  const reason =
-    proof.result === 'failed' ? 'the block hash is not the hash of the header' : proof.reason;
-  return [{ code: 'header-hash', result: proof.result, reason }];
-};
-
-async function readFullBlock(node: Provider, { number, hash }: BlockHeader): Promise<Json> {
-  const what = `${node.name}: block ${number} ${hash}`;
-  const block = object(await node.request('eth_getBlockByHash', [hash, true]), what);
-  if (toHeader(block).hash === hash) return block;
-  throw new SourceError('inconsistent', `${what} was returned with another hash`);
 }
 
 /** Adds the node and the block to the message of an error about a value. */
 function named(error: unknown, { name }: Provider, { number }: BlockHeader): unknown {
   if (!(error instanceof SourceError) || error.message.startsWith(`${name}:`)) return error;
   return new SourceError(error.kind, `${name}: block ${number}: ${error.message}`, {
-    cause: error,
     ...(error.rpcCode !== undefined && { rpcCode: error.rpcCode }),
   });
 }

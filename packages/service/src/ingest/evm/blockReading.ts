@@ -1,7 +1,6 @@
 /** Reads the needed parts of blocks from one or more nodes. */
 import type { EvmBlock } from '../../match/evm/block.ts';
 import type { BlockNeeds, BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
-import { object } from '../json.ts';
 import type { Providers } from '../nodes/providers.ts';
 import { SourceError } from '../source.ts';
 import type { ChooseBest } from '../later/bestAnswer.ts';
@@ -9,7 +8,6 @@ import { encodeIds } from '../later/records.ts';
 import { EVM_RECORDS } from '../later/evmRecords.ts';
 import type { Accept } from './acceptance.ts';
 import type { Answers } from './answers.ts';
-import { toHeader } from './header.ts';
 import { hashesOf } from './normalize.ts';
 import type { Body, Provider } from './provider.ts';
 import type { TraceReader } from './traces.ts';
@@ -67,13 +65,10 @@ export function createBlockReading({
     needs: BlockNeeds,
   ): Promise<Body> => {
     const what = `${node.name}: block ${header.number} ${header.hash}`;
-    const body = object(
-      await node.request('eth_getBlockByHash', [header.hash, needs.transactions]),
-      what,
-    );
-    const seen = toHeader(body);
+    const read = await node.readBodyOf(header.hash, needs.transactions);
+    if (read === undefined) throw new SourceError('missing', `${what} is missing`);
+    const seen = read.header;
     if (
-      seen.hash !== header.hash ||
       seen.number !== header.number ||
       (header.parentHash ?? seen.parentHash) !== seen.parentHash ||
       (header.timestamp ?? seen.timestamp) !== seen.timestamp
@@ -83,10 +78,10 @@ export function createBlockReading({
       providers.doubt(header.hash);
       throw new SourceError(
         'inconsistent',
-        `${what} was returned as ${seen.number} ${seen.hash} on ${seen.parentHash} at ${seen.timestamp}`,
+        `${what} was returned as ${seen.number} on ${seen.parentHash} at ${seen.timestamp}`,
       );
     }
-    return { header: seen, body };
+    return read;
   };
 
   /**
@@ -100,10 +95,11 @@ export function createBlockReading({
     how = accept,
   ): Promise<EvmBlock> => {
     const needs = { ...wanted, transactions: readsAll(wanted) };
-    const { header, body } = given ?? (await readBody(node, known, needs));
+    const body = given ?? (await readBody(node, known, needs));
+    const { header } = body;
     const part = <T>(read: (from: Provider) => Promise<T | undefined>): Promise<T | undefined> =>
       providers.ask(read, { hash: header.hash, first: node });
-    const hashes = hashesOf(body);
+    const hashes = hashesOf(body.body);
     const traced =
       needs.traces && hashes.length > 0
         ? await part((from) => traces.read(from, header, hashes))
@@ -111,8 +107,8 @@ export function createBlockReading({
     const readParts: Parameters<Accept>[2] = async (from, isFirst) => {
       // The parts from each node are read with that node's block, so that the responses of the
       // nodes can be compared.
-      const own = from === node || isFirst ? body : (await readBody(from, header, needs)).body;
-      return answers.read(from, own, header, needs, { isChecked });
+      const own = from === node || isFirst ? body : await readBody(from, header, needs);
+      return answers.read(from, own, needs);
     };
     const { unverified, ...parts } =
       needs.transactions || needs.logs

@@ -3,15 +3,8 @@
  * Paper 4.3.1).
  */
 import { keccak256 } from '@sluice/kit/contract';
-import type { EvmLog } from '../../match/evm/block.ts';
-import { type Json, hex, list } from '../json.ts';
 
-export const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
-  address: hex(log, 'address').toLowerCase(),
-  topics: list(log['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
-});
-
-const BLOOM_BYTES = 256;
+export const BLOOM_BYTES = 256;
 
 /** A cache of the bits of addresses and topics, which repeat often within a block. */
 export type KnownBits = Map<string, readonly number[]>;

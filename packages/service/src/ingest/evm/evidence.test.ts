@@ -1,7 +1,8 @@
 /** Tests which blocks are accepted, by how many nodes return them and what their checks say. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../base/log.ts';
 import { bloomOf } from './bloom.ts';
-import type { EvmSourceOptions } from './evm.ts';
+import { type EvmSourceOptions, createEvmSource } from './evm.ts';
 import {
   ALL,
   type FakeNode,
@@ -113,6 +114,18 @@ describe('a block that passes its checks but is not proven', () => {
     expect(data(found)).toEqual(['0xff', '0x']);
     expect(found.block.unverified).toBeUndefined();
     expect(found.own[1]!.calls['eth_getBlockReceipts']).toBeUndefined();
+  });
+
+  test('is not reported as proven with trust=node', async () => {
+    const node = await startFakeNode([{ block, receipts }]);
+    nodes.push(node);
+    const source = createEvmSource({
+      ...{ chain: '0x7a69', urls: [node.url], pollMs: 10_000, trust: 'node' },
+      log: createLog(() => {}),
+    });
+    await source.readBlockAt(7, ALL);
+    expect(source.proof!()).toEqual({ isProven: false, reason: 'trust=node' });
+    await source.stop();
   });
 });
 

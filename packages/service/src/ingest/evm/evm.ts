@@ -7,7 +7,7 @@ import { createAcceptance } from './acceptance.ts';
 import { createAnswers } from './answers.ts';
 import { createBlockReading } from './blockReading.ts';
 import { createHeaderProver } from './headerLayout.ts';
-import { createHeaderRules } from './headerRules.ts';
+import { createHeaderRules, isStrict } from './headerRules.ts';
 import { createLearned } from './learned.ts';
 import { networkOf } from './networks.ts';
 import { createChooseBest } from '../later/bestAnswer.ts';
@@ -99,7 +99,7 @@ export function createEvmSource({
     providers.all.some((each) => providers.witnesses(each).length > 0);
   const reading = createBlockReading({
     ...{ providers, traces },
-    answers: createAnswers({ network, headers: headers.prover, learned, ways }),
+    answers: createAnswers({ network, learned, ways }),
     accept: createAcceptance({
       ...{ chain, trust, network, settleMs, settling, log },
       nodes: providers,
@@ -107,7 +107,8 @@ export function createEvmSource({
     chooseBest: createChooseBest({ network, nodes: providers }),
     readAgainInMs: readAgainAfterMs[0],
     isChecked: trust !== 'node',
-    readsRoots: () => headers.isStrict || (hasWitnesses() && learned.areRootsWorthReading()),
+    readsRoots: () =>
+      isStrict(trust, network) || (hasWitnesses() && learned.areRootsWorthReading()),
   });
   const read: typeof reading.read = (header, wanted) => {
     needs = wanted;

@@ -4,9 +4,10 @@
  * with unknown fields is found by trial.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Json } from '../json.ts';
+import { type Json, showValue } from '../json.ts';
 import { unknownFieldsOf } from './layout/headerFields.ts';
 import { createHeaderTrial } from './layout/headerTrial.ts';
+import type { Finding } from './normalize.ts';
 
 export type HeaderProof =
   /** `encoded` is the bytes whose Keccak-256 hash is the block hash. */
@@ -15,6 +16,14 @@ export type HeaderProof =
   | { result: 'failed' }
   /** No known or found layout covers the fields that `reason` names. */
   | { result: 'not-applicable'; reason: string };
+
+/** Returns what the check of a header found; nothing if it passed or was skipped. */
+export function toFindings(proof: HeaderProof | undefined): Finding[] {
+  if (proof === undefined || proof.result === 'passed') return [];
+  const reason =
+    proof.result === 'failed' ? 'the block hash is not the hash of the header' : proof.reason;
+  return [{ code: 'header-hash', result: proof.result, reason }];
+}
 
 export interface HeaderProver {
   /**
@@ -36,6 +45,8 @@ interface FoundLayout {
   usedAt: number;
 }
 
+/** Matches names that are shown; others may repeat the key in the node's URL. */
+const NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 const SLICE_MS = 5;
 /** Pause of a node after a failed search, and first pause for the fields of that search. */
 const PAUSE_MS = 60_000;
@@ -74,7 +85,8 @@ export function createHeaderProver(): HeaderProver {
       layout.usedAt = Date.now();
       return pass(unknown, found);
     }
-    const reason = `unknown header fields ${unknown.toSorted().join(', ')}`;
+    const shown = unknown.map((name) => (NAME.test(name) ? name : showValue(name)));
+    const reason = `unknown header fields ${shown.toSorted().join(', ')}`;
     return { result: 'not-applicable', reason };
   };
 

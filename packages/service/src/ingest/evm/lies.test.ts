@@ -10,6 +10,7 @@ import { createAcceptance } from './acceptance.ts';
 import { createAnswers } from './answers.ts';
 import { toHeader } from './header.ts';
 import { createHeaderProver } from './headerLayout.ts';
+import { createHeaderRules } from './headerRules.ts';
 import { createLearned } from './learned.ts';
 import { networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
@@ -94,9 +95,10 @@ async function accept(
   const learned = createLearned();
   // The first headers of a chain show whether its headers match their hashes.
   learned.confirm('headers-prove');
-  const answers = createAnswers({
-    ...{ network, learned, headers: createHeaderProver(), ways: createWays<Provider>() },
+  const headers = createHeaderRules({
+    ...{ trust: 'evidence', network, learned, prover: createHeaderProver() },
   });
+  const answers = createAnswers({ network, learned, ways: createWays<Provider>() });
   const nodes = said.map(({ receipts }, n) => nodeOf(`node ${n}`, receipts));
   const acceptBlock = createAcceptance({
     ...{ chain, network, trust: 'evidence', settleMs: 120_000, log: createLog(() => {}) },
@@ -124,10 +126,12 @@ async function accept(
     async (from) => {
       const { block } = said[nodes.indexOf(from)]!;
       const seen = toHeader(block);
+      const isAlone = nodes.length === 1;
+      const proof = await headers.check(block, seen, { node: from.name, isAlone });
       if (JSON.stringify(seen) !== JSON.stringify(header)) {
         throw new SourceError('inconsistent', 'another header than requested');
       }
-      return answers.read(from, block, header, FULL, { isChecked: true });
+      return answers.read(from, { body: block, header, proof }, FULL);
     },
   );
   return { parts: JSON.stringify(parts), isMarked: unverified !== undefined };

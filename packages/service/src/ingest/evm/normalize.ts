@@ -7,10 +7,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { UnverifiedCode } from '@sluice/kit/contract';
 import type { EvmFee, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, hex, list, object, optionalHex } from '../json.ts';
+import { type Json, hex, list, object, optionalHex, showValue, toHex } from '../json.ts';
 import { SourceError } from '../source.ts';
-import { type KnownBits, bloomOf, covers } from './bloom.ts';
-import { address, number, optionalAddress, optionalQuantity, topicsOf } from './values.ts';
+import { BLOOM_BYTES, type KnownBits, bloomOf, covers } from './bloom.ts';
+import { address, emitterOf, number, optionalAddress, optionalQuantity } from './values.ts';
 
 /** A check that a block did not pass. */
 export interface Finding {
@@ -135,7 +135,7 @@ export function fromReceipts(
       if (claims[0] !== transactionHash || claims[1] !== n) notes.add('log-transactions');
     }
     const promised = promiseOf(receipt);
-    if (promised !== undefined && !covers(bloomOf(logs.map(toBloomItem), known), promised)) {
+    if (promised !== undefined && !covers(bloomOf(logs.map(emitterOf), known), promised)) {
       findings.push(failed('bloom', 'the bloom of a receipt covers logs that are missing'));
     }
   }
@@ -173,7 +173,7 @@ export function fromLogs(block: Json, header: BlockHeader, answer: unknown): Nor
     if (log['blockHash'] !== header.hash || log['removed'] === true) {
       throw new SourceError(
         'inconsistent',
-        `a log claims to belong to block ${String(log['blockHash'])}`,
+        `a log claims to belong to block ${showValue(log['blockHash'])}`,
       );
     }
     const transactionHash = hex(log, 'transactionHash');
@@ -202,15 +202,10 @@ function withoutRepeats(findings: readonly Finding[]): Finding[] {
 const claimedIndex = (log: Json): number | undefined =>
   log['transactionIndex'] == null ? undefined : number(log, 'transactionIndex');
 
-const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
-  address: address(log, 'address'),
-  topics: topicsOf(log),
-});
-
 const toLog = ({ log, ...place }: PlacedLog, logIndex: number): EvmLog => ({
   logIndex,
   ...place,
-  ...toBloomItem(log),
+  ...emitterOf(log),
   data: hex(log, 'data'),
 });
 
@@ -250,8 +245,6 @@ function numberLogs(
   }
   return logs;
 }
-
-const BLOOM_BYTES = 256;
 
 /** Returns the bloom of a block or receipt; undefined if it promises nothing about its logs. */
 export function promiseOf(from: Json): Uint8Array | undefined {
@@ -318,10 +311,11 @@ function toTransaction(
 
 /**
  * Returns what a transaction paid. The price in the transaction of a mined block is the price that
- * was paid, unless the receipt has another one, as on Arbitrum. A value with an unknown form gives
- * no fee; the block itself does not depend on it.
+ * was paid, unless the receipt has another one, as on Arbitrum. A value with an unknown form, or a
+ * price in the currency of a token, as on Celo, gives no fee; the block itself does not depend on it.
  */
 function toFee(body: Json, receipt: Json): EvmFee | null {
+  if (body['feeCurrency'] != null) return null;
   try {
     const price =
       optionalQuantity(receipt, 'effectiveGasPrice') ?? optionalQuantity(body, 'gasPrice');
@@ -354,7 +348,7 @@ function toCall(
   const value = all.reduce((sum, call) => sum + BigInt(optionalQuantity(call, 'value') ?? 0), 0n);
   return {
     to: optionalAddress(all[0]!, 'to'),
-    value: `0x${value.toString(16)}`,
+    value: toHex(value),
     input: inputOf(all[0]!) ?? '0x',
   };
 }

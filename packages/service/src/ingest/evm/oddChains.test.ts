@@ -139,6 +139,18 @@ describe.each(EACH_NEED)('read for %s', (_, needs) => {
     expect((await readFrom([shuffled], 7, needs)).logs).toEqual(read.logs);
   });
 
+  test('different logs with one index in a transaction are all read, and fail a check', async () => {
+    const same = [createBlockLog(plain, 0, 0), createBlockLog(plain, 0, 0, { data: '0x01' })];
+    const node = await start([twoTransactions([same, []])]);
+    await expect(readFrom([node], 7, needs)).rejects.toMatchObject({ kind: 'settling' });
+    const read = await readFrom([node], 7, needs, { settleMs: 200 });
+    expect(read.logs.map(({ data }) => data)).toEqual(['0x', '0x01']);
+    expect(read.unverified).toMatchObject({
+      codes: ['header-hash', 'log-indices'],
+      isUncertain: true,
+    });
+  });
+
   test('logs without indices are numbered in block order', async () => {
     const bare = { logIndex: null, transactionIndex: null };
     const logs: [Json[], Json[]] = [

@@ -3,36 +3,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { toChainId } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { toHeader } from './header.ts';
-import type { HeaderProof, HeaderProver } from './headerLayout.ts';
-import { type Json, object, showValue } from '../json.ts';
+import type { HeaderProof } from './headerLayout.ts';
+import type { HeaderRules } from './headerRules.ts';
+import { type Json, object, showValue, toHex } from '../json.ts';
 import type { Connect, RpcClient } from './rpc/rpcClient.ts';
 import { SourceError, isLacking, isOfKind } from '../source.ts';
 import { createStanding } from '../nodes/standing.ts';
 import type { AnyProvider, Identity } from '../nodes/anyProvider.ts';
 import { createRpcClient } from './rpc/createRpcClient.ts';
 
-/** A block as a node returned it, and its checked header. */
+/** A block as a node returned it. */
 export interface Body {
   header: BlockHeader;
   body: Json;
-}
-
-/** How the headers of a chain are checked. */
-export interface HeaderRules {
-  prover: HeaderProver;
-  /** Whether a pushed header is used only if it matches its hash. */
-  isStrict: boolean;
-  /** Returns whether a header with this result of its check is rejected. */
-  rejects(
-    node: string,
-    header: BlockHeader,
-    how: { result: HeaderProof['result']; isAlone: boolean },
-  ): boolean;
+  /** The check of its header; undefined if headers are not checked. */
+  proof: HeaderProof | undefined;
 }
 
 export interface Provider extends AnyProvider {
   /** Returns the block at this height, or undefined if the node does not have it. */
   readBodyAt(number: number, withTransactions: boolean): Promise<Body | undefined>;
+  /** Returns the block with this hash, or undefined if the node does not have it. */
+  readBodyOf(hash: string, withTransactions: boolean): Promise<Body | undefined>;
   request(method: string, params: readonly unknown[], how?: RequestHow): Promise<unknown>;
   /**
    * Calls back for each head that the node pushes; nodes over HTTP push none. Returns a function
@@ -74,7 +66,7 @@ const PATIENCE_MS = 5_000;
 const PATIENT_TRIES = 8;
 
 /** Keeps the newest header that a node pushed, until `readHead` takes it. */
-function createPushedHeads(name: string, { prover, isStrict }: HeaderRules) {
+function createPushedHeads(name: string, headers: HeaderRules) {
   let newest: BlockHeader | undefined;
   let taken: string | undefined;
   /**
@@ -86,8 +78,7 @@ function createPushedHeads(name: string, { prover, isStrict }: HeaderRules) {
     receive(result: unknown): void {
       try {
         const header = object(result, name);
-        const isUsable = !isStrict || prover.check(header).result === 'passed';
-        newest = isUsable ? toHeader(header) : undefined;
+        newest = headers.takesPushed(header) ? toHeader(header) : undefined;
       } catch {
         // Without a pushed header, `readHead` requests the head.
         newest = undefined;
@@ -143,15 +134,6 @@ export function createProvider(
     }
   };
 
-  const checkHeader = async (body: Json, header: BlockHeader): Promise<void> => {
-    const { result } = await headers.prover.prove(body, name);
-    if (!headers.rejects(name, header, { result, isAlone: isAlone() })) return;
-    throw new SourceError(
-      'inconsistent',
-      `${name}: the header of block ${header.number} does not match its hash ${header.hash}`,
-    );
-  };
-
   const readBody = async (
     method: string,
     params: readonly [at: string, withTransactions: boolean],
@@ -162,26 +144,38 @@ export function createProvider(
     if (answer === null) return undefined;
     const body = object(answer, `${name}: ${what}`);
     const header = toHeader(body);
-    await checkHeader(body, header);
+    const proof = await headers.check(body, header, { node: name, isAlone: isAlone() });
     standing.remember(header.hash);
-    return { header, body };
+    return { header, body, proof };
   };
 
-  const readBlockHeader = async (
-    method: string,
+  /** Reads the header of the block at a height in hex, or with a tag. */
+  const readTaggedHeader = async (
     at: string,
     what: string,
     how?: RequestHow,
-  ): Promise<BlockHeader | undefined> => (await readBody(method, [at, false], what, how))?.header;
+  ): Promise<BlockHeader | undefined> =>
+    (await readBody('eth_getBlockByNumber', [at, false], what, how))?.header;
 
   const readBodyAt: Provider['readBodyAt'] = async (number, withTransactions) => {
     const what = `block ${number}`;
-    const at = `0x${number.toString(16)}`;
+    const at = toHex(number);
     const read = await readBody('eth_getBlockByNumber', [at, withTransactions], what);
     if (read !== undefined && read.header.number !== number) {
       throw new SourceError(
         'inconsistent',
         `${name}: the node returned block ${read.header.number} for ${what}`,
+      );
+    }
+    return read;
+  };
+
+  const readBodyOf: Provider['readBodyOf'] = async (hash, withTransactions) => {
+    const read = await readBody('eth_getBlockByHash', [hash, withTransactions], `block ${hash}`);
+    if (read !== undefined && read.header.hash !== hash) {
+      throw new SourceError(
+        'inconsistent',
+        `${name}: the node returned block ${read.header.hash} for ${hash}`,
       );
     }
     return read;
@@ -197,7 +191,7 @@ export function createProvider(
       );
     }
     try {
-      const genesis = await readBlockHeader('eth_getBlockByNumber', '0x0', 'block 0');
+      const genesis = await readTaggedHeader('0x0', 'block 0');
       return { genesisHash: genesis?.hash };
     } catch (error) {
       if (error instanceof SourceError && isLacking(error)) {
@@ -211,9 +205,7 @@ export function createProvider(
   return Object.assign(standing, {
     request,
     async readHead() {
-      const header =
-        pushedHeads.take() ??
-        (await readBlockHeader('eth_getBlockByNumber', 'latest', 'the latest block'));
+      const header = pushedHeads.take() ?? (await readTaggedHeader('latest', 'the latest block'));
       if (header === undefined) {
         throw new SourceError('missing', `${name}: the latest block is missing`);
       }
@@ -224,7 +216,7 @@ export function createProvider(
     async readTagged(tag, order) {
       try {
         const what = `the ${tag} block`;
-        return await readBlockHeader('eth_getBlockByNumber', tag, what, {
+        return await readTaggedHeader(tag, what, {
           order,
           isOptional: true,
         });
@@ -236,16 +228,8 @@ export function createProvider(
     },
     readHeaderAt: async (number) => (await readBodyAt(number, false))?.header,
     readBodyAt,
-    async readHeaderOf(hash: string) {
-      const header = await readBlockHeader('eth_getBlockByHash', hash, `block ${hash}`);
-      if (header !== undefined && header.hash !== hash) {
-        throw new SourceError(
-          'inconsistent',
-          `${name}: the node returned block ${header.hash} for ${hash}`,
-        );
-      }
-      return header;
-    },
+    readHeaderOf: async (hash) => (await readBodyOf(hash, false))?.header,
+    readBodyOf,
     subscribeHeads: (onHead) =>
       client.subscribeHeads((result) => {
         pushedHeads.receive(result);

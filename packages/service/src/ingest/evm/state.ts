@@ -15,6 +15,8 @@ import {
 } from '../../enrich/state.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { createGoneStates } from './goneStates.ts';
+import { toHex } from '../json.ts';
+import { mapLimited } from './mapLimited.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from '../source.ts';
 
@@ -78,7 +80,7 @@ function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
     first: unknown,
     maxBytes: number,
   ): Promise<unknown> => {
-    const number = `0x${block.number.toString(16)}`;
+    const number = toHex(block.number);
     const result = await source.requestAt(block, method, [first, number], maxBytes);
     // Checks the hash after the request, to detect a reorg before or during it.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
@@ -145,7 +147,7 @@ export function createStateReader(
   };
 
   const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
-    mapLimited(calls, ({ to, data, from, maxBytes }) =>
+    mapLimited(calls, CONCURRENCY, ({ to, data, from, maxBytes }) =>
       ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }, maxBytes),
     );
 
@@ -193,7 +195,7 @@ export function createStateReader(
     const rest = calls.filter(({ from }) => from === undefined);
     if (rest.length > 1 && (await hasMulticall(block))) {
       const slices = toSlices(rest);
-      const sliced = await mapLimited(slices, (slice) => callTogether(block, slice));
+      const sliced = await mapLimited(slices, CONCURRENCY, (slice) => callTogether(block, slice));
       for (const [n, slice] of slices.entries()) save(slice, sliced[n]!);
     } else {
       save(rest, await callSingly(block, rest));
@@ -215,7 +217,9 @@ export function createStateReader(
                 data: `${GET_BALANCE}${address.slice(2).padStart(64, '0')}`,
               })),
             )
-          : await mapLimited(addresses, (address) => ask(block, 'eth_getBalance', address));
+          : await mapLimited(addresses, CONCURRENCY, (address) =>
+              ask(block, 'eth_getBalance', address),
+            );
       return answers.map((answer) =>
         answer.outcome === 'read' ? { ...answer, value: BigInt(answer.value).toString() } : answer,
       );
@@ -337,7 +341,7 @@ function describeRevert(data: string): string {
     }
     if (data.startsWith(PANIC)) {
       const [code] = codeOfPanic.decode(body) as [bigint];
-      return `execution reverted: panic 0x${code.toString(16)}`;
+      return `execution reverted: panic ${toHex(code)}`;
     }
   } catch {
     // The data does not match its selector.
@@ -358,21 +362,4 @@ function nodeMessage({ message, kind }: SourceError): string {
 function cut(text: string): string {
   const start = cutText(text, MESSAGE_CHARACTERS);
   return start === text ? text : `${start}…`;
-}
-
-/**
- * Runs `run` on all items, at most {@link CONCURRENCY} at once, and returns the results in order.
- */
-async function mapLimited<Item, Result>(
-  items: readonly Item[],
-  run: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const left = items.entries();
-  await Promise.all(
-    Array.from({ length: Math.min(CONCURRENCY, items.length) }, async () => {
-      for (const [n, item] of left) results[n] = await run(item);
-    }),
-  );
-  return results;
 }

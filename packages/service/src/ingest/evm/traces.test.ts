@@ -13,6 +13,7 @@ const transactions = { hashes, blockHash: '0xb10c' };
  *   - delegates to 5, which sends 6 to 6;
  *   - sends 7 to 7, which fails after sending 8 to 8: both are undone;
  *   - calls 9 with nothing;
+ *   - runs the code of 11 with 12 wei, which stay where they are;
  *   - creates 10 with 11 wei;
  *   - destroys itself, which sends 13 to 12.
  *
@@ -54,6 +55,7 @@ const callTracer = [
           calls: [{ type: 'CALL', from: address(7), to: address(8), value: '0x8', gas: '0x6' }],
         },
         { type: 'STATICCALL', from: address(2), to: address(9), gas: '0x7' },
+        { type: 'CALLCODE', from: address(2), to: address(11), value: '0xc', gas: '0x9' },
         { type: 'CREATE', from: address(2), to: address(10), value: '0xb', gas: '0x8' },
         { type: 'SELFDESTRUCT', from: address(2), to: address(12), value: '0xd', gas: '0x0' },
       ],
@@ -102,12 +104,13 @@ const traceBlock = [
   trace(0, [2], { ...call(2, 7, '0x7', '0x5'), error: 'Reverted' }),
   trace(0, [2, 0], call(7, 8, '0x8', '0x6')),
   trace(0, [3], call(2, 9, '0x0', '0x7', 'staticcall')),
-  trace(0, [4], {
+  trace(0, [4], call(2, 11, '0xc', '0x9', 'callcode')),
+  trace(0, [5], {
     type: 'create',
     action: { from: address(2), value: '0xb', gas: '0x8' },
     result: { address: address(10) },
   }),
-  trace(0, [5], {
+  trace(0, [6], {
     type: 'suicide',
     action: { address: address(2), refundAddress: address(12), balance: '0xd' },
   }),

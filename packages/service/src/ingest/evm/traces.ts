@@ -5,8 +5,9 @@
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type Json, hex, list, object } from '../json.ts';
+import { type Json, hex, list, object, showValue, toHex } from '../json.ts';
 import { SourceError, isOfKind } from '../source.ts';
+import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
 import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
 import type { Ways } from './ways.ts';
@@ -40,7 +41,7 @@ export function fromCallTracer(
     if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
       throw new SourceError(
         'inconsistent',
-        `trace ${transactionIndex} belongs to transaction ${JSON.stringify(entry['txHash'])}`,
+        `trace ${transactionIndex} belongs to transaction ${showValue(entry['txHash'])}`,
       );
     }
     return entry['result'] == null
@@ -97,7 +98,7 @@ export function fromTraceBlock(
     if (trace['blockHash'] !== blockHash) {
       throw new SourceError(
         'inconsistent',
-        `a trace claims to belong to block ${JSON.stringify(trace['blockHash'])}`,
+        `a trace claims to belong to block ${showValue(trace['blockHash'])}`,
       );
     }
     // Miner rewards do not belong to a transaction.
@@ -187,6 +188,9 @@ const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
 /** Reads the internal transactions of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {
+  const isMissingAt = (node: Provider): boolean =>
+    WAYS.every((way) => ways.isRetired(node, 'traces', way));
+
   /** Traces one transaction; undefined if its trace fails. */
   const traceSingly = async (
     node: Provider,
@@ -212,14 +216,9 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
   ): Promise<Traced> => {
     const all = [...traces];
     const missing = [...all.keys()].filter((n) => all[n] === undefined);
-    for (let start = 0; start < missing.length; start += TRACES_AT_ONCE) {
-      const some = missing.slice(start, start + TRACES_AT_ONCE);
-      await Promise.all(
-        some.map(async (n) => {
-          all[n] = await traceSingly(node, transactions, n);
-        }),
-      );
-    }
+    await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
+      all[n] = await traceSingly(node, transactions, n);
+    });
     return { found: all.flatMap((each) => each ?? []), isPartial: all.includes(undefined) };
   };
 
@@ -238,7 +237,7 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
           {
             name: 'trace_block',
             async ask() {
-              const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
+              const answer = await node.request('trace_block', [toHex(number)]);
               return { found: fromTraceBlock(answer, transactions), isPartial: false };
             },
           },
@@ -256,15 +255,10 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
           },
         ]);
       } catch (error) {
-        if (
-          isOfKind(error, 'unsupported') &&
-          WAYS.every((way) => ways.isRetired(node, 'traces', way))
-        ) {
-          return undefined;
-        }
+        if (isOfKind(error, 'unsupported') && isMissingAt(node)) return undefined;
         throw error;
       }
     },
-    isMissingAt: (node) => WAYS.every((way) => ways.isRetired(node, 'traces', way)),
+    isMissingAt,
   };
 }

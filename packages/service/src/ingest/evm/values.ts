@@ -1,5 +1,6 @@
 /** Reads values of a node's JSON in the forms that nodes use, into one form each. */
-import { type Json, hex, list, showValue, toNumber } from '../json.ts';
+import type { EvmLog } from '../../match/evm/block.ts';
+import { type Json, hex, list, showValue, toHex, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
 
 /**
@@ -11,10 +12,10 @@ export function quantity(from: Json, key: string): string {
   if (typeof value === 'string') {
     if (/^0x[0-9a-fA-F]+$/.test(value)) return value;
     if (value === '0x') return '0x0';
-    if (/^[0-9]{1,78}$/.test(value)) return `0x${BigInt(value).toString(16)}`;
+    if (/^[0-9]{1,78}$/.test(value)) return toHex(BigInt(value));
   }
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
-    return `0x${value.toString(16)}`;
+    return toHex(value);
   }
   throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
@@ -44,9 +45,11 @@ export const optionalAddress = (from: Json, key: string): string | null =>
 
 const TOPIC = /^0x[0-9a-fA-F]*$/;
 
-/** Reads the topics of a log in lowercase. */
-export const topicsOf = (log: Json): string[] =>
-  list(log['topics'], 'topics').map((topic, n) => {
+/** Reads the address and the topics of a log in lowercase, which its bloom covers. */
+export const emitterOf = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
+  address: address(log, 'address'),
+  topics: list(log['topics'], 'topics').map((topic, n) => {
     if (typeof topic === 'string' && TOPIC.test(topic)) return topic.toLowerCase();
     throw new SourceError('inconsistent', `topics.${n} is invalid: ${showValue(topic)}`);
-  });
+  }),
+});

@@ -2,7 +2,7 @@
  * Asks a node the same question in several ways, and remembers which ways the node refuses. An
  * error decides only the order of the ways, not whether the data is reached.
  */
-import { SourceError, type SourceErrorKind, isOfKind } from '../source.ts';
+import { SourceError, isOfKind } from '../source.ts';
 
 /** One way to ask a question. */
 export interface Way<T> {
@@ -112,9 +112,6 @@ const INTERNAL_ERROR = -32603;
  * Returns whether the same request may succeed soon, or for other blocks, so the error does not
  * condemn the way.
  */
-const isPassing = ({ kind, rpcCode }: SourceError): boolean =>
-  PASSING.has(kind) || rpcCode === INTERNAL_ERROR;
-
-const PASSING: ReadonlySet<SourceErrorKind> = new Set([
-  ...(['missing', 'pruned', 'unreachable', 'too-large', 'inconsistent'] as const),
-]);
+const isPassing = (error: SourceError): boolean =>
+  error.rpcCode === INTERNAL_ERROR ||
+  isOfKind(error, 'missing', 'pruned', 'unreachable', 'too-large', 'inconsistent');

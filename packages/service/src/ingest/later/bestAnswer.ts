@@ -4,6 +4,7 @@ import {
   type Accepted,
   contentOf,
   decide,
+  hear,
   lacksParts,
   toParts,
   toUnverified,
@@ -40,27 +41,13 @@ export function createChooseBest({
     toUnverified(answer, 1, network)?.isUncertain !== true;
 
   return async (header, ask, read) => {
-    const heard = new Map<Provider, Answer>();
-    let failure: unknown;
-    const proven = await ask(async (from) => {
-      if (heard.has(from)) return undefined;
-      const answer = await read(from, heard.size === 0);
-      if (answer.isProven) return answer;
-      heard.set(from, answer);
-      return undefined;
-    }).catch((error: unknown) => {
-      failure = error;
-      return undefined;
-    });
+    const { proven, heard } = await hear(ask, read, () => false);
     if (proven !== undefined) return { accepted: toParts(proven), isComplete: true };
-    if (heard.size === 0) throw failure;
 
     const operatorsOf = (some: Iterable<Provider>): number =>
       new Set([...some].map(operatorOf)).size;
-    const accept = (answer: Answer, witnesses: number): Accepted => {
-      const unverified = toUnverified(answer, witnesses, network);
-      return { ...toParts(answer), ...(unverified !== undefined && { unverified }) };
-    };
+    const accept = (answer: Answer, witnesses: number): Accepted =>
+      toParts(answer, toUnverified(answer, witnesses, network));
     const fullest = [...heard].find(
       ([, answer]) =>
         isPassing(answer) &&

@@ -269,3 +269,17 @@ test('a chain that stops is polled evenly', () => {
     { numRuns: 10 },
   );
 });
+
+test('a chain that resumes after an hour of silence stays within its budget', () => {
+  for (const blockMs of [400, 2_000, 12_000]) {
+    const arrivals = steady({ blockMs, phase: 0.2, jitters: [0, 10, 20] });
+    const end = arrivals.at(-1)!;
+    const resumed = steady({ blockMs, phase: 0.7, jitters: [0, 10, 20] }).map((each) => ({
+      atMs: each.atMs + end.atMs + 3_600_000,
+      timestampMs: each.timestampMs + end.timestampMs + 3_600_000,
+    }));
+    const { polls, delaysMs } = simulate([...arrivals, ...resumed], { fromBlock: arrivals.length });
+    expect(delaysMs).toHaveLength(resumed.length - 1);
+    expect(polls.length).toBeLessThanOrEqual(Math.max(3, blockMs / EVEN_MS) * delaysMs.length + 10);
+  }
+});

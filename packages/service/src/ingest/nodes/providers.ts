@@ -8,7 +8,6 @@ import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { isReverted } from '../evm/provider.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
-import { cleanNode } from './cleanNode.ts';
 import { createIdentities } from './identities.ts';
 import { operatorOf } from './operators.ts';
 import { createStateLog, survey } from './survey.ts';
@@ -116,14 +115,11 @@ function createNodes<Provider extends AnyProvider>(
 ): Provider[] {
   const urls = [...configured, ...added.nodes.map(({ url }) => url)];
   const all: Provider[] = urls.map((url, n) =>
-    cleanNode(
-      create(url, {
-        name: nameOf(urls, n),
-        isAlone: () => all.every((each, other) => other === n || each.restsUntil > 0),
-        connect: n < configured.length ? undefined : added.connect,
-      }),
-      url,
-    ),
+    create(url, {
+      name: nameOf(urls, n),
+      isAlone: () => all.every((each, other) => other === n || each.restsUntil > 0),
+      connect: n < configured.length ? undefined : added.connect,
+    }),
   );
   return all;
 }

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { SourceError } from '../source.ts';
 import { parseRangeRefusal } from './rangeRefusal.ts';
 import { REFUSALS } from './refusals.test-only.ts';
-import { readResult } from './rpcError.ts';
+import { nameNode, readResult } from './rpcError.ts';
+
+const NODE = nameNode('node', 'https://node.example');
 
 describe('a refused range', () => {
   test.each(REFUSALS)(
@@ -11,7 +13,7 @@ describe('a refused range', () => {
       const answer = isPlain === true ? text : { id: 1, error: { code, message: text, data } };
       let refused: unknown;
       try {
-        readResult('node', 'eth_getLogs', answer, { status, retryAfter: undefined });
+        readResult(NODE, 'eth_getLogs', answer, { status, retryAfter: undefined });
       } catch (error) {
         refused = error;
       }
@@ -37,7 +39,7 @@ describe('a refused range', () => {
 
   test('is not found in an error of another method', () => {
     const answer = { id: 1, error: { code: -32000, message: 'gas exceeds limit of 10' } };
-    expect(() => readResult('node', 'eth_call', answer)).toThrow(
+    expect(() => readResult(NODE, 'eth_call', answer)).toThrow(
       expect.objectContaining({ kind: 'refused' }) as Error,
     );
   });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isPassing, readResult } from './rpcError.ts';
+import { isPassing, nameNode, readResult } from './rpcError.ts';
 import { SourceError } from '../source.ts';
+
+const NODE = nameNode('node', 'https://node.example/v2/Key-0f3a_9Zq');
 
 function errorOf(read: () => unknown): SourceError {
   try {
@@ -13,11 +15,25 @@ function errorOf(read: () => unknown): SourceError {
 }
 const ok = { status: 200, retryAfter: undefined };
 const refuse = (code: number, message: string, data?: unknown, method = 'eth_x'): SourceError =>
-  errorOf(() => readResult('node', method, { id: 1, error: { code, message, data } }, ok));
+  errorOf(() => readResult(NODE, method, { id: 1, error: { code, message, data } }, ok));
 const answer = (status: number, retryAfter?: string, body?: unknown): SourceError =>
-  errorOf(() => readResult('node', 'eth_x', body, { status, retryAfter }));
+  errorOf(() => readResult(NODE, 'eth_x', body, { status, retryAfter }));
 
 describe('a response of a node', () => {
+  test.each([
+    ['an error', () => refuse(-32000, 'no key Key-0f3a_9Zq\u202e, or data')],
+    ['nested data', () => refuse(-32000, 'no', { cause: 'no key Key-0f3a_9Zq\u202e, or data' })],
+    ['a page', () => answer(502, undefined, '<b>no key Key-0f3a_9Zq\u202e, or data</b>')],
+    [
+      'a code',
+      () => errorOf(() => readResult(NODE, 'eth_x', { error: { code: 'Key-0f3a_9Zq, or data' } })),
+    ],
+  ])('is cleaned and masked in the message of %s', (_, read) => {
+    const { message } = read();
+    expect(message).toContain('***, or data');
+    expect(message).not.toMatch(/0f3a|\u202e/);
+  });
+
   test.each([
     // Infura and others use -32005 both for results that are too large and for rate limits.
     [-32005, 'query returned more than 10000 results', 'too-large'],
@@ -118,7 +134,7 @@ describe('a response of a node', () => {
   });
 
   test('may be an error that is only a text', () => {
-    const read = () => readResult('node', 'eth_x', { error: 'response too large' }, ok);
+    const read = () => readResult(NODE, 'eth_x', { error: 'response too large' }, ok);
     expect(errorOf(read)).toMatchObject({
       kind: 'too-large',
       message: 'node: eth_x failed: response too large',
@@ -171,7 +187,7 @@ describe('a response of a node', () => {
 
   test('to a reverted call keeps its data', () => {
     const value = { error: { code: 3, message: 'execution reverted', data: '0x08' } };
-    expect(errorOf(() => readResult('node', 'eth_call', value))).toMatchObject({
+    expect(errorOf(() => readResult(NODE, 'eth_call', value))).toMatchObject({
       kind: 'refused',
       rpcCode: 3,
       data: '0x08',
@@ -179,7 +195,7 @@ describe('a response of a node', () => {
   });
 
   test('can have any result, including null', () => {
-    expect(readResult('node', 'eth_x', { result: null })).toBe(null);
-    expect(readResult('node', 'eth_x', { result: [1], error: null })).toEqual([1]);
+    expect(readResult(NODE, 'eth_x', { result: null })).toBe(null);
+    expect(readResult(NODE, 'eth_x', { result: [1], error: null })).toEqual([1]);
   });
 });

@@ -1,5 +1,6 @@
 /** Classifies the errors that nodes return. Each node implementation words them differently. */
 import { cutText, parseRetryAfter } from '@sluice/kit/contract';
+import { type CleanText, cleanNodeText } from '../../base/foreignText.ts';
 import { parseJson } from '../../base/json.ts';
 import { REFUSED_RANGE, parseRangeRefusal } from './rangeRefusal.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
@@ -87,6 +88,21 @@ export const isPassing = (error: SourceError): boolean =>
     error.rpcCode !== 3 &&
     (error.rpcCode === INTERNAL_ERROR || PASSING.test(error.message)));
 
+/**
+ * A node in messages. Its texts are cleaned where errors are made from them, and nowhere else, so a
+ * message of a {@link SourceError} can be logged, stored and shown.
+ */
+export interface NamedNode {
+  /** The host of the node, numbered if several nodes share it. */
+  name: string;
+  /** Cleans a text of the node, and masks the secrets of its URL. */
+  clean: CleanText;
+}
+
+export const nameNode = (name: string, url: string): NamedNode => ({
+  ...{ name, clean: cleanNodeText(url) },
+});
+
 /** HTTP details of a response; WebSocket responses have none. */
 export interface HttpFacts {
   status: number;
@@ -96,12 +112,11 @@ export interface HttpFacts {
 /**
  * Returns the `result` of a JSON-RPC response.
  *
- * @param name name of the node, for error messages
  * @param value the parsed response, or its text if it is not JSON
  * @throws SourceError for any other response
  */
 export function readResult(
-  name: string,
+  node: NamedNode,
   method: string,
   value: unknown,
   http?: HttpFacts,
@@ -109,32 +124,35 @@ export function readResult(
   const answer =
     typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   if (http?.status === 429) {
-    throw rateLimited(`${name}: ${method} returned HTTP 429: too many requests`, http.retryAfter);
+    throw rateLimited(
+      `${node.name}: ${method} returned HTTP 429: too many requests`,
+      http.retryAfter,
+    );
   }
   const error = answer?.['error'];
-  if (error !== undefined && error !== null) throw toSourceError(name, method, error, http);
+  if (error !== undefined && error !== null) throw toSourceError(node, method, error, http);
   if (http !== undefined && (http.status < 200 || http.status > 299)) {
-    throw toHttpError(name, method, value, http);
+    throw toHttpError(node, method, value, http);
   }
   if (answer === undefined || !('result' in answer)) {
     throw new SourceError(
       'unreachable',
-      `${name}: ${method} returned no JSON-RPC result. Is this the URL of a node?`,
+      `${node.name}: ${method} returned no JSON-RPC result. Is this the URL of a node?`,
     );
   }
   return answer['result'];
 }
 
 function toSourceError(
-  name: string,
+  { name, clean }: NamedNode,
   method: string,
   error: unknown,
   http: HttpFacts | undefined,
 ): SourceError {
   const { code, data } = error as { code?: unknown; data?: unknown };
   const text = textOf(error);
-  const shown = `${cutText(text, MESSAGE_LENGTH)}${typeof code === 'number' || typeof code === 'string' ? ` (${code})` : ''}`;
-  const full = `${name}: ${method} failed: ${shown}`;
+  const label = typeof code === 'number' || typeof code === 'string' ? ` (${code})` : '';
+  const full = `${name}: ${method} failed: ${clean(cutText(text, MESSAGE_LENGTH) + label)}`;
   const kind = findKind(method, text, code) ?? (http?.status === 413 ? 'too-large' : 'refused');
   if (kind === 'rate-limited') return rateLimited(full, http?.retryAfter);
   return new SourceError(kind, full, {
@@ -145,12 +163,17 @@ function toSourceError(
 }
 
 /** Converts an HTTP error without a JSON-RPC error: a page of a proxy, or the text of a gateway. */
-function toHttpError(name: string, method: string, value: unknown, http: HttpFacts): SourceError {
+function toHttpError(
+  { name, clean }: NamedNode,
+  method: string,
+  value: unknown,
+  http: HttpFacts,
+): SourceError {
   const text = textOf(value)
     .replaceAll(/<[^<>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const shown = text === '' ? '' : `: ${cutText(text, MESSAGE_LENGTH)}`;
+  const shown = text === '' ? '' : `: ${clean(cutText(text, MESSAGE_LENGTH))}`;
   const full = `${name}: ${method} returned HTTP ${http.status}${shown}`;
   const said = findKind(method, text, undefined);
   const kind =

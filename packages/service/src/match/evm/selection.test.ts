@@ -11,7 +11,13 @@ import { type AbiItem, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';
 import { FilterError } from './filter.ts';
 import { DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
-import { type LogContext, checkAbi, createSelection, unreadEvents } from './selection.ts';
+import {
+  type LogContext,
+  checkAbi,
+  checkSelection,
+  createSelection,
+  unreadEvents,
+} from './selection.ts';
 
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
 const CONTRACT = address(0xc0);
@@ -179,6 +185,23 @@ describe('filters', () => {
       expect(error).toBeInstanceOf(FilterError);
       expect((error as FilterError).path).toEqual(['advancedOptions', 0, 'filter', ...path]);
       expect((error as FilterError).message).toMatch(message);
+    }
+  });
+
+  test('an invalid filter is rejected with the position of its option among all options', () => {
+    const filter = { eq: ['to', '0x12'] };
+    const path = ['advancedOptions', 2, 'filter', 'eq', 1];
+    const advancedOptions = [{ topic0: TRANSFER }, { topic0: TRANSFER }];
+    const options = { topic0: null, abi: abi(transfer) };
+    for (const option of [
+      [{ topic0: TRANSFER, filter }, path],
+      [{ topic0: 'Transfer' }, ['advancedOptions', 2, 'topic0']],
+    ] as const) {
+      const found = checkSelection({
+        ...options,
+        advancedOptions: [...advancedOptions, option[0]],
+      });
+      expect(found.map((each) => each.path)).toEqual([option[1]]);
     }
   });
 

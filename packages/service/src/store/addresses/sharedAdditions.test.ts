@@ -83,7 +83,7 @@ test('a failed or rejected addition does not affect the others', async () => {
   expect(await rowsOf(id)).toHaveLength(19);
 });
 
-test('property: concurrent additions have the same effect as sequential ones', async () => {
+test('property: concurrent additions have the same effect as sequential ones, even if some fail', async () => {
   const addition = fc.record({
     n: fc.integer({ min: 1, max: 6 }),
     label: fc.option(fc.constantFrom('one', 'two'), { nil: undefined }),
@@ -92,12 +92,19 @@ test('property: concurrent additions have the same effect as sequential ones', a
   await fc.assert(
     fc.asyncProperty(fc.array(addition, { minLength: 1, maxLength: 12 }), async (additions) => {
       const [atOnce, inTurn] = [await createStream(), await createStream()];
-      const changes = createAddressChanges(store);
-      await Promise.all(
+      const changes = createAddressChanges(
+        watching((addresses) => {
+          if (addresses.includes(address(6))) throw new Error('six');
+        }),
+      );
+      const settled = await Promise.allSettled(
         additions.map(({ n, label, keyId }) => changes.add(atOnce, toAdded(n, label, keyId))),
       );
+      expect(settled.map(({ status }) => status === 'rejected')).toEqual(
+        additions.map(({ n }) => n === 6),
+      );
       for (const { n, label, keyId } of additions) {
-        await changes.add(inTurn, toAdded(n, label, keyId));
+        if (n !== 6) await changes.add(inTurn, toAdded(n, label, keyId));
       }
       expect(await rowsOf(atOnce)).toEqual(await rowsOf(inTurn));
       expect((await store.readStream(atOnce))?.addressCount).toBe(

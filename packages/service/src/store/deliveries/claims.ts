@@ -16,11 +16,13 @@ type Claims = Pick<DeliveryWrites, 'claimDeliveries' | 'claimSuspect'>;
 
 export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
   return {
-    async claimDeliveries({ limit, maxBytes, perStream, taken, retries, leaseMs }) {
+    async claimDeliveries({ limit, maxBytes, perStream, taken, bytes, retries, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const { now, open } = await readMoment(engine, trx);
         const takenOf = new Map(Object.entries(taken));
         const retriesOf = new Map(Object.entries(retries?.taken ?? {}));
+        const bytesOf = new Map(Object.entries(bytes?.taken ?? {}));
+        const bytesPerStream = bytes?.perStream ?? Number.POSITIVE_INFINITY;
         const due: Turn[] = [];
         const left = { all: maxBytes, retries: retries?.maxBytes ?? maxBytes };
         let retriesLeft = retries?.limit ?? limit;
@@ -51,6 +53,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
             const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
             const room = Math.min(most, share, turns?.room ?? 0);
             if (turns === undefined || room <= 0) return [];
+            if ((bytesOf.get(lane.id) ?? 0) >= bytesPerStream) return [];
             const capacity = toRetryCapacity(Math.min(perStream, lane.max_in_flight ?? perStream));
             const retryRoom = Math.min(
               room,
@@ -68,7 +71,9 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
             if (rows.length === 0 || left.all <= 0) continue;
             if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
             const fitting: string[] = [];
+            let ownBytes = bytesOf.get(lane.id) ?? 0;
             for (const row of rows) {
+              if (ownBytes > 0 && ownBytes + row.body_bytes > bytesPerStream) break;
               const isFirst = due.length + fitting.length === 0;
               if (!isFirst && row.body_bytes > left.all) break;
               if (row.attempts > 0) {
@@ -78,6 +83,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
               }
               fitting.push(row.id);
               left.all -= row.body_bytes;
+              ownBytes += row.body_bytes;
             }
             const waits = await takeTurns(trx, lane, turns, fitting.length, now);
             due.push(...fitting.map((id, each) => ({ id, waitMs: waits[each]! })));

@@ -209,6 +209,11 @@ export interface DeliveryWrites {
     perStream: number;
     taken: Record<string, number>;
     /**
+     * Maximum total size of the bodies of a stream, with the sizes that are taken. A stream with
+     * nothing taken gets a delivery of any size. Default: no limit.
+     */
+    bytes?: { perStream: number; taken: Record<string, number> };
+    /**
      * Limits for retries, in addition to the limits above. Default: the same limits, with no
      * retries in flight.
      */

@@ -76,13 +76,14 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await migrate(db, { '0001 ledger': migrations['0001 ledger']! });
     await sql`
         insert into stream (id, family, tag, description, webhook_url, chain_ids, options, deliver,
-          notify_removed, headers, secrets, strict_order, status, status_message, address_count,
-          revision, created_at, updated_at)
+          notify_removed, headers, secrets, strict_order, status, status_message, spared_reason,
+          spared_since, spared_until, address_count, revision, created_at, updated_at)
         values ('s', 'evm', 'tag', '', 'http://127.0.0.1:1/', '["0x1"]', '{}', 'both', 0, '{}', '[]', 0,
-          'active', '', 0, 1, 1, 1)`.execute(db);
+          'active', '', 'throttled', 3, 4, 0, 1, 1, 1)`.execute(db);
     await sql`
-        insert into operator_notice (subject, state, told, id, body, attempts, run_at)
-        values ('chain 0x1', 'halted', '', 'a', '{}', 1, 2)`.execute(db);
+        insert into operator_notice (subject, state, told, id, body, attempts, run_at, sent_at)
+        values ('chain 0x1', 'halted', 'running', 'a', '{}', 1, 2, 3),
+          ('chain 0x2', 'running', 'halted', 'b', null, 0, 4, null)`.execute(db);
     return { open, db };
   };
   const columns = async (db: Kysely<unknown>): Promise<string[]> => {
@@ -94,10 +95,26 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     const { db } = await firstSchema();
     await migrate(db, next);
     await migrate(db, next);
-    const { rows } = await sql`select id, tag, later from stream`.execute(db);
-    expect(rows).toEqual([{ id: 's', tag: 'tag', later: 7 }]);
-    const { rows: alerts } = await sql`select receiver, subject, attempts from alert`.execute(db);
-    expect(alerts).toEqual([{ receiver: '', subject: 'chain 0x1', attempts: 1 }]);
+    const { rows } = await sql`
+      select id, tag, later, back_off_reason, cast(back_off_since as integer) as since,
+        cast(back_off_until as integer) as until from stream`.execute(db);
+    expect(rows).toEqual([
+      { id: 's', tag: 'tag', later: 7, back_off_reason: 'throttled', since: 3, until: 4 },
+    ]);
+    const { rows: alerts } = await sql`
+      select receiver, subject, state, reported, id, body, attempts,
+        cast(run_at as integer) as run_at, cast(sent_at as integer) as sent_at
+      from alert order by subject`.execute(db);
+    expect(alerts).toEqual([
+      {
+        ...{ receiver: '', subject: 'chain 0x1', state: 'halted', reported: 'running', id: 'a' },
+        ...{ body: '{}', attempts: 1, run_at: 2, sent_at: 3 },
+      },
+      {
+        ...{ receiver: '', subject: 'chain 0x2', state: 'running', reported: 'halted', id: 'b' },
+        ...{ body: null, attempts: 0, run_at: 4, sent_at: null },
+      },
+    ]);
     const { rows: done } = await sql`select name from migrations order by name`.execute(db);
     expect(done).toEqual(Object.keys(next).map((name) => ({ name })));
     await db.destroy();

@@ -6,11 +6,11 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import {
   DEFAULT_INBOX_RESPONSE,
   type Inbox,
-  type InboxResponse,
   type InboxDelivery,
   type InboxRequestSummary,
+  type InboxResponse,
   toInboxUrl,
-} from '@sluice/kit/sluice';
+} from '@sluice/kit/contract';
 import type { Db, Tables } from '../tables/tables.ts';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { JOB_STATES, type JobState } from '@sluice/kit/sluice';
+import { JOB_STATES, type JobState } from '@sluice/kit/contract';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';

@@ -1,3 +1,4 @@
+import { timeOfId } from '@sluice/kit/contract';
 import { randomUUID } from 'node:crypto';
 
 /** Latest time that an id can contain, in Unix milliseconds (year 10889). */
@@ -57,7 +58,3 @@ function format(ms: number, order: number, tail: string): string {
   const version = (0x7000 | order).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail}`;
 }
-
-/** Returns the creation time of an id in Unix milliseconds. */
-export const timeOfId = (id: string): number =>
-  Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -4,7 +4,7 @@ import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
-import type { ActivityRange, ActivityCounts, ActivityReads, StreamStats } from './contract.ts';
+import type { ActivityRange, ActivityCounts, ActivityReads, StreamActivity } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 
 const DAY_HOURS = 24;
@@ -126,7 +126,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         group by 1, 2, 3`.execute(db);
       const hours = Map.groupBy(byHour, (row) => row.stream_id);
       const recent = Map.groupBy(byStep, (row) => row.stream_id);
-      return streams.map((stream): StreamStats => {
+      return streams.map((stream): StreamActivity => {
         const its = hours.get(stream.id) ?? [];
         const newest = recent.get(stream.id) ?? [];
         const ofDay = (metric: string): number => sumOf(its, (each) => each === metric);

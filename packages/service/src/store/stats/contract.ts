@@ -1,7 +1,7 @@
 /** Counts of matches, deliveries and attempts. */
 import type { ActivityBreakdown, ActivityPoint, ActivityStep } from '@sluice/kit/contract';
 
-export interface StreamStats {
+export interface StreamActivity {
   streamId: string;
   queue: number;
   delivered24h: number;
@@ -85,7 +85,7 @@ export interface ActivityReads {
    */
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** Reads the activity of all streams that are not deleted. */
-  readStreamStats(): Promise<StreamStats[]>;
+  readStreamStats(): Promise<StreamActivity[]>;
 }
 
 export interface StatWrites {

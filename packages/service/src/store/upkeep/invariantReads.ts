@@ -4,7 +4,7 @@
  * and the rows of earlier violations.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { DELIVERY_STATES } from '@sluice/kit/sluice';
+import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { firstIdAt } from '../rows/ids.ts';

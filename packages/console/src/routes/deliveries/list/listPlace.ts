@@ -1,9 +1,10 @@
 /** Moves a list to past deliveries, and back toward the newest. */
+import { timeOfId } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { readNewer } from '../../../data/queries/deliveries.ts';
-import { findRow, timeOfId, type ListFilter } from '../../../data/live/liveCache.ts';
+import { findRow, type ListFilter } from '../../../data/live/liveCache.ts';
 
 export function useListPlace({
   filter,

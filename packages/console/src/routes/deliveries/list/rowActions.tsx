@@ -9,7 +9,7 @@ import { useActions } from '../../../ui/keys/actionList.tsx';
 import { copyText } from '../../../ui/text/copyText.ts';
 import { copyActions, useCopyKeys, type Copies } from '../../../words/copyKeys.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
-import { toCurl } from '../../delivery/body/curl.ts';
+import { toDeliveryCurl } from '../../delivery/body/curl.ts';
 import { sendVerb } from '../../../words/condition.ts';
 
 /**
@@ -42,7 +42,7 @@ export function useRowActions({
         queryClient.fetchQuery(deliveryQuery(id)),
         queryClient.fetchQuery(deliveryBodyQuery(id)),
       ]);
-      await copyText(toCurl({ id, body }, webhookUrl), 'curl command');
+      await copyText(toDeliveryCurl(id, body, webhookUrl), 'curl command');
     },
   });
   const copiesOf = ({ id }: DeliverySummary): Copies => ({

@@ -23,7 +23,8 @@ import { Status, StatusShape } from '../../../ui/status.tsx';
 import { AttemptBar, AttemptParts } from './attemptBar.tsx';
 import type { Retry } from './retry.ts';
 import { useBackOff, useIsPaused } from './backOffBanner.tsx';
-import { toConnectingCurl, toCurl, toReplayCommand } from '../body/curl.ts';
+import { toConnectingCurl } from '@sluice/kit/contract';
+import { toDeliveryCurl, toReplayCommand } from '../body/curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
 /** Number of attempts shown above the tabs; the attempts tab lists all. */
@@ -266,6 +267,6 @@ function NextStep({
 function CurlOffer({ id, webhookUrl }: { id: string; webhookUrl: string }) {
   const { data: body } = useQuery(deliveryBodyQuery(id));
   return body === undefined ? null : (
-    <CopyButton text={toCurl({ id, body }, webhookUrl)} label="Copy as curl" />
+    <CopyButton text={toDeliveryCurl(id, body, webhookUrl)} label="Copy as curl" />
   );
 }

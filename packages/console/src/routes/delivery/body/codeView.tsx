@@ -1,7 +1,8 @@
-import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { toFixtureName } from '@sluice/kit/operator';
 import type { SentBody } from '../../../body/bodyWorker.ts';
 import { Snippets } from '../../../ui/text/snippets.tsx';
-import { toCurl, toReplayCommand } from './curl.ts';
+import { toDeliveryCurl, toReplayCommand } from './curl.ts';
 
 const toHandler = (isAptos: boolean): string => `import { createServer } from 'node:http';
 import { createHandler } from '@sluice/kit';
@@ -37,7 +38,7 @@ export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: S
     <Snippets
       snippets={{
         'command line': toReplayCommand(delivery, delivery.webhookUrl),
-        curl: toCurl({ id: delivery.id, body }, delivery.webhookUrl),
+        curl: toDeliveryCurl(delivery.id, body, delivery.webhookUrl),
         handler: toHandler(delivery.chainId.startsWith('aptos:')),
         test: toTest(delivery, body),
       }}

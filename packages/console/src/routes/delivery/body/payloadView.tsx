@@ -1,4 +1,6 @@
-import { cutText, toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { cutText } from '@sluice/kit/contract';
+import { toFixtureName } from '@sluice/kit/operator';
 import { Code, Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Body } from '../../../body/body.ts';

@@ -1,5 +1,6 @@
 /** Looks up deliveries and addresses that the palette's text names. */
-import { findDeliveryIds, type DeliverySummary } from '@sluice/kit/sluice';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { findDeliveryIds } from '@sluice/kit/operator';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { streamsQuery } from '../../../data/queries/streams.ts';
@@ -31,6 +32,7 @@ const idQuery = (start: string) =>
     queryKey: ['palette', 'delivery', start],
     queryFn: async () => (await findDeliveryIds(sluice, start)).slice(0, MAX_FOUND),
     retry: false,
+    staleTime: 0,
   });
 
 interface Found {
@@ -52,6 +54,7 @@ const addressQuery = (find: string, streamIds: readonly string[]) =>
       return pages.flat().slice(0, MAX_FOUND);
     },
     retry: false,
+    staleTime: 0,
   });
 
 /**

@@ -1,4 +1,5 @@
-import { type DeliveryFilter, cutText } from '@sluice/kit/sluice';
+import type { DeliveryFilter } from '@sluice/kit/sluice';
+import { cutText } from '@sluice/kit/contract';
 import {
   keepPreviousData,
   queryOptions,

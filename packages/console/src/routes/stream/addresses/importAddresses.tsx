@@ -3,12 +3,8 @@ import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { readPresent, type Imported } from './addressChange.ts';
-import {
-  LIST_FILES,
-  SAMPLE_LISTS,
-  toRejectsCsv,
-  type AddressList,
-} from '../../streamForm/draft/addressList.ts';
+import { type AddressList, toRejectedList } from '@sluice/kit/contract';
+import { LIST_FILES, SAMPLE_LISTS } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -197,7 +193,8 @@ export function ImportAddresses({
   );
 }
 
-function Verdict({ list: { rows, rejects, doubts, duplicates } }: { list: AddressList }) {
+function Verdict({ list }: { list: AddressList }) {
+  const { rows, rejects, doubts, duplicates } = list;
   return (
     <div>
       <p>
@@ -224,7 +221,7 @@ function Verdict({ list: { rows, rejects, doubts, duplicates } }: { list: Addres
           <Button
             variant="quiet"
             className="mt-1"
-            onClick={() => download('rejected.csv', toRejectsCsv(rejects), 'text/csv')}
+            onClick={() => download('rejected.csv', toRejectedList(list), 'text/csv')}
           >
             Download {formatQuantity(rejects.length, 'rejected line')}
           </Button>

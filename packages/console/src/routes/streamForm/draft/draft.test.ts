@@ -1,5 +1,5 @@
 import type { AptosStream, Stream } from '@sluice/kit';
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
 import { expect, test } from 'vitest';
 import { changesOf, toAptosFields, toChanges, toDraft, toEvmFields } from './fields.ts';
 import {

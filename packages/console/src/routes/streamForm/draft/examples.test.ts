@@ -1,7 +1,6 @@
-import { EVM_CHAINS } from '@sluice/kit/contract';
+import { EVM_CHAINS, parseAddressList } from '@sluice/kit/contract';
 import { getAddress } from 'viem';
 import { expect, test } from 'vitest';
-import { parseAddressList } from './addressList.ts';
 import { draftProblems } from './problems.ts';
 import { NEW_DRAFT } from './draft.ts';
 import { exampleOf } from './examples.ts';

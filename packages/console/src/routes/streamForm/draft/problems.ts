@@ -1,5 +1,5 @@
 /** Validates drafts of streams. */
-import { readInboxName } from '@sluice/kit/sluice';
+import { readInboxName } from '@sluice/kit/contract';
 import { formatQuantity } from '../../../ui/text/format.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';

@@ -1,6 +1,7 @@
 /** Runs a draft against recent blocks, newest first, with one request per block. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import { isSluiceError, mergeCloseMatches, type CloseMatch } from '@sluice/kit/sluice';
+import { isSluiceError, type CloseMatch } from '@sluice/kit/sluice';
+import { mergeCloseMatches } from '@sluice/kit/operator';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';

@@ -2,7 +2,8 @@ import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../../body/body.ts';
 import { OPERATOR_WORDS, type StreamDraft } from '../draft/draft.ts';
-import { ruleOfCloseMatch, type CloseMatch } from '@sluice/kit/sluice';
+import type { CloseMatch } from '@sluice/kit/sluice';
+import { ruleOfCloseMatch } from '@sluice/kit/operator';
 import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
 import { dryRunFigures, spanOf, type DryRunFigures } from './dryRunFigures.ts';
 import {

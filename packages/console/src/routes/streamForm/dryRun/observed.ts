@@ -1,5 +1,6 @@
 /** Collects the events and Move paths that a dry run observes at the watched addresses. */
-import { mergeObserved, type ObservedEvent, type ObservedMovePath } from '@sluice/kit/sluice';
+import type { ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
+import { mergeObserved } from '@sluice/kit/operator';
 
 /** An EVM event, or an Aptos function or event type. */
 export type ObservedEntry = ObservedEvent | ObservedMovePath;

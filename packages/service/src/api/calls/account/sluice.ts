@@ -3,18 +3,18 @@
  * chains and live events.
  */
 import {
+  familyOf,
   type About,
   type ChainFamily,
   type ChainHealth,
   type StreamSummary,
-  findAptosNetwork,
+  timeOfId,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import { type ChainReport, NEXT_SWEEP } from '../../../store/upkeep/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
-import { timeOfId } from '../../../store/rows/ids.ts';
 import { toChainBlock } from '../../../store/blocks/chainBlock.ts';
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
 import { type Auth, callerOf } from '../../auth/auth.ts';
@@ -157,7 +157,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         webhookUrl: hideSecrets(delivery.webhookUrl),
         labels: await store.listLabels(
           delivery.streamId,
-          addressesIn(body, findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos'),
+          addressesIn(body, familyOf(delivery.chainId)),
         ),
         bodyBytes: Buffer.byteLength(body),
         remainingWaitsMs: waits ? remainingWaitsMs(delivery.attempts, fastRetried) : [],

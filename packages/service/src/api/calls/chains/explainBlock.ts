@@ -1,5 +1,5 @@
 /** Explains one block: its progress, and the verdict of each stream. */
-import type { Explanation, StreamVerdict } from '@sluice/kit/contract';
+import { familyOf, type Explanation, type StreamVerdict } from '@sluice/kit/contract';
 import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls, ExplainedBlock } from '../../../chains/calls.ts';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
@@ -12,7 +12,7 @@ import {
   toBlockStages,
   toStreamVerdict,
 } from './explainVerdict.ts';
-import { type Place, familyOf } from './findPlace.ts';
+import type { Place } from './findPlace.ts';
 
 const RECORDS = 50;
 /**

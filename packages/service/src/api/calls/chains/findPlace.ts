@@ -1,5 +1,5 @@
 /** Finds the block for a query: a hash, block number, ledger version or delivery id. */
-import { type ChainFamily, type Explanation, findAptosNetwork } from '@sluice/kit/contract';
+import { familyOf, type Explanation } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { messageOf } from '../../../base/errors.ts';
 import type { AptosCalls, ChainCalls } from '../../../chains/calls.ts';
@@ -28,9 +28,6 @@ export interface PlaceSources {
 
 /** Returns the {@link Place} of a query, or a readable reason why it was not found. */
 export type FindPlace = (query: string, chain: string | undefined) => Promise<Place | string>;
-
-export const familyOf = (chain: string): ChainFamily =>
-  findAptosNetwork(chain) === undefined ? 'evm' : 'aptos';
 
 /**
  * Returns the key to look up a block by: the hash on EVM chains, so that removed blocks are found;

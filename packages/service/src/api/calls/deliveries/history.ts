@@ -1,6 +1,6 @@
 /** Calls for the history and logs of both chain families, and for replaying a delivery. */
-import type { Context } from 'hono';
 import {
+  familyOf,
   type DeliveryLog,
   type DeliveryStatus,
   type DeliverySummary,
@@ -9,7 +9,9 @@ import {
   APTOS_CHAINS,
   findAptosNetwork,
   toAptosChain,
+  timeOfId,
 } from '@sluice/kit/contract';
+import type { Context } from 'hono';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type {
   AttemptResult,
@@ -17,7 +19,6 @@ import type {
   AttemptedFilter,
 } from '../../../store/deliveries/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { timeOfId } from '../../../store/rows/ids.ts';
 import { HttpError, notFound, validationFailed } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
@@ -197,7 +198,7 @@ function toLog(delivery: AttemptedDelivery): DeliveryLog {
     deliveryStatus: delivery.error === null ? 'success' : 'failed',
     blockNumber: delivery.blockNumber,
     errorMessage: delivery.error ?? '',
-    type: findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos',
+    type: familyOf(delivery.chainId),
     createdAt: new Date(timeOfId(delivery.id)).toISOString(),
     updatedAt: new Date(delivery.updatedAt).toISOString(),
   };

@@ -1,14 +1,11 @@
 /** The address format of each chain family, and the error for an invalid address. */
+import { type ChainFamily, cutText, padAptosAddress, toAddress } from '@sluice/kit/contract';
 import {
-  type ChainFamily,
   aptosAddressesSchema,
   aptosLabelledAddressesSchema,
-  cutText,
   evmAddressesSchema,
   evmLabelledAddressesSchema,
-  padAptosAddress,
-  toAddress,
-} from '@sluice/kit/contract';
+} from '@sluice/kit/calls';
 import { HttpError } from '../../answers.ts';
 
 export const ADDRESS_FAMILIES = {

@@ -2,7 +2,7 @@
  * Lists the header fields that networks hash, in their order, and encodes a header by each rule
  * that may apply to it.
  */
-import { type Json, hex } from '../../json.ts';
+import { type Json, hex, toHex } from '../../json.ts';
 import { withoutSeals } from './bftSeals.ts';
 import { bytesOf, quantityBytes, quantityOf, toBytes } from '../proof/fields.ts';
 import { type RlpItem, encodeRlp } from '../proof/rlp.ts';
@@ -153,9 +153,7 @@ export const unknownFieldsOf = (header: Json): string[] =>
  */
 export function encodeUnknown(value: unknown): Buffer[] {
   const text =
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-      ? `0x${value.toString(16)}`
-      : value;
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? toHex(value) : value;
   if (typeof text !== 'string' || !/^0x[0-9a-f]*$/i.test(text)) return [];
   const number = encodeRlp(quantityBytes(text));
   if (text.length % 2 === 1) return [number];

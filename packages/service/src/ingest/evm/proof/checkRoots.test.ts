@@ -1,7 +1,6 @@
 import { keccak256 } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../json.ts';
-import type { HeaderProof } from '../headerLayout.ts';
 import { networkOf } from '../networks.ts';
 import type { Finding } from '../normalize.ts';
 import { checkRoots } from './proveBlock.ts';
@@ -12,8 +11,6 @@ import { EMPTY_ROOT, createListTrie } from './trie.ts';
 const address = (digit: string): string => `0x${digit.repeat(40)}`;
 const word = (digit: string): string => `0x${digit.repeat(64)}`;
 const hexOf = (n: number): string => `0x${n.toString(16)}`;
-const PASSED: HeaderProof = { result: 'passed', encoded: Buffer.alloc(0) };
-const UNKNOWN: HeaderProof = { result: 'not-applicable', reason: 'unknown header fields x' };
 
 /** Gives a transaction its hash. */
 const hashed = (body: Json): Json => ({ ...body, hash: keccak256(encodeTransaction(body)!) });
@@ -65,11 +62,8 @@ function rootsOf(transactions: Json[], receipts: Json[], isInside: (body: Json) 
     receiptsRoot: createListTrie(encoded).root,
   };
 }
-const check = (
-  { block, receipts }: Made,
-  chain = '0x64',
-  header: HeaderProof = PASSED,
-): Finding[] => checkRoots(block, receipts, header, networkOf(chain));
+const check = ({ block, receipts }: Made, chain = '0x64'): Finding[] =>
+  checkRoots(block, receipts, networkOf(chain));
 const codes = (findings: readonly Finding[]): string[] =>
   findings.map(({ code, result }) => `${code} ${result}`);
 const OTHER = '0x64';
@@ -80,17 +74,6 @@ describe('a block', () => {
 
   test('that matches its roots is proven', () => expect(check(made)).toEqual([]));
   test('without transactions is proven', () => expect(check(make([]))).toEqual([]));
-
-  test.each([
-    ['an altered header fails', { result: 'failed' }, 'header-hash failed'],
-    ['an unknown header is not applicable', UNKNOWN, 'header-hash not-applicable'],
-  ] as const)('with %s', (_, header, finding) => {
-    expect(codes(check(made, OTHER, header))).toEqual([finding]);
-  });
-
-  test('with an unknown header names the unknown fields', () => {
-    expect(check(made, OTHER, UNKNOWN)[0]!.reason).toBe('unknown header fields x');
-  });
 
   const broken: Record<string, (made: Made) => Made> = {
     'another transactions root': ({ block, receipts }) => ({
@@ -110,14 +93,6 @@ describe('a block', () => {
   test.each(Object.entries(broken))('with %s fails', (_, change) => {
     expect(codes(check(change(made)))).toEqual(['transactions-root failed']);
     expect(codes(check(change(made), ETHEREUM))).toEqual(['transactions-root failed']);
-    expect(codes(check(change(made), OTHER, UNKNOWN))).toEqual([
-      'header-hash not-applicable',
-      'transactions-root not-applicable',
-    ]);
-    expect(codes(check(change(made), ETHEREUM, UNKNOWN))).toEqual([
-      'header-hash not-applicable',
-      'transactions-root failed',
-    ]);
   });
 
   test.each<[string, (receipts: Json[]) => Json[]]>([

@@ -1,6 +1,7 @@
 /** Converts fields of a node's JSON to the bytes that are hashed. */
-import { type Json, hex, list, object, showValue } from '../../json.ts';
+import { type Json, list, object, showValue, toHex } from '../../json.ts';
 import { SourceError } from '../../source.ts';
+import { quantity } from '../values.ts';
 import type { RlpItem } from './rlp.ts';
 
 /**
@@ -21,7 +22,7 @@ export function quantityBytes(quantity: string): Buffer {
   return toBytes(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`);
 }
 
-export const numberBytes = (number: number): Buffer => quantityBytes(`0x${number.toString(16)}`);
+export const numberBytes = (number: number): Buffer => quantityBytes(toHex(number));
 
 export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
 
@@ -29,15 +30,9 @@ export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
 export const optionalBytes = (from: Json, key: string): Buffer =>
   from[key] == null ? Buffer.alloc(0) : bytesOf(from, key);
 
-/**
- * Reads a field as a quantity; empty, like 0, if it is null or missing. Some nodes return small
- * quantities as JSON numbers.
- */
-export function quantityOf(from: Json, key: string): Buffer {
-  const value = from[key];
-  if (value == null) return Buffer.alloc(0);
-  return Number.isSafeInteger(value) ? numberBytes(value as number) : quantityBytes(hex(from, key));
-}
+/** Reads a field as a quantity; empty, like 0, if it is null or missing. */
+export const quantityOf = (from: Json, key: string): Buffer =>
+  from[key] == null ? Buffer.alloc(0) : quantityBytes(quantity(from, key));
 
 export const accessListOf = (from: Json): RlpItem =>
   list(from['accessList'] ?? [], 'accessList').map((item) => {

@@ -8,9 +8,9 @@ import type { BlockProofs } from '../../../match/evm/block.ts';
 import { type Json, hex, list, object } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import type { KnownBits } from '../bloom.ts';
-import type { HeaderProof } from '../headerLayout.ts';
 import type { Network } from '../networks.ts';
 import type { Finding } from '../normalize.ts';
+import { quantity } from '../values.ts';
 import { bytesOf, quantityOf } from './fields.ts';
 import { encodeReceipt, withBaseFee } from './receipts.ts';
 import { encodeRlp } from './rlp.ts';
@@ -32,38 +32,24 @@ interface Problem {
 }
 
 /**
- * Checks the header and both roots; returns nothing if the block is proven.
+ * Checks both roots of a block whose header is proven; returns nothing if the block is proven, too.
  *
  * @param block with full transactions
  * @param receipts in transaction order, with logs numbered from 0
  */
-export function checkRoots(
-  block: Json,
-  receipts: readonly Json[],
-  header: HeaderProof,
-  network: Network,
-): Finding[] {
-  // On other networks, only a proven header shows that the block has roots like Ethereum's.
-  const isBinding = network.isStandard || header.result === 'passed';
-  const findings = header.result === 'passed' ? [] : [toHeaderFinding(header)];
+export function checkRoots(block: Json, receipts: readonly Json[], network: Network): Finding[] {
+  const findings: Finding[] = [];
   const run = (code: Finding['code'], check: () => Problem | undefined): void => {
     const problem = attempt(check);
     if (problem === undefined) return;
     const { isWrong, reason } = problem;
-    findings.push({ code, result: isWrong && isBinding ? 'failed' : 'not-applicable', reason });
+    findings.push({ code, result: isWrong ? 'failed' : 'not-applicable', reason });
   };
   const entries = (): Entry[] => toEntries(block, receipts, network);
   run('transactions-root', () => checkTransactions(block, entries(), network));
   run('receipts-root', () => checkReceipts(block, entries(), receipts, network));
   return findings;
 }
-
-const toHeaderFinding = (header: Exclude<HeaderProof, { result: 'passed' }>): Finding => ({
-  code: 'header-hash',
-  result: header.result,
-  reason:
-    header.result === 'failed' ? 'the block hash is not the hash of the header' : header.reason,
-});
 
 const wrong = (reason: string): Problem => ({ reason, isWrong: true });
 const unknown = (reason: string): Problem => ({ reason, isWrong: false });
@@ -235,11 +221,7 @@ const hasItsFee = (transaction: Json, { effectiveGasPrice, l1Fee }: Json): boole
   (effectiveGasPrice == null || isQuantity(effectiveGasPrice, toBigInt(transaction, 'gasPrice'))) &&
   (l1Fee == null || isQuantity(l1Fee, 0n));
 
-/** Reads a quantity; some nodes return `0x` for 0. */
-const toBigInt = (from: Json, key: string): bigint => {
-  const value = hex(from, key);
-  return value === '0x' ? 0n : BigInt(value);
-};
+const toBigInt = (from: Json, key: string): bigint => BigInt(quantity(from, key));
 
 const isQuantity = (value: unknown, expected: bigint): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && BigInt(value) === expected;

@@ -1,7 +1,8 @@
 /** Encodes receipts as in the receipts root of a header (EIP-658, EIP-2718). */
-import { type Json, list, object } from '../../json.ts';
-import { bloomOf, type KnownBits, toBloomItem } from '../bloom.ts';
+import { type Json, list, object, toHex } from '../../json.ts';
+import { bloomOf, type KnownBits } from '../bloom.ts';
 import { SourceError } from '../../source.ts';
+import { emitterOf } from '../values.ts';
 import { bytesOf, optionalBytes, quantityOf, toBytes } from './fields.ts';
 import { type RlpItem, encodeRlp } from './rlp.ts';
 import { LEGACY, toTypeByte } from './transactions.ts';
@@ -25,7 +26,7 @@ function encode(receipt: Json, type: string, known: KnownBits): Buffer | undefin
   const fields: RlpItem[] = [
     outcomeOf(receipt),
     quantityOf(receipt, 'cumulativeGasUsed'),
-    bloomOf(logs.map(toBloomItem), known),
+    bloomOf(logs.map(emitterOf), known),
     logs.map((log) => [
       bytesOf(log, 'address'),
       list(log['topics'], 'topics').map(toBytes),
@@ -71,7 +72,7 @@ export function withBaseFee(receipt: Json, transaction: Json): Json {
   if (!isQuantity(most) || !isQuantity(tip)) return receipt;
   const baseFee = BigInt(price) - BigInt(tip);
   const isKnown = baseFee >= 0n && BigInt(price) < BigInt(most);
-  return isKnown ? { ...receipt, baseFee: `0x${baseFee.toString(16)}` } : receipt;
+  return isKnown ? { ...receipt, baseFee: toHex(baseFee) } : receipt;
 }
 
 const isQuantity = (value: unknown): value is string =>

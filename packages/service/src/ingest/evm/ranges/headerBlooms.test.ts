@@ -28,7 +28,7 @@ async function read(third: Record<string, unknown>) {
     name: 'node',
     readBodyAt: (at: number) => {
       const body = blocks[at - 1]!;
-      return Promise.resolve({ header: toHeader(body), body });
+      return Promise.resolve({ header: toHeader(body), body, proof: undefined });
     },
   } as Partial<Provider> as Provider;
   const hits: BlockRef[] = [];

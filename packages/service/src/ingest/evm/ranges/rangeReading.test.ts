@@ -1,7 +1,7 @@
 import type { BlockRange } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readResult } from '../../nodes/rpcError.ts';
+import { nameNode, readResult } from '../../nodes/rpcError.ts';
 import type { LogFilter } from '../../../match/evm/logSearch.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
@@ -48,7 +48,7 @@ function createNode(answer: (range: BlockRange, filter: LogFilter) => Answer, fi
       const given = answer(range, query);
       if (given instanceof SourceError) throw given;
       return readResult(
-        'node',
+        nameNode('node', 'https://node.example'),
         method,
         Array.isArray(given) ? { result: given } : { error: given },
       );
@@ -247,6 +247,13 @@ describe('ranges of logs', () => {
     const logs = omitted.map((more) => logOf(10, more));
     const { logs: blocks } = await createNode(() => logs).readOnce({ from: 0, to: 20 });
     expect(blocks.get(10)!.logs).toHaveLength(logs.length);
+  });
+
+  test('keep logs with numbers and addresses in the forms of other networks', async () => {
+    const address = `xdc${TOKEN.slice(2).toUpperCase()}`;
+    const { readOnce } = createNode(() => [logOf(0, { address, blockNumber: '0', logIndex: 3 })]);
+    const [log] = (await readOnce({ from: 0, to: 9 })).logs.get(0)!.logs;
+    expect(log).toMatchObject({ address: TOKEN, logIndex: 3 });
   });
 
   test('drop repeated logs, however many', async () => {

@@ -3,10 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { BlockRange } from '@sluice/kit/contract';
 import type { EvmLog } from '../../../match/evm/block.ts';
 import type { LogFilter, LogSearch } from '../../../match/evm/logSearch.ts';
-import { type Json, hash, hex, list, object, optionalHex, toNumber } from '../../json.ts';
+import { type Json, hash, hex, list, object, optionalHex, toHex } from '../../json.ts';
 import { isPassing } from '../../nodes/rpcError.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
+import { emitterOf, number } from '../values.ts';
 import { GROWTH, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
 /** Number of ranges queried at once, of a size that the node is known to accept. */
@@ -329,14 +330,12 @@ function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (plan.size === MAX_BLOCKS) plan.isSettled = true;
 }
 
-const quantity = (number: number): string => `0x${number.toString(16)}`;
-
 async function queryLogs(
   node: Provider,
   filter: LogFilter,
   { from, to }: BlockRange,
 ): Promise<unknown[]> {
-  const query = { ...filter, fromBlock: quantity(from), toBlock: quantity(to) };
+  const query = { ...filter, fromBlock: toHex(from), toBlock: toHex(to) };
   // A refusal does not count against the node.
   const how = { isOptional: true, maxBytes: MAX_ANSWER_BYTES };
   return list(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
@@ -355,17 +354,22 @@ function collect(
   const { logs: blocks, seen } = into;
   for (const item of found) {
     const raw = object(item, `${name}: log`);
-    const number = toNumber(hex(raw, 'blockNumber'));
+    const blockNumber = number(raw, 'blockNumber');
     const blockHash = hash(raw, 'blockHash');
-    const block = blocks.get(number) ?? { hash: blockHash, logs: [] };
-    if (number < from || number > to || block.hash !== blockHash || raw['removed'] === true) {
+    const block = blocks.get(blockNumber) ?? { hash: blockHash, logs: [] };
+    if (
+      blockNumber < from ||
+      blockNumber > to ||
+      block.hash !== blockHash ||
+      raw['removed'] === true
+    ) {
       throw new SourceError(
         'inconsistent',
-        `${name}: a log of blocks ${from} to ${to} belongs to block ${number} ${blockHash}`,
+        `${name}: a log of blocks ${from} to ${to} belongs to block ${blockNumber} ${blockHash}`,
       );
     }
     const log = toRangeLog(raw);
-    const key = `${number} ${log.transactionHash} ${log.logIndex}`;
+    const key = `${blockNumber} ${log.transactionHash} ${log.logIndex}`;
     if (log.logIndex !== UNKNOWN_INDEX && seen.has(key)) continue;
     if (++into.count > MAX_RANGE_LOGS) {
       throw new SourceError(
@@ -375,7 +379,7 @@ function collect(
     }
     seen.add(key);
     block.logs.push(log);
-    blocks.set(number, block);
+    blocks.set(blockNumber, block);
   }
 }
 
@@ -386,12 +390,9 @@ const toRangeLog = (raw: Json): EvmLog => ({
   logIndex: indexIn(raw, 'logIndex'),
   transactionHash: optionalHex(raw, 'transactionHash') ?? '',
   transactionIndex: indexIn(raw, 'transactionIndex'),
-  address: hex(raw, 'address').toLowerCase(),
-  topics: list(raw['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
+  ...emitterOf(raw),
   data: hex(raw, 'data'),
 });
 
-function indexIn(raw: Json, key: string): number {
-  const index = optionalHex(raw, key);
-  return index === null ? UNKNOWN_INDEX : toNumber(index);
-}
+const indexIn = (raw: Json, key: string): number =>
+  raw[key] == null ? UNKNOWN_INDEX : number(raw, key);

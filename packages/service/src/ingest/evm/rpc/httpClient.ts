@@ -4,7 +4,7 @@
 import { Pool } from 'undici';
 import { describeError } from '../../../base/log.ts';
 import { SourceError, isOfKind } from '../../source.ts';
-import { type HttpFacts, parseAnswer, readResult } from '../../nodes/rpcError.ts';
+import { type HttpFacts, nameNode, parseAnswer, readResult } from '../../nodes/rpcError.ts';
 import {
   type Connect,
   MAX_ANSWER_BYTES,
@@ -39,6 +39,7 @@ interface Answer {
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */
 export function createHttpClient(url: URL, name: string, connect?: Connect): RpcClient {
+  const node = nameNode(name, url.href);
   const pool = new Pool(url.origin, { connections: CONNECTIONS, ...(connect && { connect }) });
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (url.username !== '') {
@@ -54,25 +55,29 @@ export function createHttpClient(url: URL, name: string, connect?: Connect): Rpc
   /** Calls to send in batches after the current turn of the event loop. */
   let gathered: Call[] = [];
 
-  const post = async (body: object, what: string, limits: PostLimits): Promise<Answer> => {
+  const post = async (
+    body: object,
+    what: string,
+    { signal, maxBytes }: PostLimits,
+  ): Promise<Answer> => {
     try {
       const response = await pool.request({
         method: 'POST',
         path: url.pathname + url.search,
         headers,
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(limits.timeoutMs),
+        signal,
       });
       const retryAfter = response.headers['retry-after'];
       const http = { status: response.statusCode, retryAfter: [retryAfter].flat()[0] };
       const text =
         http.status < 300
-          ? await readText(response.body, () => tooLarge(what, limits.maxBytes), limits.maxBytes)
+          ? await readText(response.body, () => tooLarge(what, maxBytes), maxBytes)
           : await readText(response.body, undefined, MAX_ERROR_BYTES);
       return { value: parseAnswer(text), http };
     } catch (error) {
       if (error instanceof SourceError) throw error;
-      throw new SourceError('unreachable', `${name}: ${describeError(error)}`, { cause: error });
+      throw new SourceError('unreachable', `${name}: ${node.clean(describeError(error))}`);
     }
   };
 
@@ -80,9 +85,9 @@ export function createHttpClient(url: URL, name: string, connect?: Connect): Rpc
   const sendAlone = async (call: Call): Promise<boolean> => {
     const { method, maxBytes } = call;
     try {
-      const limits = { timeoutMs: timeoutOf(method), maxBytes };
+      const limits = { signal: AbortSignal.timeout(timeoutOf(method)), maxBytes };
       const { value, http } = await post(toRequest(call), `${name}: ${method}`, limits);
-      call.resolve(readResult(name, method, value, http));
+      call.resolve(readResult(node, method, value, http));
       return true;
     } catch (error) {
       call.reject(error);
@@ -98,20 +103,20 @@ export function createHttpClient(url: URL, name: string, connect?: Connect): Rpc
   const sendBatch = async (calls: readonly Call[]): Promise<void> => {
     const half = Math.floor(calls.length / 2);
     const what = `${name}: a batch of ${calls.length} requests`;
-    const timeoutMs = Math.max(...calls.map(({ method }) => timeoutOf(method)));
+    const signal = AbortSignal.timeout(Math.max(...calls.map(({ method }) => timeoutOf(method))));
     let answer: Answer;
     try {
-      const limits = { timeoutMs, maxBytes: MAX_ANSWER_BYTES };
+      const limits = { signal, maxBytes: MAX_ANSWER_BYTES };
       answer = await post(calls.map(toRequest), what, limits);
     } catch (error) {
       if (isOfKind(error, 'too-large')) return retryAlone(calls, half);
-      if (isTimeout(error)) batchCalls = Math.min(batchCalls, half);
+      if (signal.aborted) batchCalls = Math.min(batchCalls, half);
       for (const call of calls) call.reject(error);
       return;
     }
     const { value, http } = answer;
     if (!Array.isArray(value)) {
-      const refusal = errorOf(() => readResult(name, calls[0]!.method, value, http));
+      const refusal = errorOf(() => readResult(node, calls[0]!.method, value, http));
       if (!isOfKind(refusal, 'rate-limited')) return retryAlone(calls, 1);
       for (const call of calls) call.reject(refusal);
       return;
@@ -122,7 +127,7 @@ export function createHttpClient(url: URL, name: string, connect?: Connect): Rpc
       try {
         // A node may omit responses, for example to limit the size of a batch.
         if (!results.has(call.id)) refused.push(call);
-        else call.resolve(readResult(name, call.method, results.get(call.id), http));
+        else call.resolve(readResult(node, call.method, results.get(call.id), http));
       } catch (error) {
         if (isOfKind(error, 'too-large')) refused.push(call);
         else call.reject(error);
@@ -159,14 +164,12 @@ export function createHttpClient(url: URL, name: string, connect?: Connect): Rpc
 }
 
 interface PostLimits {
-  timeoutMs: number;
+  /** Ends the request after its time limit. */
+  signal: AbortSignal;
   maxBytes: number;
 }
 
 const toRequest = ({ id, method, params }: Call) => ({ jsonrpc: '2.0', id, method, params });
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && error.cause instanceof Error && error.cause.name === 'TimeoutError';
 
 function errorOf(work: () => unknown): unknown {
   try {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRpcClient } from './createRpcClient.ts';
@@ -34,4 +37,24 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
     expect(await call(1, bytes)).toBe('0x5a');
     await expect(call(1, bytes - 1)).rejects.toMatchObject({ kind: 'too-large' });
   });
+});
+
+test('a response without an end is aborted at its limit', async () => {
+  const server = createServer((_, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write('5'.repeat(65_536)));
+    };
+    response.on('drain', more);
+    response.writeHead(200);
+    more();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = createRpcClient(`http://127.0.0.1:${port}`, 'node');
+  await expect(client.request('eth_call', [], 1_000_000)).rejects.toMatchObject({
+    kind: 'too-large',
+  });
+  await client.close();
+  server.closeAllConnections();
+  server.close();
 });

@@ -2,7 +2,7 @@
 import { Agent, WebSocket, buildConnector } from 'undici';
 import { describeError } from '../../../base/log.ts';
 import { SourceError } from '../../source.ts';
-import { parseAnswer, readResult } from '../../nodes/rpcError.ts';
+import { nameNode, parseAnswer, readResult } from '../../nodes/rpcError.ts';
 import {
   type Connect,
   MAX_ANSWER_BYTES,
@@ -22,6 +22,7 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */
 export function createSocketClient(url: string, name: string, connect?: Connect): RpcClient {
+  const node = nameNode(name, url);
   const connectDirectly = connect ?? buildConnector({});
   /** Error of the last connection; undefined if it was opened. */
   let failure: Error | undefined;
@@ -81,14 +82,14 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
           if (text.length > call.maxBytes) {
             throw tooLarge(`${name}: ${call.method}`, call.maxBytes);
           }
-          call.resolve(readResult(name, call.method, message));
+          call.resolve(readResult(node, call.method, message));
         } catch (error) {
           call.reject(error);
         }
       });
       socket.addEventListener('close', () => {
         clearTimeout(deadline);
-        const why = failure === undefined ? '' : `: ${describeError(failure)}`;
+        const why = failure === undefined ? '' : `: ${node.clean(describeError(failure))}`;
         reject(
           new SourceError('unreachable', `${name}: the connection was refused or closed${why}`),
         );

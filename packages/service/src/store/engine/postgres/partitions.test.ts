@@ -205,7 +205,30 @@ describe('a partition is open', () => {
     await store.replayDelivery(streamId, retried!.id);
     expect(await openOnes()).toContain(name);
     expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 3 }]);
+    await tend();
+    expect(await openOnes()).not.toContain(name);
+    const { id } = await store.createReplay({
+      ...{ name: '', filter: { streamId }, perSecond: 1, total: 1, keyId: 'bootstrap' },
+    });
+    await store.advanceReplay({ id, after: '', ids: [retried!.id], isLast: true });
+    expect(await openOnes()).toContain(name);
+    expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 4 }]);
   });
+
+  test.each(['enriching', 'held', 'pending', 'leased'])(
+    'and is kept while it has a delivery that is %s',
+    async (state) => {
+      const { commit } = await newStream();
+      const old = nowS - 2 * DAY_S;
+      const name = compact(toBlockDay(old));
+      await commit(old);
+      await sql(`update delivery set state = '${state}'`);
+      expect(await tend(-1, -1)).toEqual({ dropped: [], shrunk: [] });
+      expect(await openOnes()).toContain(name);
+      await sql(`update delivery set state = 'cancelled'`);
+      expect(await tend(-1, -1)).toEqual({ dropped: [name], shrunk: [] });
+    },
+  );
 
   test('while a match in it awaits confirmation', async () => {
     const { streamId, commit } = await followChain();
@@ -264,6 +287,9 @@ describe('a partition is open', () => {
       await commit(nowS - daysAgo * DAY_S, 3);
     }
     await attempt('succeeded');
+    // Earlier than the closed partitions, this one stays open.
+    await commit(nowS - 7 * DAY_S);
+    await attempt('retry');
     await tend();
     await commit(nowS, 400);
     await sql('analyze');
@@ -279,12 +305,15 @@ describe('a partition is open', () => {
         where relname ~ '^(delivery|match|attempt)_[0-9]'`);
       return Object.fromEntries(rows.map((row) => [row['relname']!, Number(row['n']!)]));
     };
-    const today = `delivery_${compact(toBlockDay(nowS))}`;
+    const [today, earliest] = [nowS, nowS - 7 * DAY_S].map((day) => compact(toBlockDay(day)));
     const before = await scans();
     for (let n = 0; n < 20; n++) await attempt('succeeded', 20);
     const after = await scans();
     const touched = Object.keys(after).filter((name) => after[name]! > before[name]!);
-    expect(touched.toSorted()).toEqual([today, today.replace('delivery', 'match')]);
+    expect(touched.toSorted()).toEqual([
+      ...[`delivery_${earliest}`, `delivery_${today}`],
+      ...[`match_${earliest}`, `match_${today}`],
+    ]);
     expect(Object.keys(after).length).toBeGreaterThan(15);
   });
 });

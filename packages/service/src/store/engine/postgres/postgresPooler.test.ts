@@ -29,27 +29,36 @@ async function listen(onClient: (client: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-type Order = 'last used first' | 'longest idle first';
+type Order = 'last used first' | 'longest idle first' | 'of the client itself first';
 
 /**
  * Starts a pooler in transaction mode: a client has a session of the server only until the server
- * is ready for a query outside a transaction. Each client's login opens a session, which the pool
- * keeps if it has fewer than `size` idle ones.
+ * is ready for a query outside a transaction. Each client's login opens a session; the pool keeps
+ * the first `size` of them.
  */
 function startPooler(order: Order, size: number): Promise<number> {
   const idle: Socket[] = [];
+  let kept = 0;
+  const take = (own: Socket | undefined): Socket => {
+    if (order === 'longest idle first') return idle.shift()!;
+    const at = order === 'last used first' || own === undefined ? -1 : idle.indexOf(own);
+    return idle.splice(at, 1)[0]!;
+  };
   return listen((client) => {
     let isLogin = true;
+    let last: Socket | undefined;
     let held: Socket | undefined = connect(postgres.port, '127.0.0.1');
     const use = (session: Socket): void => {
       held = session;
+      last = session;
       session.removeAllListeners('data').on('data', (chunk: Buffer) => {
         client.write(chunk);
         // ReadyForQuery, with status `I` outside a transaction.
         if (!chunk.subarray(-6).equals(Buffer.from('Z\0\0\0\x05I'))) return;
         held = undefined;
-        if (isLogin && idle.length >= size) session.end();
+        if (isLogin && kept === size) session.end();
         else idle.push(session);
+        if (isLogin && kept < size) kept++;
         isLogin = false;
       });
     };
@@ -57,7 +66,7 @@ function startPooler(order: Order, size: number): Promise<number> {
     use(held);
     client.on('data', (chunk) => {
       if (chunk[0] === 'X'.charCodeAt(0)) return;
-      if (held === undefined) use((order === 'last used first' ? idle.pop() : idle.shift())!);
+      if (held === undefined) use(take(last));
       held!.write(chunk);
     });
   });
@@ -70,6 +79,7 @@ describe('a pooler in transaction mode', () => {
     ['last used first', 1],
     ['longest idle first', 1],
     ['longest idle first', 3],
+    ['of the client itself first', 2],
   ])(
     'that hands out the session %s is refused at the start, with %i idle sessions',
     async (order, size) => {

@@ -154,4 +154,21 @@ describe('a failover', () => {
     await Promise.all(proxies.map((proxy) => proxy.stop()));
     await cluster.stop();
   });
+
+  test('is known from the timelines at the start, even if the previous primary responds first', async () => {
+    const cluster = await startPostgresCluster();
+    const old = await cluster.killPrimary();
+    const promoted = await cluster.promote();
+    await cluster.revive(old);
+    const proxy = await startFaultProxy({ port: Number(new URL(promoted.url).port), delayMs: 200 });
+    const hosts = `127.0.0.1:${new URL(old.url).port},127.0.0.1:${proxy.port}`;
+    const servers = createServers(`postgres://postgres@${hosts}/postgres`);
+    const session = await servers.connect();
+    const { rows } = await session.query('select inet_server_port()::text as port', []);
+    expect(rows).toEqual([{ port: new URL(promoted.url).port }]);
+    session.release();
+    await servers.end();
+    await proxy.stop();
+    await cluster.stop();
+  });
 });

@@ -1,0 +1,8 @@
+/**
+ * Short IDs, names of fixture files and merged dry runs, for the console and the command line. The
+ * published kit has no such entry point.
+ */
+export * from './closeMatches.ts';
+export * from './fixtureName.ts';
+export * from './observed.ts';
+export * from './shortIds.ts';
