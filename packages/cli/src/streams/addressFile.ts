@@ -1,6 +1,6 @@
 /** Parses address files: one address per line, or a CSV with addresses and labels. */
 import { readFileSync } from 'node:fs';
-import { fromCsvCell } from '@sluice/kit/contract';
+import { isAddressLabel, parseCsvRow } from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 
 export interface ListedAddress {
@@ -35,7 +35,6 @@ export interface AddressFileOptions {
 
 /** Matches EVM and Aptos addresses. The service checks that an address fits the stream's family. */
 const ADDRESS = /^0x([\da-f]{40}|[\da-f]{1,64})$/i;
-const MAX_LABEL = 64;
 
 /**
  * @throws CommandError `invalid_file` if the file cannot be read; `usage` if the label column is 0
@@ -62,14 +61,14 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
   let repeated = 0;
   for (const [at, line] of lines.entries()) {
     if ((names && at === 0) || line.trim() === '' || line.startsWith('#')) continue;
-    const cells = splitCells(line);
+    const cells = parseCsvRow(line);
     const address = cells[addressAt] ?? '';
-    const label = fromCsvCell(cells[labelAt] ?? '');
+    const label = cells[labelAt] ?? '';
     const why = !ADDRESS.test(address)
       ? 'the address should be 0x and 40 hex digits, or up to 64 on Aptos'
-      : label.length > MAX_LABEL
-        ? `the label should be at most ${MAX_LABEL} characters`
-        : undefined;
+      : isAddressLabel(label)
+        ? undefined
+        : 'the label should be at most 64 characters, without control characters';
     if (why !== undefined) rejects.push({ line: at + 1, text: line, why });
     else if (found.has(address.toLowerCase())) repeated++;
     else found.set(address.toLowerCase(), { address, ...(label !== '' && { label }) });
@@ -82,7 +81,7 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
  * otherwise undefined.
  */
 function readHeader(line: string): string[] | undefined {
-  const cells = splitCells(line).map((cell) => cell.toLowerCase());
+  const cells = parseCsvRow(line).map((cell) => cell.toLowerCase());
   return cells.includes('address') ? cells : undefined;
 }
 
@@ -94,16 +93,5 @@ function toColumn(columns: readonly string[], wanted: string | undefined): numbe
     'usage',
     `--label-column ${wanted}: the file has no such column`,
     `use one of ${columns.join(', ')}, or a column number from 1`,
-  );
-}
-
-/**
- * Splits a line at commas, semicolons and tabs. Cells may be quoted; quotes inside them are
- * doubled.
- */
-function splitCells(line: string): string[] {
-  if (!line.includes('"')) return line.split(/[,;\t]/).map((cell) => cell.trim());
-  return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(
-    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim(),
   );
 }

@@ -1,10 +1,10 @@
 /** Reads and changes many addresses of a stream, in parts that do not block the page. */
-import { toCsv } from '@sluice/kit/contract';
 import { isSluiceError, type StreamSummary, type WatchedAddress } from '@sluice/kit/sluice';
 import { client } from '../../../data/client.ts';
 import { PAGE_ROWS, sluice } from '../../../data/queries/service.ts';
 import type { Step, Task } from '../../../ui/task.tsx';
 import { formatQuantity } from '../../../ui/text/format.ts';
+import { ADDRESS_HEADER, toAddressRows } from '../../streamForm/draft/addressList.ts';
 
 export type Row = Pick<WatchedAddress, 'address' | 'label'>;
 export type Listing = Pick<StreamSummary, 'id' | 'family' | 'amountOfAddresses'>;
@@ -219,15 +219,9 @@ export const exportTask = (stream: Listing, find: string, onFile: (file: Blob) =
   total: find === '' ? stream.amountOfAddresses : undefined,
   async work(step) {
     // Creates a blob per page, because browsers can move blobs from memory to disk.
-    const parts = [new Blob([toCsv([['address', 'label', 'added', 'added by']])])];
+    const parts = [new Blob([ADDRESS_HEADER])];
     const keep = (page: readonly WatchedAddress[]): void => {
-      const lines = page.map(({ address, label = '', addedAt, addedBy }) => [
-        address,
-        label,
-        new Date(addedAt).toISOString(),
-        addedBy,
-      ]);
-      parts.push(new Blob([toCsv(lines)]));
+      parts.push(new Blob([toAddressRows(page)]));
     };
     await readMatching(stream, find, keep, step);
     onFile(new Blob(parts, { type: 'text/csv' }));

@@ -1,8 +1,12 @@
+import { isAddressLabel, toCsvRow } from '@sluice/kit/contract';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  ADDRESS_HEADER,
   namesIn,
   parseAddressList,
   SAMPLE_LISTS,
+  toAddressRows,
   toRejectsCsv,
   withAddressOf,
 } from './addressList.ts';
@@ -105,12 +109,7 @@ test('each rejected line has its number and a reason', () => {
     [4, 'A character is not a hex digit'],
     [6, 'An EVM address has 40 digits, not 38'],
   ]);
-  expect(toRejectsCsv(rejects).split('\n')[1]).toBe('"hello","",2,"No address found"');
-  for (const text of ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1']) {
-    const [, row] = toRejectsCsv([{ line: 1, text, label: text, reason: 'r' }]).split('\n');
-    const cell = `"'${text.replaceAll('"', '""')}"`;
-    expect(row).toBe(`${cell},${cell},1,"r"`);
-  }
+  expect(toRejectsCsv(rejects).split('\r\n')[1]).toBe('hello,,2,No address found');
 });
 
 test('rejected lines can be fixed in their file, and keep their labels', () => {
@@ -130,11 +129,53 @@ test('rejected lines can be fixed in their file, and keep their labels', () => {
   ]);
 });
 
+const label = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', maxLength: 64 }),
+    fc.string({ unit: 'binary', maxLength: 64 }),
+    fc.string({ unit: fc.constantFrom(...'=+-@\uff1d\uff20;,\'"# \u{a0}a🙂'), maxLength: 64 }),
+    fc.constantFrom(A, `https://a.io/address/${A}`, '#', 'vitalik.eth', '🙂'.repeat(64)),
+  )
+  .filter(isAddressLabel);
+
+test('an export reads as the same addresses with the same labels', () => {
+  fc.assert(
+    fc.property(fc.array(label), (labels) => {
+      const rows = labels.map((each, n) => ({
+        address: `0x${n.toString(16).padStart(40, '0')}`,
+        label: each,
+      }));
+      const about = { addedAt: 0, addedBy: '=key' };
+      const file = ADDRESS_HEADER + toAddressRows(rows.map((row) => ({ ...row, ...about })));
+      const read = parseAddressList(file, 'evm');
+      expect(read.rows).toEqual(rows);
+      expect(read.rejects).toEqual([]);
+    }),
+  );
+});
+
+test('rejected lines are escaped, and keep their labels', () => {
+  fc.assert(
+    fc.property(label, (each) => {
+      const row = { address: `${A}ff`, label: each, addedAt: 0, addedBy: '' };
+      const { rejects } = parseAddressList(ADDRESS_HEADER + toAddressRows([row]), 'evm');
+      const file = toRejectsCsv(rejects);
+      expect(file).toContain(toCsvRow([row.address, each]));
+      expect(parseAddressList(file.replace(row.address, A), 'evm').rows).toEqual([
+        { address: A, label: each },
+      ]);
+    }),
+  );
+});
+
 test('the header line decides which column the label is in', () => {
   const text = `\u{feff}address,chain,name\n${A},ethereum,treasury\n${B},base,\n`;
   expect(parseAddressList(text, 'evm').rows).toEqual([
     { address: A, label: 'treasury' },
     { address: B.toLowerCase(), label: '' },
+  ]);
+  expect(parseAddressList(`label,address\n0x Labs,${A}`, 'evm').rows).toEqual([
+    { address: A, label: '0x Labs' },
   ]);
 });
 

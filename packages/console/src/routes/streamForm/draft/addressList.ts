@@ -1,9 +1,10 @@
 /**
- * Parses lists of addresses: CSV, TSV or plain text, one address per line, with optional labels.
+ * Parses lists of addresses (CSV, TSV or plain text, one address per line, with optional labels),
+ * and writes them as CSV.
  */
 import type { NetworkType } from '@sluice/kit';
-import { cutText } from '@sluice/kit/sluice';
-import { checksumAddress } from '@sluice/kit/contract';
+import { cutText, type WatchedAddress } from '@sluice/kit/sluice';
+import { checksumAddress, isAddressLabel, parseCsvRow, toCsv } from '@sluice/kit/contract';
 import { addressOfUrl, recognise } from '../../../words/paste.ts';
 
 export interface AddressRow {
@@ -45,11 +46,8 @@ const PATTERNS: Record<NetworkType, RegExp> = {
   aptos: /^0x[0-9a-f]{1,64}$/,
 };
 
-/** Maximum length of a label, the same as in the service. */
-const MAX_LABEL_LENGTH = 64;
 /** Maximum length of the text and of the label of a rejected line. */
 const MAX_TEXT_LENGTH = 200;
-const CONTROL = /\p{Cc}/u;
 
 /** Matches a header line. */
 const HEAD = /address|account|wallet|contract/i;
@@ -93,8 +91,8 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   for (const [index, full] of lines.entries()) {
     const line = full.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const cells = cellsOf(line).map((cell) => addressOfUrl(cell) ?? cell);
-    const at = cells.findIndex((cell) => /^0x/i.test(cell));
+    const cells = cellsOf(line);
+    const at = cells.findIndex((cell, place) => place !== labelAt && /^0x/i.test(addressIn(cell)));
     if (at === -1) {
       if (index === 0 && HEAD.test(line)) {
         labelAt = cells.findIndex((cell) => LABEL_HEAD.test(cell));
@@ -112,18 +110,18 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
       (labelAt === -1
         ? cells.find((cell, place) => place !== at && cell !== '')
         : cells[labelAt]) ?? '';
-    const given = cells[at] ?? '';
+    const given = addressIn(cells[at] ?? '');
     const address = given.toLowerCase();
     if (!pattern.test(address)) {
       reject(index, given, label, reasonOf(address, family));
       continue;
     }
-    if (label.length > MAX_LABEL_LENGTH || CONTROL.test(label)) {
+    if (!isAddressLabel(label)) {
       reject(
         index,
         address,
         label,
-        `The label is longer than ${MAX_LABEL_LENGTH} characters or has control characters`,
+        'The label is longer than 64 characters or has control characters',
       );
       continue;
     }
@@ -139,6 +137,8 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   }
   return { rows, rejects, doubts, duplicates };
 }
+
+const addressIn = (cell: string): string => addressOfUrl(cell) ?? cell;
 
 /** Addresses with valid checksums, cached because the form parses its list on each keystroke. */
 const right = new Set<string>();
@@ -197,29 +197,27 @@ function reasonOf(address: string, family: NetworkType): string {
     : `An Aptos address has 1 to 64 digits, not ${digits.length}`;
 }
 
-/** Splits a line of CSV, TSV or plain text into cells; quotes work as in spreadsheets. */
-function cellsOf(line: string): string[] {
-  if (!line.includes('"')) {
-    return (/[,;\t]/.test(line) ? line.split(/[,;\t]/) : line.split(/\s+(.*)/s, 2)).map((cell) =>
-      cell.trim(),
-    );
-  }
-  return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(
-    ([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim(),
-  );
-}
+/** Splits a line of CSV or TSV into cells, or of plain text at the first space. */
+const cellsOf = (line: string): string[] =>
+  /[",;\t]/.test(line) ? parseCsvRow(line) : line.split(/\s+(.*)/s, 2);
 
-/**
- * Returns the rejected lines as CSV, so that they can be fixed and imported again. Escapes cells
- * that a spreadsheet would evaluate as formulas.
- */
-export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
-  const cell = (text: string): string =>
-    `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
-  return [
-    'address,label,line,reason',
-    ...rejects.map(({ line, text, label, reason }) =>
-      [cell(text), cell(label), line, cell(reason)].join(','),
-    ),
-  ].join('\n');
-}
+/** The header of the rows that {@link toAddressRows} writes. */
+export const ADDRESS_HEADER = toCsv([['address', 'label', 'added', 'added by']]);
+
+/** Returns addresses as rows of a CSV file that can be imported again. */
+export const toAddressRows = (addresses: readonly WatchedAddress[]): string =>
+  toCsv(
+    addresses.map(({ address, label = '', addedAt, addedBy }) => [
+      address,
+      label,
+      new Date(addedAt).toISOString(),
+      addedBy,
+    ]),
+  );
+
+/** Returns the rejected lines as CSV, so that they can be fixed and imported again. */
+export const toRejectsCsv = (rejects: readonly RejectedLine[]): string =>
+  toCsv([
+    ['address', 'label', 'line', 'reason'],
+    ...rejects.map(({ line, text, label, reason }) => [text, label, line, reason]),
+  ]);
