@@ -52,6 +52,8 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-fields-'));
 let anvil: Anvil;
 let sink: WebhookSink;
 let service: Served;
+/** A service with `--omit-recent-fields`. */
+let brief: Served;
 let chain: PublicClient;
 let contracts: Contracts;
 let views: ChainView[];
@@ -67,22 +69,26 @@ beforeAll(async () => {
   [anvil, sink] = await Promise.all([startAnvil(), startWebhookSink()]);
   chain = createPublicClient({ transport: http(anvil.url) });
   contracts = await deployEveryKind(anvil);
-  service = await serve([
-    ...['--data', join(folder, 'data')],
-    ...['--chain', `${CHAIN}=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`],
+  const watching = ['--chain', `${CHAIN}=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`];
+  [service, brief] = await Promise.all([
+    serve(['--data', join(folder, 'data'), ...watching]),
+    serve(['--data', join(folder, 'brief'), ...watching, '--omit-recent-fields']),
   ]);
-  await createStream('everything', {
+  const watched = {
+    includeNativeTxs: true,
+    includeContractLogs: true,
+    includeInternalTxs: true,
+  };
+  const everything = {
+    ...watched,
     abi: events(sluiceToken.abi, sluiceItems.abi),
-    includeNativeTxs: true,
-    includeContractLogs: true,
-    includeInternalTxs: true,
     includeAllTxLogs: true,
-  });
+  };
+  await createStream('everything', everything);
+  await createStream('brief', everything, brief);
   await createStream('enriched', {
+    ...watched,
     abi: events(sluiceCollectible.abi),
-    includeNativeTxs: true,
-    includeContractLogs: true,
-    includeInternalTxs: true,
     triggers: triggersOf(contracts),
     getNativeBalances: BALANCES,
   });
@@ -90,9 +96,7 @@ beforeAll(async () => {
     allAddresses: true,
     topic0: ['Transfer(address,address,uint256)'],
     abi: events(crier.abi),
-    includeNativeTxs: true,
-    includeContractLogs: true,
-    includeInternalTxs: true,
+    ...watched,
   });
   const blocks = await mineEveryKind(anvil, contracts);
   for (let n = 0; n < CONFIRMATIONS; n++) await mine(anvil, []);
@@ -100,13 +104,17 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await service.stop();
+  await Promise.all([service.stop(), brief.stop()]);
   await Promise.all([anvil.stop(), sink.close()]);
   rmSync(folder, { recursive: true });
 });
 
-async function createStream(tag: string, options: Partial<CreateEvmStream>): Promise<void> {
-  const kit = createClient({ apiKey: API_KEY, baseUrl: service.url });
+async function createStream(
+  tag: string,
+  options: Partial<CreateEvmStream>,
+  { url: baseUrl } = service,
+): Promise<void> {
+  const kit = createClient({ apiKey: API_KEY, baseUrl });
   const { id, abi } = await kit.streams.create({
     webhookUrl: sink.url,
     description: tag,
@@ -277,6 +285,20 @@ test('internal transactions equal the changes of balances', async () => {
 test('a stream of everything receives every record, field by field', async () => {
   for (const seen of views) {
     await expectWebhooks('everything', seen, await expectedOf('everything', seen, seen));
+  }
+});
+
+test('--omit-recent-fields omits the fields that hosted bodies have since 2025, nothing else', async () => {
+  const RECENT = new Set(['triggered_by', 'transactionFee']);
+  for (const { number } of views) {
+    for (const confirmed of [false, true]) {
+      const { body } = await requestOf('everything', number, confirmed);
+      const { streamId, tag } = { streamId: streams.get('brief')!.id, tag: 'brief' };
+      const expected = JSON.stringify({ ...JSON.parse(body), streamId, tag }, (key, value) =>
+        RECENT.has(key) ? undefined : (value as unknown),
+      );
+      expect((await requestOf('brief', number, confirmed)).body).toBe(expected);
+    }
   }
 });
 

@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EvmWebhook } from '@sluice/kit';
 import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { startService, type Service } from '@sluice/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -88,6 +89,13 @@ test('the service continues from the last block and counts the seeded deliveries
   expect(new Set(streams.map(({ status }) => status))).toEqual(
     new Set(['active', 'paused', 'error']),
   );
+  const { id } = streams.find(({ tag }) => tag === 'deposits')!;
+  const [delivery] = (await sluice.listDeliveries({ streamId: id, limit: 1 })).result;
+  const { logs } = JSON.parse(await sluice.getDeliveryBody(delivery!.id)) as EvmWebhook;
+  expect(logs).not.toEqual([]);
+  for (const { topic2, triggered_by: watched } of logs) {
+    expect(watched?.map((address) => address.slice(2))).toEqual([topic2?.slice(26)]);
+  }
   const timelines = await sluice.listTimelines({ streamIds: streams.map(({ id }) => id) });
   const base = timelines.flatMap(({ chains }) =>
     chains.filter(({ chainId }) => chainId === '0x2105'),

@@ -35,6 +35,19 @@ const TOKENS = new Map([USDT, USDC, BASE_USDC, BRIDGED_USDC].map((each) => [each
 
 const addressOf = (topic: string | undefined): string => `0x${(topic ?? '').slice(26)}`;
 
+const watched = new Map(
+  Object.entries(DEMO_STREAMS).map(([tag, { addresses }]) => [
+    tag,
+    new Set(addresses.map(({ address }) => address)),
+  ]),
+);
+
+/** Returns the addresses that the stream watches, each once; null if there are none. */
+function watchedIn(tag: string, addresses: readonly string[]): string[] | null {
+  const found = new Set(addresses.filter((each) => watched.get(tag)?.has(each)));
+  return found.size === 0 ? null : [...found];
+}
+
 const countOf = (kinds: readonly string[]): Record<string, number> =>
   Object.fromEntries(
     [...Map.groupBy(kinds, (kind) => kind)].map(([kind, each]) => [kind, each.length]),
@@ -51,13 +64,16 @@ export function toEvmBody(
     for (const [index, { address, topics, data = '0x' }] of (transaction.logs ?? []).entries()) {
       const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = topics;
       const logIndex = String(first + index);
-      logs.push({ logIndex, transactionHash, address, data, topic0, topic1, topic2, topic3 });
+      const log = { logIndex, transactionHash, address, data, topic0, topic1, topic2, topic3 };
+      const triggeredBy = watchedIn(tag, [address, ...topics.slice(1).map(addressOf)]);
+      logs.push({ ...log, triggered_by: triggeredBy });
       const at = { transactionHash, logIndex, contract: address };
       const [from, to] = [addressOf(topics[1]), addressOf(topics[2])];
       const known = TOKENS.get(address);
       if (known !== undefined) {
         erc20Transfers.push({
           ...at,
+          triggered_by: triggeredBy,
           from,
           to,
           value: String(BigInt(data)),

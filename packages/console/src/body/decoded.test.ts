@@ -75,6 +75,24 @@ test('trigger results and errors belong to their record, balances are separate',
   });
 });
 
+test('watched addresses and the fee are shown with their record', () => {
+  const watched = { triggered_by: [erc20.from, erc20.to] };
+  const tx = { hash: '0xaa', receiptStatus: '1', transactionFee: '0.000021', ...watched };
+  const records = toDecodedRecords({
+    ...body,
+    logs: [{ ...log, ...watched }],
+    erc20Transfers: [{ ...erc20, ...watched }],
+    txs: [tx, { ...tx, transactionFee: null, triggered_by: null }],
+  });
+  const triggeredBy = { name: 'triggered by', value: `${erc20.from}, ${erc20.to}`, note: '' };
+  expect(records?.[0]?.fields.slice(4)).toEqual([triggeredBy]);
+  expect(records?.[1]?.fields.slice(4)).toEqual([
+    { name: 'fee', value: '0.000021 native', note: '' },
+    triggeredBy,
+  ]);
+  expect(records?.[2]?.fields).toHaveLength(4);
+});
+
 test('a transfer is named by its record without an ABI, or by its topic without either', () => {
   expect(toDecodedRecords({ ...body, abi: [] })?.[0]).toMatchObject({ title: 'Transfer' });
   const bare = toDecodedRecords({ ...body, abi: [], erc20Transfers: [] })?.[0];

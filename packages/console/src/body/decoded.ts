@@ -74,6 +74,8 @@ function evmRecords(body: Json): DecodedRecord[] {
         field('to', tx['toAddress'] ?? tx['receiptContractAddress']),
         field('value', tx['value'], nativeAmount(tx['value'])),
         field('status', tx['receiptStatus'], STATUS_WORDS[textOf(tx['receiptStatus'])] ?? ''),
+        ...feeOf(tx),
+        ...watchedIn(tx),
         ...triggersOf(tx),
       ],
       place: `transaction ${textOf(tx['transactionIndex'])}`,
@@ -119,6 +121,14 @@ const triggersOf = (record: Json): DecodedField[] =>
   listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
 
 const isTrigger = ({ name }: DecodedField): boolean => name.startsWith(TRIGGER);
+
+/** Returns the fee of a transaction; empty if the body does not have it. */
+const feeOf = ({ transactionFee: fee }: Json): DecodedField[] =>
+  fee == null ? [] : [field('fee', `${textOf(fee)} native`)];
+
+/** Returns the watched addresses that a record concerns; empty if the body does not have them. */
+const watchedIn = ({ triggered_by: addresses }: Json): DecodedField[] =>
+  Array.isArray(addresses) ? [field('triggered by', addresses.map(textOf).join(', '))] : [];
 
 const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'succeeded' };
 
@@ -208,7 +218,7 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
  */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
-  const answers = triggersOf(log);
+  const answers = [...watchedIn(log), ...triggersOf(log)];
   const where = { place: `log ${textOf(log['logIndex'])}`, txHash: textOf(log['transactionHash']) };
   const native = toNativeTransfer({
     address: textOf(log['address']),

@@ -57,7 +57,8 @@ test('an address that occurs twice is explained in the order of the event', () =
     encodeEventTopics({ abi, eventName: 'Transfer', args: { from: FROM, to: FROM } }),
     toHex(1n, { size: 32 }),
   );
-  const { topic1, topic2, data } = notesOf({ logs: [own], abi }, own);
+  const log = { ...own, triggered_by: [FROM], triggers: [{ name: 'name', value: FROM }] };
+  const { topic1, topic2, data } = notesOf({ logs: [log], abi }, log);
   expect([topic1, topic2, data]).toEqual(['from 0x28C6…1d60', 'to 0x28C6…1d60', 'value 1']);
 });
 

@@ -41,7 +41,7 @@ export function createNotes(body: unknown): NoteOf {
 }
 
 /** Matches the names of decoded fields that are not parameters of the event. */
-const NO_PARAMETER = /^(contract|data|topic\d|trigger .*)$/;
+const NO_PARAMETER = /^(contract|data|topic\d|triggered by|trigger .*)$/;
 
 const TOPICS = ['topic1', 'topic2', 'topic3'];
 

@@ -47,6 +47,24 @@ describe('sampleWebhook', () => {
     expect(decoded).toMatchObject([{ name, args }]);
   });
 
+  it('names the watched addresses of each record, and the exact fee of a transaction', () => {
+    for (const kind of KINDS) {
+      const { logs, txs, erc20Transfers } = sampleWebhook(kind);
+      for (const record of [...logs, ...txs]) {
+        expect(Object.keys(record).at(-1)).toBe('triggered_by');
+        expect(JSON.stringify(record)).toContain(record.triggered_by![0]!.slice(2));
+      }
+      for (const transfer of erc20Transfers) {
+        expect(Object.keys(transfer).slice(2, 4)).toEqual(['contract', 'triggered_by']);
+        expect(transfer.triggered_by).toEqual([transfer.from]);
+      }
+      for (const { receiptGasUsed, gasPrice, transactionFee } of txs) {
+        const wei = BigInt(receiptGasUsed!) * BigInt(gasPrice!);
+        expect(BigInt(transactionFee!.replace('0.', '').padEnd(18, '0'))).toBe(wei);
+      }
+    }
+  });
+
   it('returns a new object each time, with the given fields', () => {
     const one = sampleWebhook('erc20-transfer', { confirmed: false, tag: 'mine' });
     one.logs.length = 0;

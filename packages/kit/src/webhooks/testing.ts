@@ -315,6 +315,8 @@ const FRAME: EvmWebhook = {
 
 const ALICE = '0x0a1ad77312d36459179ad622c2a8a6280cc79419';
 const BOB = '0xc5b4ffe6e645fa7ae5c8bb061870907e5f314c14';
+/** The addresses that the stream of the samples watches. */
+const WATCHED = [ALICE];
 const TRANSACTION = '0x8b7ed07563c2e679b9b49e2e0b62d1fe8a37c2f6c6d43a6ed072d1fc9ac15a22';
 const ORIGIN = { transactionHash: TRANSACTION, logIndex: '361' };
 
@@ -352,7 +354,10 @@ const logOf = (address: string, topics: readonly string[], ...data: bigint[]): W
   const [topic1 = null, topic2 = null, topic3 = null] = indexed.map((it) => `0x${word(it)}`);
   const { transactionHash, logIndex } = ORIGIN;
   const words = `0x${data.map(word).join('')}`;
-  return { logIndex, transactionHash, address, data: words, topic0, topic1, topic2, topic3 };
+  return {
+    ...{ logIndex, transactionHash, address, data: words, topic0, topic1, topic2, topic3 },
+    triggered_by: WATCHED,
+  };
 };
 
 const nativeTransfer: WebhookTransaction = {
@@ -374,12 +379,17 @@ const nativeTransfer: WebhookTransaction = {
   receiptContractAddress: null,
   receiptRoot: null,
   receiptStatus: '1',
+  transactionFee: '0.000309347178',
+  triggered_by: WATCHED,
 };
 
 const AMOUNT = { value: '250000000', valueWithDecimals: '250' };
+const { contract, ...usdc } = USDC;
 const erc20Transfer: WebhookErc20Transfer = {
   ...ORIGIN,
-  ...USDC,
+  contract,
+  triggered_by: WATCHED,
+  ...usdc,
   ...AMOUNT,
   from: ALICE,
   to: BOB,

@@ -318,10 +318,11 @@ function toTransaction(
 
 /**
  * Returns what a transaction paid. The price in the transaction of a mined block is the price that
- * was paid, unless the receipt has another one, as on Arbitrum. A value with an unknown form gives
- * no fee; the block itself does not depend on it.
+ * was paid, unless the receipt has another one, as on Arbitrum. A value with an unknown form, or a
+ * price in the currency of a token, as on Celo, gives no fee; the block itself does not depend on it.
  */
 function toFee(body: Json, receipt: Json): EvmFee | null {
+  if (body['feeCurrency'] != null) return null;
   try {
     const price =
       optionalQuantity(receipt, 'effectiveGasPrice') ?? optionalQuantity(body, 'gasPrice');
