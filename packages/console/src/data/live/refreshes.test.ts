@@ -6,12 +6,22 @@ import { REFRESHES } from './refreshes.ts';
 
 const SOURCE = new URL('../../', import.meta.url);
 
+const TEXTS = globSync('**/*.{ts,tsx}', { cwd: SOURCE, exclude: ['**/*.test.ts'] }).map((file) =>
+  readFileSync(new URL(file, SOURCE), 'utf8'),
+);
+
+/** Returns the options of the queries whose key starts with this name, as source text. */
+const definitionsOf = (name: string): string[] =>
+  TEXTS.flatMap((text) =>
+    text
+      .split(/(?=queryKey: )/)
+      .filter((part) => new RegExp(`^queryKey: (\\['${name}'|queryKeys\\.${name},)`).test(part))
+      .map((part) => part.split(/\n *\}\);/)[0]!),
+  ).filter((part) => part.includes('queryFn'));
+
 /** Returns the first elements of all query keys in the source of the console. */
 function keyNames(): string[] {
-  const texts = globSync('**/*.{ts,tsx}', { cwd: SOURCE, exclude: ['**/*.test.ts'] }).map((file) =>
-    readFileSync(new URL(file, SOURCE), 'utf8'),
-  );
-  const literal = texts.flatMap((text) => [...text.matchAll(/queryKey: \['([^']+)'/g)]);
+  const literal = TEXTS.flatMap((text) => [...text.matchAll(/queryKey: \['([^']+)'/g)]);
   const service = readFileSync(new URL('data/queries/service.ts', SOURCE), 'utf8');
   const declared = [...service.matchAll(/^ {2}\w+: (?:\(id: string\) => )?\['(\w+)'/gm)];
   return [...new Set([...literal, ...declared].map(([, name = '']) => name))].toSorted();
@@ -76,14 +86,16 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('every query key has an event that refreshes it', () => {
+test('every query key has an event, or another way to stay current', () => {
   expect(keyNames().length).toBeGreaterThan(30);
   expect(Object.keys(REFRESHES).toSorted()).toEqual(keyNames());
 });
 
 test.each(
   Object.entries(REFRESHES).flatMap(([name, types]) =>
-    [...new Set([...types, 'reset' as const])].map((type) => [name, type] as const),
+    [...(typeof types === 'string' ? [] : types), 'reset' as const].map(
+      (type) => [name, type] as const,
+    ),
   ),
 )('%s is refreshed by the event %s', async (name, type) => {
   const queryClient = new QueryClient();
@@ -96,6 +108,22 @@ test.each(
   const isInvalidated = queryClient.getQueryState(queryKey)?.isInvalidated;
   const isChanged = queryClient.getQueryData(queryKey) !== before;
   expect({ isRefreshed: isInvalidated || isChanged }).toEqual({ isRefreshed: true });
+});
+
+const OPTIONS = {
+  polled: /refetchInterval: SUMMARY_REFRESH_MS/,
+  shown: /staleTime: 0|gcTime: 0/,
+  constant: /^(?!.*(refetchInterval|staleTime: 0))/s,
+};
+
+test.each(
+  Object.entries(REFRESHES).flatMap(([name, way]) =>
+    typeof way === 'string' ? [[name, way] as const] : [],
+  ),
+)('%s is %s', (name, way) => {
+  const definitions = definitionsOf(name);
+  expect(definitions).not.toEqual([]);
+  for (const definition of definitions) expect(definition).toMatch(OPTIONS[way]);
 });
 
 test('the coverage of a stream is refreshed after its backfill, and that of another is not', async () => {

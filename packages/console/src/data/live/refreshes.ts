@@ -5,11 +5,20 @@ import type { QueryKey } from '@tanstack/react-query';
 type EventType = LiveEvent['type'];
 
 /**
- * The events after which the data of a query may have changed, by the first element of its key.
- * `reset` refreshes every query, and is the only event of data that the service does not announce,
- * that is polled or that never changes.
+ * How data stays current without an event:
+ * - `polled`: it is reloaded at an interval, because it changes with almost every delivery.
+ * - `shown`: it is reloaded whenever a page shows it.
+ * - `constant`: it does not change, or a page keeps what it has shown.
  */
-export const REFRESHES: Readonly<Record<string, readonly [EventType, ...EventType[]]>> = {
+type WithoutEvent = 'polled' | 'shown' | 'constant';
+
+/**
+ * The events after which the data of a query may have changed, or how it stays current without
+ * one, by the first element of its key. `reset` refreshes every query.
+ */
+export const REFRESHES: Readonly<
+  Record<string, readonly [EventType, ...EventType[]] | WithoutEvent>
+> = {
   streams: ['stream', 'delivery'],
   stream: ['stream'],
   changes: ['stream'],
@@ -23,35 +32,32 @@ export const REFRESHES: Readonly<Record<string, readonly [EventType, ...EventTyp
   inboxes: ['inbox'],
   replays: ['replay'],
   replay: ['replay'],
-  // Polled, because they change with almost every delivery.
-  counts: ['reset'],
-  activity: ['reset'],
-  breakdown: ['reset'],
-  'end of deliveries': ['reset'],
-  neighbours: ['reset'],
-  'replay estimate': ['reset'],
-  expiry: ['reset'],
-  'last tried': ['reset'],
-  // Not announced.
-  about: ['reset'],
-  alertUrls: ['reset'],
-  audit: ['reset'],
-  keys: ['reset'],
-  publicKeys: ['reset'],
-  settings: ['reset'],
-  'stream secret': ['reset'],
-  'stream secret times': ['reset'],
-  explain: ['reset'],
-  palette: ['reset'],
-  // Do not change.
-  'api document': ['reset'],
-  'body to verify': ['reset'],
-  contract: ['reset'],
-  docs: ['reset'],
-  'inbox request': ['reset'],
-  name: ['reset'],
-  'new stream': ['reset'],
-  'why matched': ['reset'],
+  counts: 'polled',
+  activity: 'polled',
+  breakdown: 'polled',
+  expiry: 'polled',
+  'last tried': 'polled',
+  'end of deliveries': 'shown',
+  neighbours: 'shown',
+  'replay estimate': 'shown',
+  about: 'shown',
+  alertUrls: 'shown',
+  audit: 'shown',
+  keys: 'shown',
+  publicKeys: 'shown',
+  settings: 'shown',
+  'stream secret': 'shown',
+  'stream secret times': 'shown',
+  explain: 'shown',
+  palette: 'shown',
+  'api document': 'constant',
+  'body to verify': 'constant',
+  contract: 'constant',
+  docs: 'constant',
+  'inbox request': 'constant',
+  name: 'constant',
+  'new stream': 'constant',
+  'why matched': 'constant',
 };
 
 /** Queries of one stream: the second element of their key is its id. */

@@ -5,16 +5,19 @@ import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './
 export const keysQuery = queryOptions({
   queryKey: queryKeys.keys,
   queryFn: ({ signal }) => sluice.listApiKeys({ signal }),
+  staleTime: 0,
 });
 
 export const alertUrlsQuery = queryOptions({
   queryKey: queryKeys.alertUrls,
   queryFn: ({ signal }) => sluice.listAlertUrls({ signal }),
+  staleTime: 0,
 });
 
 export const publicKeysQuery = queryOptions({
   queryKey: queryKeys.publicKeys,
   queryFn: ({ signal }) => sluice.listPublicKeys({ signal }),
+  staleTime: 0,
 });
 
 export const expiryQuery = queryOptions({

@@ -31,6 +31,7 @@ const idQuery = (start: string) =>
     queryKey: ['palette', 'delivery', start],
     queryFn: async () => (await findDeliveryIds(sluice, start)).slice(0, MAX_FOUND),
     retry: false,
+    staleTime: 0,
   });
 
 interface Found {
@@ -52,6 +53,7 @@ const addressQuery = (find: string, streamIds: readonly string[]) =>
       return pages.flat().slice(0, MAX_FOUND);
     },
     retry: false,
+    staleTime: 0,
   });
 
 /**
