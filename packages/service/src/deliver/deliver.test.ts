@@ -262,6 +262,20 @@ describe('delivering', () => {
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
   });
 
+  test('is not delayed by many receivers that never respond', async () => {
+    sink.respond({ silence: 'hang' }, { path: '/hung' });
+    for (let n = 0; n < 33; n++) await queue('/hung', 64);
+    const { until, changes } = await start([60_000], 60_000);
+    // These have all capacity for slow streams but a few deliveries.
+    await eventually(() => Promise.resolve(deliver!.inFlight() > 900));
+    const streams = [await queue('/quick', 20), await queue('/quick', 20)];
+    for (const { id } of streams) {
+      await until(() => changes.filter((change) => change.streamId === id).length === 20);
+    }
+    expect(changes).toHaveLength(40);
+    await deliver!.stop(0);
+  }, 40_000);
+
   test('respects the limits of a stream in flight and per second', async () => {
     const limits = { maxInFlight: 2, maxPerSecond: 20, strictOrder: false };
     const stream = await queue('/gentle', 15, limits);
