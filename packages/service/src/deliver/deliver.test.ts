@@ -266,13 +266,19 @@ describe('delivering', () => {
     sink.respond({ silence: 'hang' }, { path: '/hung' });
     for (let n = 0; n < 33; n++) await queue('/hung', 64);
     const { until, changes } = await start([60_000], 60_000);
-    // These have all capacity for slow streams but a few deliveries.
-    await eventually(() => Promise.resolve(deliver!.inFlight() > 900));
+    // Waits until no more are claimed for a second.
+    let seen = { inFlight: 0, at: Date.now() };
+    await eventually(() => {
+      const inFlight = deliver!.inFlight();
+      if (inFlight !== seen.inFlight) seen = { inFlight, at: Date.now() };
+      return Promise.resolve(inFlight > 900 && Date.now() - seen.at > 1_000);
+    });
     const streams = [await queue('/quick', 20), await queue('/quick', 20)];
     for (const { id } of streams) {
       await until(() => changes.filter((change) => change.streamId === id).length === 20);
     }
     expect(changes).toHaveLength(40);
+    expect(deliver!.inFlight()).toBeLessThan(1_500);
     await deliver!.stop(0);
   }, 40_000);
 
