@@ -42,10 +42,10 @@ export interface Chain {
 
 let nextChain = 0x10_0000;
 
-/** Creates a chain with streams that all deliver to this URL. */
+/** Creates a chain with streams that deliver to this URL, or each to the URL of its number. */
 export async function createChain(
   store: Store,
-  webhookUrl: string,
+  webhookUrl: string | ((stream: number) => string),
   {
     streams,
     bodyBytes = BODY_BYTES,
@@ -67,7 +67,7 @@ export async function createChain(
     const draft: EvmStreamDraft = {
       tag: 'bench',
       description: '',
-      webhookUrl,
+      webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : webhookUrl(n),
       chainIds: [chain],
       options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
       family: 'evm',
