@@ -1,5 +1,16 @@
 /** The table of calls, which declares every call of the HTTP API. */
 import type * as z from 'zod';
+export { createAptosStreamSchema, createEvmStreamSchema } from '../requests/streams.ts';
+export {
+  aptosAddressesSchema,
+  aptosLabelledAddressesSchema,
+  evmAddressesSchema,
+  evmLabelledAddressesSchema,
+  isAddressLabel,
+} from '../requests/addresses.ts';
+export { createReplaySchema, explainQuerySchema } from '../requests/deliveries.ts';
+export { anyChain, replayFilter } from '../requests/fields.ts';
+export { aptosDryRunSchema, evmDryRunSchema } from '../requests/blocks.ts';
 import {
   accessCalls,
   accountCalls,
@@ -19,17 +30,6 @@ import { replaysCalls } from './replays.ts';
 import { aptosStreamsCalls, evmStreamsCalls, streamsCalls } from './streams.ts';
 
 export { SCHEMAS } from '../named.ts';
-export {
-  aptosAddressesSchema,
-  aptosLabelledAddressesSchema,
-  evmAddressesSchema,
-  evmLabelledAddressesSchema,
-  isAddressLabel,
-} from '../requests/addresses.ts';
-export { aptosDryRunSchema, evmDryRunSchema } from '../requests/blocks.ts';
-export { createReplaySchema, explainQuerySchema } from '../requests/deliveries.ts';
-export { anyChain, replayFilter } from '../requests/fields.ts';
-export { createAptosStreamSchema, createEvmStreamSchema } from '../requests/streams.ts';
 export { type Access, type Call, TAGS, type Tag } from './basics.ts';
 
 /** The calls of the hosted Streams API. */
