@@ -37,11 +37,10 @@ export async function measureHanging(engineName: EngineName): Promise<Figures> {
       const started = performance.now();
       for (let block = 0; block * BLOCK_EVERY_MS < MEASURED_MS; block++) {
         await wait(Math.max(0, started + block * BLOCK_EVERY_MS - performance.now()));
-        if (block % HANGING_EVERY === 0) engine.wake(await hanging.commit(HANGING));
+        if (block % HANGING_EVERY === 0) await hanging.commit(HANGING);
         const deliveries = await healthy.commit(MATCHES_PER_BLOCK);
         const at = performance.timeOrigin + performance.now();
         for (const { id } of deliveries) committedAt.set(id, at);
-        engine.wake(deliveries);
       }
       const deadline = performance.now() + 60_000;
       while ([...committedAt.keys()].some((id) => !arrivedAt.has(id))) {

@@ -1,7 +1,7 @@
 /** Calls that the API makes on a followed chain, even if another process reads the chain. */
 import type {
-  AptosDryRunAnswer,
-  EvmDryRunAnswer,
+  AptosDryRunResult,
+  EvmDryRunResult,
   ExplainedRecord,
   ExplainedTransaction,
 } from '@sluice/kit/contract';
@@ -29,7 +29,7 @@ export interface ExplainedBlock extends ExplainedRecords {
 }
 
 /** The calls that both chain families have. */
-export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
+export interface ChainCalls<Record = never, DryRunResult = unknown> {
   /**
    * Returns the height or hash of the transaction's block, or `pending` if the transaction is not
    * in a block yet; undefined if no node knows it.
@@ -49,7 +49,7 @@ export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
     blockNumber: number,
     record: Record,
     addresses: readonly string[] | undefined,
-  ): Promise<DryRunAnswer>;
+  ): Promise<DryRunResult>;
   /**
    * Queues deliveries for the stream's matches in the block. Returns the number of matched records.
    */
@@ -57,7 +57,7 @@ export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
   resume(from: number | undefined, requestId: string): Promise<number>;
 }
 
-export interface EvmCalls extends ChainCalls<EvmStreamRecord, EvmDryRunAnswer> {
+export interface EvmCalls extends ChainCalls<EvmStreamRecord, EvmDryRunResult> {
   /**
    * Returns the address of a proxy's implementation; undefined if the contract is not a known kind
    * of proxy.
@@ -67,7 +67,7 @@ export interface EvmCalls extends ChainCalls<EvmStreamRecord, EvmDryRunAnswer> {
   readName(name: string): Promise<NameAnswer>;
 }
 
-export interface AptosCalls extends ChainCalls<AptosStreamRecord, AptosDryRunAnswer> {
+export interface AptosCalls extends ChainCalls<AptosStreamRecord, AptosDryRunResult> {
   /** Returns the height of the block that contains this ledger version. */
   heightOf(version: number): Promise<number>;
 }
