@@ -261,6 +261,7 @@ describe('reorgs', () => {
       await world.expectOracle(1);
       expect(world.log.some((line) => line.includes(`removed=${depth}`))).toBe(true);
     },
+    180_000,
   );
 
   test('to a branch of the same height are detected', async () => {

@@ -352,6 +352,27 @@ describe('enrichment', () => {
     await untilAll(slow.id, 'pending');
   });
 
+  test('delays no other stream of a chain if the calls of many streams stall', async () => {
+    const slow = await Promise.all(Array.from({ length: 12 }, () => createStream()));
+    const quick = await createStream();
+    const commit = await startChain();
+    const slowToken = `0x${'51'.repeat(20)}`;
+    const ids = slow.map(({ id }) => id);
+    for (let n = 0; n < 6; n++) await commit(ids, transferOf(slowToken));
+    const enrich = start({
+      ...goodState,
+      async call(block, calls) {
+        if (calls.some(({ to }) => to === slowToken)) await released.promise;
+        return goodState.call(block, calls);
+      },
+    });
+    await commit([quick.id]);
+    enrich.wake();
+    await untilAll(quick.id, 'pending');
+    released.resolve();
+    for (const id of ids) await untilAll(id, 'pending');
+  });
+
   test('waits out an outage of any length, and reports it', async () => {
     const { id } = await createStream();
     const commit = await startChain();
