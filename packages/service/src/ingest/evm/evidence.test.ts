@@ -95,7 +95,7 @@ describe('a block that passes its checks but is not proven', () => {
   });
 
   test('is not accepted from half of four nodes', async () => {
-    await expect(read([ALTERED, ALTERED, TRUE, TRUE])).rejects.toMatchObject({
+    await expect(read([ALTERED, TRUE, ALTERED, TRUE])).rejects.toMatchObject({
       kind: 'disagreement',
     });
   });
