@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
 import { contentOf, createAcceptance, decide, lacksParts } from './acceptance.ts';
 import type { Answer } from './answers.ts';
-import { networkOf } from './networks.ts';
+import { type Network, networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
 
 type Transaction = Answer['transactions'][number];
@@ -77,47 +77,92 @@ describe('the decision', () => {
   });
 });
 
-test('a block that fails a check is not accepted once another one is at its height', async () => {
-  const node = { name: 'a', hash: '0x01', fault() {} };
-  const readHeaderAt = async () => ({ hash: node.hash });
+interface World {
+  chain?: string;
+  deviations?: Network['deviations'];
+  /** Whether content has been the same for as long as it must. */
+  isSettled?: boolean;
+  answers: Record<string, Answer>;
+}
+
+/** Decides about a block from nodes whose first letter is their operator. */
+function decideFrom({ chain = '0x7a69', deviations, isSettled = true, answers }: World) {
+  const network = networkOf(chain);
+  const faults: string[] = [];
+  const reads: string[] = [];
+  let place = '0x01';
+  const nodes = Object.keys(answers).map((name) => {
+    const readHeaderAt = async () => ({ hash: place });
+    return { name, fault: () => faults.push(name), readHeaderAt } as unknown as Provider;
+  });
   const accept = createAcceptance({
-    ...{ chain: '0x7a69', trust: 'evidence', network: networkOf('0x7a69'), settleMs: 1 },
-    ...{ settling: { remainingMs: () => 0 }, log: createLog(() => {}) },
-    nodes: { operatorOf, witnesses: () => [] },
+    ...{ chain, trust: 'evidence', settleMs: 120_000, log: createLog(() => {}) },
+    network: { ...network, deviations: deviations ?? network.deviations },
+    settling: { remainingMs: (_block, _content, waitMs) => (isSettled ? 0 : waitMs) },
+    nodes: { operatorOf, witnesses: (of) => nodes.filter((each) => each.name[0] !== of.name[0]) },
   });
   const read = () =>
     accept(
       { number: 1, hash: '0x01' },
-      (ask) => ask(Object.assign(node, { readHeaderAt }) as unknown as Provider),
-      async () => answerOf(['0x01'], LACKS),
+      async (ask) => {
+        // Nodes that lack a part are tried twice.
+        for (const node of [...nodes, ...nodes]) {
+          const found = await ask(node);
+          if (found !== undefined) return found;
+        }
+        return undefined;
+      },
+      async ({ name }) => {
+        reads.push(name);
+        return answers[name]!;
+      },
     );
+  return { read, faults, reads, move: (hash: string) => (place = hash) };
+}
+
+test('a block that fails a check is not accepted once another one is at its height', async () => {
+  const { read, move } = decideFrom({ answers: { a: answerOf(['0x01'], LACKS) } });
   expect((await read()).unverified).toMatchObject({ codes: ['receipts'], isUncertain: true });
-  node.hash = '0x02';
+  move('0x02');
   await expect(read()).rejects.toMatchObject({ kind: 'missing' });
 });
 
-test.each([
-  [['receipts-root'], 'at once, because its network deviates there', false],
-  [[], 'after a wait', true],
-] as const)(
-  'with the deviations %o, a block of a single node is accepted %s',
-  async (deviations, _, waits) => {
-    const accept = createAcceptance({
-      ...{ chain: '0x7a69', trust: 'evidence', settleMs: 120_000 },
-      network: { ...networkOf('0x7a69'), deviations },
-      ...{
-        settling: { remainingMs: (_block, _content, waitMs) => waitMs },
-        log: createLog(() => {}),
-      },
-      nodes: { operatorOf, witnesses: () => [] },
-    });
-    const node = { name: 'a', fault() {}, readHeaderAt: async () => ({ hash: '0x01' }) };
-    const found = accept(
-      { number: 1, hash: '0x01' },
-      (ask) => ask(node as unknown as Provider),
-      async () => answerOf(['0x01'], { findings: [{ ...FAILED, code: 'receipts-root' }] }),
-    );
-    if (waits) await expect(found).rejects.toMatchObject({ kind: 'settling' });
-    else expect((await found).unverified).toMatchObject({ isUncertain: false });
-  },
-);
+test('a block that fails a check is never accepted on a chain of standard rules', async () => {
+  const lacking = answerOf(['0x01'], LACKS);
+  const { read } = decideFrom({ chain: '0x1', answers: { a: lacking, b: lacking } });
+  await expect(read()).rejects.toMatchObject({ kind: 'missing' });
+});
+
+test('a block that is not understood waits on a chain of standard rules, but not elsewhere', async () => {
+  const unknown: Answer['findings'][number] = {
+    ...{ code: 'header-hash', result: 'not-applicable', reason: 'unknown header fields x' },
+  };
+  const answers = { a: answerOf(['0x01'], { findings: [unknown] }) };
+  const strict = decideFrom({ chain: '0x1', isSettled: false, answers });
+  await expect(strict.read()).rejects.toMatchObject({ kind: 'settling' });
+  const other = decideFrom({ isSettled: false, answers });
+  expect((await other.read()).unverified).toMatchObject({ codes: ['header-hash'] });
+});
+
+test('a block of a single node needs no wait where its network deviates', async () => {
+  const answers = { a: answerOf(['0x01'], { findings: [{ ...FAILED, code: 'receipts-root' }] }) };
+  const other = decideFrom({ isSettled: false, answers });
+  await expect(other.read()).rejects.toMatchObject({ kind: 'settling' });
+  const known = decideFrom({ isSettled: false, answers, deviations: ['receipts-root'] });
+  expect((await known.read()).unverified).toMatchObject({ isUncertain: false });
+});
+
+test('a block with missing parts stays uncertain, although its network deviates', async () => {
+  const answers = { a: answerOf(['0x01'], LACKS) };
+  const { read } = decideFrom({ answers, deviations: ['receipts'] });
+  expect((await read()).unverified).toMatchObject({ isUncertain: true });
+});
+
+test('each node is read once, and those with other content than the majority are blamed', async () => {
+  const { read, faults, reads } = decideFrom({
+    answers: { a: answerOf(['0x01'], LACKS), b: answerOf(['0x02']), c: answerOf(['0x02']) },
+  });
+  expect((await read()).logs.map(({ data }) => data)).toEqual(['0x02']);
+  expect(reads).toEqual(['a', 'b', 'c']);
+  expect(faults).toEqual(['a']);
+});
