@@ -80,3 +80,14 @@ test('a failed check hides one of the same code that does not apply', () => {
     },
   ]);
 });
+
+test.each([
+  ['of its receipt', { effectiveGasPrice: '0x7', l1Fee: '0x3' }, { price: '0x7', l1Fee: '0x3' }],
+  ['of the transaction if the receipt has none', {}, { price: '0x1', l1Fee: '0x0' }],
+  ['unknown if its form is', { effectiveGasPrice: 'seven' }, null],
+])('the fee of a transaction is %s', (_, changes, fee) => {
+  const receipts = [createReceipt(BLOCK, 0, [], changes), createReceipt(BLOCK, 1)];
+  const sorted = sortReceipts(BLOCK, HEADER, receipts);
+  const { transactions } = fromReceipts(BLOCK, HEADER, sorted, false);
+  expect(transactions[0]!.receipt.fee).toEqual(fee);
+});
