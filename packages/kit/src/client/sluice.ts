@@ -28,6 +28,8 @@ export type * from '../contract/shapes.generated.ts';
 export type * from '../contract/liveEvent.ts';
 export type { OneOrSeveral } from '../contract/generic.ts';
 export { DELIVERY_STATES, JOB_STATES } from '../contract/values.ts';
+export * from '../contract/streams/streamFields.generated.ts';
+export type * from '../contract/streams/streamFieldView.ts';
 export * from '../contract/rules/auditHash.ts';
 export * from '../contract/rules/inbox.ts';
 export * from '../contract/rules/text.ts';

@@ -97,15 +97,13 @@ async function queryBlock(
   addresses: string[],
   signal: AbortSignal,
 ): Promise<BlockAnswer> {
-  const fields = toDryRunFields(draft);
-  if ('functions' in fields) {
-    const body = { ...fields, block: blockNumber, addresses };
+  const body = { ...toDryRunFields(draft), block: blockNumber, addresses };
+  if (draft.family === 'aptos') {
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
     const { webhook, observed } = await sluice.dryRunAptos(network, body, { signal });
     const timestamp = webhook === null ? null : Number(webhook.block.timestamp) / 1000;
     return { webhook: webhook ?? {}, closeMatches: [], observed, timestamp };
   }
-  const body = { ...fields, block: blockNumber, addresses };
   const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, body, { signal });
   const timestamp = webhook === null ? null : Number(webhook.block.timestamp) * 1000;
   return { webhook: webhook ?? {}, closeMatches, observed, timestamp };
