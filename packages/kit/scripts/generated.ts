@@ -217,7 +217,7 @@ async function methods(): Promise<string> {
 
 /** Generates the parts of the stream fields that need no zod. */
 const streamFields =
-  (): string => `${HEAD}import type { AptosStream, EvmStream } from '../shapes.generated.ts';
+  (): string => `${HEAD}import type { AptosStream, EvmStream } from './shapes.generated.ts';
 import type { StreamFieldView } from './streamFieldView.ts';
 
 /** Returns the default of each field of EVM streams that has one. */
@@ -263,6 +263,6 @@ const at = (path: string): URL => new URL(`../src/contract/${path}`, import.meta
 export const generated = async (): Promise<{ url: URL; text: string }[]> => [
   { url: at('routes.generated.ts'), text: routes() },
   { url: at('shapes.generated.ts'), text: await shapes() },
-  { url: at('streams/streamFields.generated.ts'), text: streamFields() },
+  { url: at('streamFields.generated.ts'), text: streamFields() },
   { url: at('../client/sluiceMethods.generated.ts'), text: await methods() },
 ];

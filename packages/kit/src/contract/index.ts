@@ -11,8 +11,8 @@ export type * from './shapes.generated.ts';
 export type * from './liveEvent.ts';
 export type * from './alerts.ts';
 export * from './values.ts';
-export * from './streams/streamFields.generated.ts';
-export type * from './streams/streamFieldView.ts';
+export * from './streamFields.generated.ts';
+export type * from './streamFieldView.ts';
 
 // Request schemas, checked at run time
 export { abiItemSchema } from './requests/abi.ts';

@@ -1,10 +1,7 @@
 /** Reads responses of a service, with defaults for missing fields. */
 import type { AptosStream, EvmStream } from '../../contract/shapes.generated.ts';
 import type { Page } from '../../contract/generic.ts';
-import {
-  aptosStreamDefaults,
-  evmStreamDefaults,
-} from '../../contract/streams/streamFields.generated.ts';
+import { aptosStreamDefaults, evmStreamDefaults } from '../../contract/streamFields.generated.ts';
 import { SluiceError } from '../../errors.ts';
 
 /** A stream as a service returns it. Fields that the hosted service may omit are optional. */

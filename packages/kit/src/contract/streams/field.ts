@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { given } from '../requests/fields.ts';
-import type { StreamFieldView } from './streamFieldView.ts';
+import type { StreamFieldView } from '../streamFieldView.ts';
 
 export interface Field extends StreamFieldView {
   readonly description?: string;

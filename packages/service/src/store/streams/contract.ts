@@ -11,7 +11,7 @@ import {
   type UnverifiedMode,
   aptosStreamDefaults,
   evmStreamDefaults,
-} from '@sluice/kit/contract';
+} from '@sluice/kit/sluice';
 
 /** Fields that the ledger keeps in columns of their own. All others are options of the stream. */
 const COLUMNS = [
