@@ -96,7 +96,9 @@ test('only the command line imports the service', () => {
 });
 
 test('only the schemas of the contract import zod', () => {
-  const schemas = ['requests/', 'named.ts', 'calls/'].map((name) => join('contract', name));
+  const schemas = ['requests/', 'streams/', 'named.ts', 'calls/'].map((name) =>
+    join('contract', name),
+  );
   const isSchemas = (path: string): boolean => schemas.some((name) => path.includes(name));
   const wrong = readImports(join('kit', 'src')).filter(
     ({ from, to }) => !isSchemas(from) && (to === 'zod' || isSchemas(to)),

@@ -1,10 +1,13 @@
-/** Generates the files of the contract: routes, shapes and client methods. */
+/** Generates the files of the contract: routes, shapes, stream fields and client methods. */
 import { readFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
 import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
 import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
+import { aptosFields } from '../src/contract/streams/aptosFields.ts';
+import { evmFields } from '../src/contract/streams/evmFields.ts';
+import type { Fields } from '../src/contract/streams/field.ts';
 
 type Json = Record<string, unknown>;
 
@@ -212,10 +215,54 @@ async function methods(): Promise<string> {
   return `${HEAD}${importsOf(text, places)}\n${text}`;
 }
 
+/** Generates the parts of the stream fields that need no zod. */
+const streamFields =
+  (): string => `${HEAD}import type { AptosStream, EvmStream } from './shapes.generated.ts';
+import type { StreamFieldView } from './streamFieldView.ts';
+
+/** Returns the default of each field of EVM streams that has one. */
+${defaultsOf('evmStreamDefaults', 'EvmStream', evmFields)}
+/** Returns the default of each field of Aptos streams that has one. */
+${defaultsOf('aptosStreamDefaults', 'AptosStream', aptosFields)}
+/** The fields of EVM streams. */
+${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', evmFields)}
+/** The fields of Aptos streams. */
+${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', aptosFields)}`;
+
+function defaultsOf(name: string, type: string, fields: Fields): string {
+  const needed = Object.keys(fields).filter((field) => fields[field]?.default === undefined);
+  const lines = Object.entries(fields)
+    .filter(([field]) => !needed.includes(field))
+    .map(([field, row]) => `  ${field}: ${toCode(row.default)},\n`);
+  const omitted = needed.map((field) => `'${field}'`).join(' | ');
+  return `export const ${name} = (): Omit<${type}, ${omitted}> => ({\n${lines.join('')}});\n`;
+}
+
+function viewsOf(name: string, type: string, fields: Fields): string {
+  const lines = Object.entries(fields).map(([field, row]) => {
+    const { kind, isReadOnly, isTried, flag, label, input } = row;
+    return `  ${field}: ${toCode({ kind, isReadOnly, isTried, flag, label, input })},\n`;
+  });
+  return `export const ${name} = {\n${lines.join('')}} as const satisfies Record<keyof ${type}, StreamFieldView>;\n`;
+}
+
+/** Returns a value as code, with unquoted keys. */
+const toCode = (value: unknown): string => {
+  if (typeof value === 'string' && !/['\\]/.test(value)) return `'${value}'`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return JSON.stringify(value);
+  }
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return entries.length === 0
+    ? '{}'
+    : `{ ${entries.map(([key, each]) => `${key}: ${toCode(each)}`).join(', ')} }`;
+};
+
 const at = (path: string): URL => new URL(`../src/contract/${path}`, import.meta.url);
 
 export const generated = async (): Promise<{ url: URL; text: string }[]> => [
   { url: at('routes.generated.ts'), text: routes() },
   { url: at('shapes.generated.ts'), text: await shapes() },
+  { url: at('streamFields.generated.ts'), text: streamFields() },
   { url: at('../client/sluiceMethods.generated.ts'), text: await methods() },
 ];

@@ -1,17 +1,14 @@
-import type { NetworkType } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { isEventItem, listAbi } from '@sluice/kit/contract';
-import { readFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
-import { type OAuth2Options, addOAuth2Options, toOAuth2 } from '../streams/oauth2Flags.ts';
+import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
-import { type AnyStream, type Fields, familyOfFields } from '../streams/streamFields.ts';
+import { type AnyStream, familyOfFields } from '../streams/streamFields.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -185,115 +182,6 @@ function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal
   for (const [name, value] of Object.entries(stream)) {
     if (value === null || value === undefined || value === '') continue;
     printField(terminal, name.padEnd(28), value);
-  }
-}
-
-/** The flags of stream fields. More complex fields can be set only in files. */
-export interface FieldOptions extends OAuth2Options {
-  url?: string;
-  tag?: string;
-  description?: string;
-  chain?: string[];
-  network?: string[];
-  event?: string[];
-  function?: string[];
-  abi?: string;
-  allAddresses?: boolean;
-  native?: boolean;
-  logs?: boolean;
-  internal?: boolean;
-  deliver?: string;
-  notifyRemoved?: boolean;
-  unverified?: string;
-  proofs?: boolean;
-  maxInFlight?: string;
-  maxPerSecond?: string;
-  maxWebhookBytes?: string;
-  strictOrder?: boolean;
-}
-
-/** Creates a hidden flag that turns another flag off. The help of the other flag mentions it. */
-const hidden = (flag: string): Option => new Option(flag).hideHelp();
-
-const addFieldOptions = (command: Command): Command =>
-  addOAuth2Options(command)
-    .option('--url <url>', 'Webhook URL')
-    .option('--tag <tag>', 'Name of the stream; included in each webhook')
-    .option('--description <text>', 'Description')
-    .option('--chain <id...>', 'EVM chains, e.g. 0x1 137')
-    .option('--network <name...>', 'Aptos networks; creates an Aptos stream')
-    .option(
-      '--event <signature...>',
-      "Events, e.g. 'Transfer(address,address,uint256)'; on Aptos by Move path",
-    )
-    .option('--function <path...>', 'Entry functions by Move path (Aptos only)')
-    .option('--abi <file>', 'JSON file with the ABI for decoding events')
-    .option(
-      '--all-addresses',
-      'Match all addresses; requires --event or --function (off: --no-all-addresses)',
-    )
-    .addOption(hidden('--no-all-addresses'))
-    .option('--native', 'Include native transactions (off: --no-native)')
-    .addOption(hidden('--no-native'))
-    .option('--logs', 'Include contract logs (off: --no-logs)')
-    .addOption(hidden('--no-logs'))
-    .option('--internal', 'Include internal transactions (off: --no-internal)')
-    .addOption(hidden('--no-internal'))
-    .option('--deliver <which>', 'Phases to deliver: both or confirmed')
-    .option('--notify-removed', 'Send a removal webhook after a reorg (off: --no-notify-removed)')
-    .addOption(hidden('--no-notify-removed'))
-    .option('--unverified <how>', 'Webhooks of unverified blocks: send, or hold until confirmed')
-    .option('--proofs', 'Add proofs of receipts to webhooks, on proven chains (off: --no-proofs)')
-    .addOption(hidden('--no-proofs'))
-    .option('--max-in-flight <n>', 'Maximum number of concurrent webhooks')
-    .option('--max-per-second <n>', 'Maximum number of webhooks per second')
-    .option('--max-webhook-bytes <n>', 'Maximum size of a webhook; a larger one is sent in parts')
-    .option('--strict-order', 'Send one webhook at a time, in chain order (off: --no-strict-order)')
-    .addOption(hidden('--no-strict-order'));
-
-/** Maps the given flags to the contract's field names for the chain family. */
-function toGivenFields(options: FieldOptions, family: NetworkType, terminal: Terminal): Fields {
-  const fields: Fields = {
-    webhookUrl: options.url,
-    tag: options.tag,
-    description: options.description,
-    chainIds: options.chain,
-    network: options.network,
-    [family === 'aptos' ? 'events' : 'topic0']: options.event,
-    functions: options.function,
-    abi: options.abi === undefined ? undefined : readAbiFile(options.abi),
-    allAddresses: options.allAddresses,
-    includeNativeTxs: options.native,
-    includeContractLogs: options.logs,
-    includeInternalTxs: options.internal,
-    deliver: options.deliver,
-    notifyRemoved: options.notifyRemoved,
-    unverified: options.unverified,
-    includeProofs: options.proofs,
-    maxInFlight: toNumber('--max-in-flight', options.maxInFlight),
-    maxPerSecond: toNumber('--max-per-second', options.maxPerSecond),
-    maxWebhookBytes: toNumber('--max-webhook-bytes', options.maxWebhookBytes),
-    strictOrder: options.strictOrder,
-    oauth2: toOAuth2(options, terminal),
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-function toNumber(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
-  throw new CommandError('usage', `${flag} ${text}: should be a number`);
-}
-
-/** Reads the events of an ABI from a JSON list, or from a compiler's output that contains one. */
-function readAbiFile(path: string): unknown {
-  try {
-    const abi = listAbi(JSON.parse(readFileSync(path, 'utf8')));
-    if (abi === undefined)
-      throw new Error('should be a JSON list, or an object with a list in abi');
-    return abi.filter(isEventItem);
-  } catch (error) {
-    throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
   }
 }
 

@@ -1,13 +1,12 @@
 /** Matches a past block against a stream. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import { findAptosNetwork } from '@sluice/kit/contract';
-import type {
-  AptosDryRun,
-  AptosNetwork,
-  CloseMatch,
-  EvmDryRun,
-  StreamSummary,
-} from '@sluice/kit/sluice';
+import {
+  APTOS_STREAM_FIELDS,
+  EVM_STREAM_FIELDS,
+  type StreamFieldView,
+  findAptosNetwork,
+} from '@sluice/kit/contract';
+import type { AptosNetwork, CloseMatch, StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
 import type { Observed } from './describeDryRun.ts';
@@ -31,40 +30,15 @@ export const tryStored = ({ id, family, chainIds }: StreamSummary): TriedStream 
 
 export function tryDeclared(fields: Fields, addresses: readonly string[]): TriedStream {
   const family = familyOfFields(fields);
-  const names: readonly string[] = MATCHING_FIELDS[family];
-  const matching = Object.entries(fields).filter(([name]) => names.includes(name));
+  const rows: Readonly<Record<string, StreamFieldView>> =
+    family === 'evm' ? EVM_STREAM_FIELDS : APTOS_STREAM_FIELDS;
+  const matching = Object.entries(fields).filter(([name]) => rows[name]?.isTried);
   return {
     family,
     chains: (fields['chainIds'] ?? fields['network'] ?? []) as string[],
     rule: { ...Object.fromEntries(matching), addresses },
   };
 }
-
-const MATCHING_FIELDS = {
-  evm: [
-    'tag',
-    'topic0',
-    'allAddresses',
-    'includeNativeTxs',
-    'includeContractLogs',
-    'includeInternalTxs',
-    'includeAllTxLogs',
-    'filterPossibleSpamAddresses',
-    'abi',
-    'advancedOptions',
-    'triggers',
-    'getNativeBalances',
-  ] satisfies (keyof EvmDryRun)[],
-  aptos: [
-    'tag',
-    'functions',
-    'events',
-    'includePayload',
-    'includeEvents',
-    'includeChanges',
-    'allAddresses',
-  ] satisfies (keyof AptosDryRun)[],
-} as const;
 
 interface Question {
   stream: Pick<TriedStream, 'family' | 'rule'>;

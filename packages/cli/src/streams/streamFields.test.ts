@@ -28,3 +28,14 @@ test('an ABI in another form is not a change', () => {
   const changes = compareFields(stored, { tag: 'a', description: '', abi: other, triggers });
   expect(changes.map(({ field }) => field)).toEqual(['abi']);
 });
+
+test('an omitted field gets its default: an empty list, because null leaves a list unchanged', () => {
+  const changed = { ...stored, topic0: ['a'], functions: ['b'], maxInFlight: 2, strictOrder: true };
+  const reset = Object.fromEntries(
+    compareFields(changed, { tag: 'a' }).map(({ field, to }) => [field, to]),
+  );
+  expect(reset).toEqual({
+    ...{ topic0: [], functions: [], abi: [], triggers: [] },
+    ...{ maxInFlight: null, strictOrder: false },
+  });
+});

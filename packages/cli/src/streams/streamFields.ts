@@ -1,6 +1,16 @@
 /** The user-defined fields of a stream, without the fields that the service adds. */
 import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
-import { readAbi, readFunction, toAptosNetwork, toChainId } from '@sluice/kit/contract';
+import {
+  APTOS_STREAM_FIELDS,
+  EVM_STREAM_FIELDS,
+  type StreamFieldView,
+  aptosStreamDefaults,
+  evmStreamDefaults,
+  readAbi,
+  readFunction,
+  toAptosNetwork,
+  toChainId,
+} from '@sluice/kit/contract';
 
 /** A stream of either chain family, as the API returns it. */
 export type AnyStream = Stream | AptosStream;
@@ -8,51 +18,20 @@ export type AnyStream = Stream | AptosStream;
 /** The user-defined fields of a stream, by name. */
 export type Fields = Record<string, unknown>;
 
-/** Fields that cannot be set when a stream is created or updated. */
-const READ_ONLY = new Set([
-  'id',
-  'status',
-  'statusMessage',
-  'isErrorSince',
-  'createdAt',
-  'updatedAt',
-  'amountOfAddresses',
-]);
+const ROWS: Readonly<Record<string, StreamFieldView>> = {
+  ...EVM_STREAM_FIELDS,
+  ...APTOS_STREAM_FIELDS,
+};
 
 /**
  * Default values. Fields that are not listed cannot be reset. The default of a list is empty rather
  * than null, because null in an update leaves a list unchanged.
  */
-const DEFAULTS: Readonly<Fields> = {
-  description: '',
-  topic0: [],
-  allAddresses: false,
-  includeNativeTxs: false,
-  includeContractLogs: false,
-  includeInternalTxs: false,
-  includeAllTxLogs: false,
-  getNativeBalances: [],
-  abi: [],
-  advancedOptions: [],
-  demo: false,
-  triggers: [],
-  filterPossibleSpamAddresses: false,
-  deliver: 'both',
-  notifyRemoved: false,
-  unverified: 'send',
-  includeProofs: false,
-  headers: {},
-  oauth2: null,
-  maxInFlight: null,
-  maxPerSecond: null,
-  maxWebhookBytes: null,
-  strictOrder: false,
-  functions: [],
-  events: [],
-  includePayload: false,
-  includeEvents: false,
-  includeChanges: false,
-};
+const DEFAULTS: Readonly<Fields> = Object.fromEntries(
+  Object.entries({ ...evmStreamDefaults(), ...aptosStreamDefaults() })
+    .filter(([name]) => name !== 'tag' && !ROWS[name]?.isReadOnly)
+    .map(([name, value]) => [name, value ?? (ROWS[name]?.kind === 'list' ? [] : null)]),
+);
 
 export const familyOfFields = (stream: AnyStream | Fields): NetworkType =>
   'network' in stream ? 'aptos' : 'evm';
@@ -61,12 +40,11 @@ export const familyOfFields = (stream: AnyStream | Fields): NetworkType =>
 export function toFields(stream: AnyStream): Fields {
   return Object.fromEntries(
     Object.entries(stream).filter(
-      ([name, value]) => !READ_ONLY.has(name) && !isSame(value ?? DEFAULTS[name], DEFAULTS[name]),
+      ([name, value]) =>
+        !ROWS[name]?.isReadOnly && !isSame(value ?? DEFAULTS[name], DEFAULTS[name]),
     ),
   );
 }
-
-const NEEDED = new Set(['webhookUrl', 'description', 'tag', 'chainIds', 'network']);
 
 /**
  * Like `toFields`, but always includes `description` and omits fields that are not part of the
@@ -74,9 +52,7 @@ const NEEDED = new Set(['webhookUrl', 'description', 'tag', 'chainIds', 'network
  */
 export const toContractFields = (stream: AnyStream): Fields => ({
   description: '',
-  ...Object.fromEntries(
-    Object.entries(toFields(stream)).filter(([name]) => NEEDED.has(name) || name in DEFAULTS),
-  ),
+  ...Object.fromEntries(Object.entries(toFields(stream)).filter(([name]) => name in ROWS)),
 });
 
 export interface FieldChange {

@@ -2,6 +2,7 @@
 import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
 import type { CallerError } from '@sluice/service';
 import { CommanderError } from 'commander';
+import { flagOf } from '../streams/flagTable.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { wrapText } from './text.ts';
 import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
@@ -241,32 +242,9 @@ const isCallerError = (error: unknown): error is CallerError =>
  */
 function nameOf(field: string, command: string): string {
   const name = field.replace(/^requestBody\./, '');
-  const flag = / streams (create|update)$/.test(command)
-    ? FIELD_FLAGS[name.split('.')[0]!]
-    : undefined;
+  const flag = / streams (create|update)$/.test(command) ? flagOf(name.split('.')[0]!) : undefined;
   return flag === undefined ? name : `${flag} (${name})`;
 }
-
-/** Flags of `streams create` and `streams update`, by field. */
-const FIELD_FLAGS: Readonly<Record<string, string>> = {
-  webhookUrl: '--url',
-  tag: '--tag',
-  description: '--description',
-  chainIds: '--chain',
-  network: '--network',
-  topic0: '--event',
-  events: '--event',
-  functions: '--function',
-  abi: '--abi',
-  allAddresses: '--all-addresses',
-  deliver: '--deliver',
-  unverified: '--unverified',
-  maxInFlight: '--max-in-flight',
-  maxPerSecond: '--max-per-second',
-  maxWebhookBytes: '--max-webhook-bytes',
-  strictOrder: '--strict-order',
-  oauth2: '--oauth2-token-url',
-};
 
 /**
  * Formats a detail of the service's errors as its message and value; formats any other value as

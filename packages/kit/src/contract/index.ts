@@ -11,6 +11,8 @@ export type * from './shapes.generated.ts';
 export type * from './liveEvent.ts';
 export type * from './alerts.ts';
 export * from './values.ts';
+export * from './streamFields.generated.ts';
+export type * from './streamFieldView.ts';
 
 // Webhooks, signatures, hashes
 export * from './rules/testWebhooks.ts';

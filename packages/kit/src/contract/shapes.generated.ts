@@ -144,27 +144,27 @@ export interface CreateEvmStream {
   topic0?: string[] | null | undefined;
   /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Transactions from or to a watched address. Default: false. */
-  includeNativeTxs?: boolean | undefined;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
+  /** Transactions from or to a watched address. Default: false. */
+  includeNativeTxs?: boolean | undefined;
   /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
-  /** Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text. */
+  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
-  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. */
+  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. Default: false. */
   demo?: boolean | undefined;
   /** Read-only calls made for each record of a kind. */
   triggers?: StreamTrigger[] | null | undefined;
-  /** Leaves out records of contracts on the spam list of their chain. */
+  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** `confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only; the hosted service rejects the key. */
+  /** `confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only. */
   deliver?: DeliverMode | undefined;
   /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only. */
   notifyRemoved?: boolean | undefined;
@@ -204,13 +204,13 @@ export interface CreateAptosStream {
   functions?: string[] | null | undefined;
   /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
   events?: string[] | null | undefined;
-  /** Payloads of the matched transactions. Default: false. */
-  includePayload?: boolean | undefined;
   /** Events of the matched transactions. Default: false. */
   includeEvents?: boolean | undefined;
+  /** Payloads of the matched transactions. Default: false. */
+  includePayload?: boolean | undefined;
   /** State changes of the matched transactions. Default: false. */
   includeChanges?: boolean | undefined;
-  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. */
+  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. Default: false. */
   demo?: boolean | undefined;
   /** Match every address; needs `functions` or `events`. Default: false. */
   allAddresses?: boolean | undefined;
@@ -294,20 +294,20 @@ export interface DryRunBlock {
   topic0?: string[] | null | undefined;
   /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Transactions from or to a watched address. Default: false. */
-  includeNativeTxs?: boolean | undefined;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
+  /** Transactions from or to a watched address. Default: false. */
+  includeNativeTxs?: boolean | undefined;
   /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
-  /** Leaves out records of contracts on the spam list of their chain. */
-  filterPossibleSpamAddresses?: boolean | undefined;
-  /** Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text. */
+  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
+  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
+  filterPossibleSpamAddresses?: boolean | undefined;
   /** EVM addresses the stream would watch. */
   addresses?: string[] | undefined;
 }
@@ -319,20 +319,20 @@ export interface EvmDryRun {
   topic0?: string[] | null | undefined;
   /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Transactions from or to a watched address. Default: false. */
-  includeNativeTxs?: boolean | undefined;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
+  /** Transactions from or to a watched address. Default: false. */
+  includeNativeTxs?: boolean | undefined;
   /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
-  /** Leaves out records of contracts on the spam list of their chain. */
-  filterPossibleSpamAddresses?: boolean | undefined;
-  /** Event items for decoding; included in each webhook. Also accepts an artifact that contains them in `abi`, and JSON text. */
+  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
+  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
+  filterPossibleSpamAddresses?: boolean | undefined;
   /** EVM addresses the stream would watch. */
   addresses?: string[] | undefined;
   /** Block number. */
@@ -363,15 +363,16 @@ export interface AptosDryRun {
   version?: number | undefined;
   /** A stored stream to try. Fields that are left out, including `addresses`, are those of the stream. */
   streamId?: string | undefined;
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag?: string | undefined;
   /** Entry functions as Move paths, e.g. `0x1::aptos_account::transfer`. */
   functions?: string[] | null | undefined;
   /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
   events?: string[] | null | undefined;
-  /** Payloads of the matched transactions. Default: false. */
-  includePayload?: boolean | undefined;
   /** Events of the matched transactions. Default: false. */
   includeEvents?: boolean | undefined;
+  /** Payloads of the matched transactions. Default: false. */
+  includePayload?: boolean | undefined;
   /** State changes of the matched transactions. Default: false. */
   includeChanges?: boolean | undefined;
   /** Match every address; needs `functions` or `events`. Default: false. */
@@ -1876,51 +1877,66 @@ export interface ReplayProgress {
   /** Failed permanently in each step. */
   failed: number[];
 }
-/** Delivery limits of a stream. Sluice only; the hosted service rejects the keys. */
-export interface StreamLimits {
-  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
-  maxInFlight: number | null;
-  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
-  maxPerSecond: number | null;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
-  strictOrder: boolean;
-}
 /** An EVM stream as the service returns it. */
 export interface EvmStream {
   id: string;
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
   webhookUrl: string;
   description: string;
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag: string;
-  /** Items: Chain ID in hex */
+  /**
+   * Hex chain IDs, e.g. `["0x1", "0x89"]`; at least one.
+   *
+   * Items: Chain ID in hex
+   */
   chainIds: string[];
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0: string[] | null;
+  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
   allAddresses: boolean;
-  includeNativeTxs: boolean;
+  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs: boolean;
+  /** Transactions from or to a watched address. Default: false. */
+  includeNativeTxs: boolean;
+  /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs: boolean;
+  /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs: boolean;
+  /** Native balances to include. */
   getNativeBalances: NativeBalanceSelection[];
+  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi: AbiItem[] | null;
+  /** Filters on events. */
   advancedOptions: AdvancedOption[] | null;
+  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. Default: false. */
   demo: boolean;
+  /** Read-only calls made for each record of a kind. */
   triggers: StreamTrigger[] | null;
+  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
   filterPossibleSpamAddresses: boolean;
+  /** `confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only. */
   deliver: DeliverMode;
+  /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only. */
   notifyRemoved: boolean;
+  /** `hold`: webhooks of unverified blocks are held until another node confirms the block, or until they are released. Default: `send`, with the header `x-sluice-unverified`. Sluice only. */
   unverified: UnverifiedMode;
+  /** Adds a proof of each transaction's receipt to webhooks, on proven chains. Default: false. Sluice only. */
   includeProofs: boolean;
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
   headers: {
     [k: string]: string;
   };
+  /** Adds an access token to webhooks. Null, the default: none. Sluice only. */
   oauth2: OAuth2Client | null;
-  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight: number | null;
-  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond: number | null;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
-  strictOrder: boolean;
-  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. */
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes: number | null;
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
+  strictOrder: boolean;
   status: StreamStatus;
   statusMessage: string;
   /** ISO 8601; null unless the status is `error`. */
@@ -1934,34 +1950,55 @@ export interface EvmStream {
 /** An Aptos stream as the service returns it. */
 export interface AptosStream {
   id: string;
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
   webhookUrl: string;
   description: string;
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag: string;
+  /** At least one. */
   network: AptosNetwork[];
+  /** Entry functions as Move paths, e.g. `0x1::aptos_account::transfer`. */
   functions: string[];
+  /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
   events: string[];
-  includePayload: boolean;
+  /** Events of the matched transactions. Default: false. */
   includeEvents: boolean;
+  /** Payloads of the matched transactions. Default: false. */
+  includePayload: boolean;
+  /** State changes of the matched transactions. Default: false. */
   includeChanges: boolean;
+  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. Default: false. */
   demo: boolean;
+  /** Match every address; needs `functions` or `events`. Default: false. */
   allAddresses: boolean;
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
   headers: {
     [k: string]: string;
   };
+  /** Adds an access token to webhooks. Null, the default: none. Sluice only. */
   oauth2: OAuth2Client | null;
-  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight: number | null;
-  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond: number | null;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
-  strictOrder: boolean;
-  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. */
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes: number | null;
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
+  strictOrder: boolean;
   status: StreamStatus;
   statusMessage: string;
   /** ISO 8601; null unless the status is `error`. */
   isErrorSince: string | null;
   amountOfAddresses: number;
+}
+/** Delivery limits of a stream. Sluice only; the hosted service rejects the keys. */
+export interface StreamLimits {
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
+  maxInFlight: number | null;
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
+  maxPerSecond: number | null;
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
+  strictOrder: boolean;
 }
 /** The response to setting the status of an Aptos stream; the EVM call returns the complete stream. */
 export interface AptosStreamStatus {

@@ -1,4 +1,5 @@
 /** Examples of the common shapes. A test checks them against the schemas. */
+import { evmStreamDefaults } from '@sluice/kit/contract';
 
 const STREAM_ID = '3f1c9a52-7a1e-4c35-9a53-0d0f6a4c3b11';
 const DELIVERY_ID = '01a0ca44-c660-7000-8b60-c0ee13d42f05';
@@ -17,35 +18,11 @@ const wanted = {
 
 const stream = {
   id: STREAM_ID,
-  webhookUrl: 'https://example.com/hook',
-  description: 'Transfers of our token',
-  tag: 'transfers',
-  chainIds: ['0x1'],
-  topic0: [TRANSFER],
-  allAddresses: false,
-  includeNativeTxs: false,
-  includeContractLogs: true,
-  includeInternalTxs: false,
-  includeAllTxLogs: false,
-  getNativeBalances: [],
-  abi: null,
-  advancedOptions: null,
-  demo: false,
-  triggers: null,
-  filterPossibleSpamAddresses: false,
-  deliver: 'both',
-  notifyRemoved: false,
-  unverified: 'send',
-  includeProofs: false,
-  headers: {},
-  oauth2: null,
-  maxInFlight: null,
+  ...evmStreamDefaults(),
+  ...wanted,
   maxPerSecond: 20,
-  maxWebhookBytes: null,
-  strictOrder: false,
   status: 'active',
   statusMessage: 'Stream is active',
-  isErrorSince: null,
   createdAt: AT,
   updatedAt: AT,
   amountOfAddresses: 1,

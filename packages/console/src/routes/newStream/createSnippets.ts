@@ -1,5 +1,12 @@
 /** Generates code that creates the stream of a draft. */
-import { parseAddressList, quoteShell, toCurl } from '@sluice/kit/contract';
+import {
+  aptosStreamDefaults,
+  evmStreamDefaults,
+  parseAddressList,
+  quoteShell,
+  toCurl,
+} from '@sluice/kit/contract';
+import { FIELDS } from '../streamForm/draft/plainFields.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
@@ -8,44 +15,30 @@ const withoutSecret = (fields: ReturnType<typeof toFields>) =>
     ? { ...fields, oauth2: { ...fields.oauth2, clientSecret: 'YOUR_CLIENT_SECRET' } }
     : fields;
 
-const DEFAULTS: Readonly<Record<string, string>> = { deliver: 'both', unverified: 'send' };
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  ...aptosStreamDefaults(),
+  ...evmStreamDefaults(),
+};
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /**
- * Returns the fields of a draft. Omits those that are false, null, or an empty list or object, or
- * have their default value. A client secret is replaced, because snippets are shown.
+ * Returns the fields of a draft, without empty lists and objects, and without defaults except
+ * texts. A client secret is replaced, because snippets are shown.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(withoutSecret(toFields(draft))).filter(
       ([name, value]) =>
-        value !== false &&
-        value !== null &&
-        value !== DEFAULTS[name] &&
-        !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
+        !isEmpty(value) && (FIELDS[name]?.kind === 'text' || value !== DEFAULTS[name]),
     ),
   );
 
-/** Flags of `sluice streams create`, by the name of the field. */
-const FLAGS: Readonly<Record<string, string>> = {
-  tag: '--tag',
-  description: '--description',
-  webhookUrl: '--url',
-  chainIds: '--chain',
-  network: '--network',
-  topic0: '--event',
-  events: '--event',
-  functions: '--function',
-  allAddresses: '--all-addresses',
-  includeNativeTxs: '--native',
-  includeContractLogs: '--logs',
-  includeInternalTxs: '--internal',
-  deliver: '--deliver',
-  notifyRemoved: '--notify-removed',
-  unverified: '--unverified',
-  maxInFlight: '--max-in-flight',
-  maxPerSecond: '--max-per-second',
-  maxWebhookBytes: '--max-webhook-bytes',
-  strictOrder: '--strict-order',
+/** Returns the flag of a field; undefined if it has none, or its value is a file. */
+const flagOf = (field: string): string | undefined => {
+  const syntax = FIELDS[field]?.flag?.syntax;
+  return syntax?.endsWith('<file>') ? undefined : syntax?.split(' ')[0];
 };
 
 /** Maximum number of addresses in the command, which omits the rest. */
@@ -59,14 +52,14 @@ function toCommand(draft: StreamDraft): string {
   const rows = draft.allAddresses ? [] : parseAddressList(draft.addresses, draft.family).rows;
   const addresses = rows.slice(0, ADDRESSES_IN_A_LINE).map(({ address }) => address);
   const given = addresses.length === 0 ? [] : [`--address ${addresses.join(' ')}`];
-  if (Object.keys(fields).some((field) => FLAGS[field] === undefined)) {
+  if (Object.keys(fields).some((field) => flagOf(field) === undefined)) {
     const file = JSON.stringify(fields, null, 2);
     const command = ['sluice streams create --file stream.yaml', ...given].join(' ');
     return `cat > stream.yaml <<'END'\n${file}\nEND\n${command}`;
   }
   const flags = Object.entries(fields).map(([field, value]) => {
     const values = value === true ? [] : [value].flat().map(String);
-    return [FLAGS[field], ...values.map(quoteShell)].join(' ');
+    return [flagOf(field), ...values.map(quoteShell)].join(' ');
   });
   return ['sluice streams create', ...flags, ...given].join(' \\\n  ');
 }

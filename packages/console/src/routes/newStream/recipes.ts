@@ -11,6 +11,7 @@ import {
   type Condition,
   type StreamDraft,
 } from '../streamForm/draft/draft.ts';
+import { FIELDS } from '../streamForm/draft/plainFields.ts';
 import { withoutTurns } from '../../words/names.ts';
 import { formatHash, formatQuantity } from '../../ui/text/format.ts';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
@@ -131,31 +132,24 @@ export const recipeOf = (id: RecipeId | undefined): Recipe | undefined =>
 export const recipesFor = (chains: readonly { id: string }[]): readonly Recipe[] =>
   RECIPES.filter(({ family }) => chains.some(({ id }) => familyOf(id) === family));
 
-/** Draft fields that a recipe keeps, because they do not depend on what a stream watches. */
-const KEPT = [
-  'webhookUrl',
-  'tag',
-  'description',
-  'maxInFlight',
-  'maxPerSecond',
-  'maxWebhookBytes',
-  'strictOrder',
-  'onlyConfirmed',
-  'notifyRemoved',
-  'holdUnverified',
-  'headers',
-  'oauth2',
-] as const;
+/** Returns the draft fields that a recipe keeps, because what a stream watches does not affect them. */
+const toKept = (draft: StreamDraft): Partial<StreamDraft> =>
+  Object.fromEntries(
+    Object.entries(draft).filter(
+      ([name]) =>
+        ['webhookUrl', 'tag', 'description', 'headers', 'oauth2'].includes(name) ||
+        FIELDS[name]?.input?.part === 'deliver',
+    ),
+  );
 
 /**
- * Replaces the rules of a draft with the rules of a recipe, and resets all fields that are not in
- * `KEPT`.
+ * Replaces the rules of a draft with the rules of a recipe, and resets all other fields that define
+ * what the stream watches.
  * @returns the draft, with its chains and addresses if the recipe is for the same chain family.
  */
 export function withRecipe(draft: StreamDraft, { family, fill }: Recipe): StreamDraft {
   const { chains, addresses } = family === draft.family ? draft : NEW_DRAFT;
-  const kept = Object.fromEntries(KEPT.map((field) => [field, draft[field]]));
-  return fill({ ...NEW_DRAFT, ...kept, family, chains, addresses });
+  return fill({ ...NEW_DRAFT, ...toKept(draft), family, chains, addresses });
 }
 
 /**

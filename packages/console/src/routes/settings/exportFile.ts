@@ -1,11 +1,15 @@
 /** Exports all streams with their addresses to a file, and imports them from such a file. */
-import type { AptosStream, Stream } from '@sluice/kit';
-import type { NetworkType } from '@sluice/kit';
+import type {
+  AptosStream,
+  AptosStreamFields,
+  NetworkType,
+  Stream,
+  StreamFields,
+} from '@sluice/kit';
 import type { ListedAddress } from '@sluice/kit/contract';
 import { client } from '../../data/client.ts';
 import { sluice } from '../../data/queries/service.ts';
-import { toAptosFields, toDraft, toEvmFields } from '../streamForm/draft/fields.ts';
-import type { StreamDraft } from '../streamForm/draft/draft.ts';
+import { FIELDS } from '../streamForm/draft/plainFields.ts';
 
 export interface ExportedStream {
   family: NetworkType;
@@ -71,21 +75,17 @@ export async function importStream({ family, stream, addresses }: ExportedStream
       'This stream has OAuth 2.0 credentials, whose client secret is not in the file. Create it under New stream.',
     );
   }
-  const draft: StreamDraft = toDraft(stream);
+  const fields = Object.fromEntries(
+    Object.entries(stream).filter(
+      ([name]) => FIELDS[name] !== undefined && !FIELDS[name].isReadOnly,
+    ),
+  );
   const { id } =
     family === 'evm'
-      ? await client.streams.create({ ...toEvmFields(draft), ...keptOf(stream as Stream) })
-      : await client.streams.create({ ...toAptosFields(draft), networkType: 'aptos' });
+      ? await client.streams.create(fields as unknown as StreamFields)
+      : await client.streams.create({
+          ...(fields as unknown as AptosStreamFields),
+          networkType: 'aptos',
+        });
   await sluice.importAddresses({ streamId: id, family, addresses });
 }
-
-/**
- * Returns the fields to import unchanged, because converting them to a draft and back may change
- * them.
- */
-const keptOf = ({ triggers, getNativeBalances, advancedOptions, topic0 }: Stream) => ({
-  triggers,
-  getNativeBalances,
-  advancedOptions,
-  topic0,
-});

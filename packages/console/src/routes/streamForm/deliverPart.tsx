@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
+import { checksOf, isShared, numbersOf } from './draft/plainFields.ts';
 import { headerProblems } from './draft/problems.ts';
 import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
-import { Check, TextField } from '../../ui/form/field.tsx';
+import { TextField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
+import { FieldCheck, FieldNumber } from './fieldInputs.tsx';
 import { OAuth2Fields } from './oauth2/oauth2Fields.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** Edits the destination, tag, description, limits, delivery options, headers and credentials. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
+  const checks = checksOf(draft.family, 'deliver');
   return (
     <div className="grid gap-3">
       <Destination {...props} />
@@ -31,63 +34,20 @@ export function DeliverPart(props: PartProps) {
         />
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        <TextField
-          label="Max in flight"
-          inputMode="numeric"
-          mono
-          placeholder="64"
-          help="Webhooks sent at the same time."
-          error={problems.maxInFlight}
-          value={draft.maxInFlight}
-          onChange={(event) => onChange({ ...draft, maxInFlight: event.target.value })}
-        />
-        <TextField
-          label="Max per second"
-          inputMode="decimal"
-          mono
-          placeholder="no limit"
-          help="Includes retries. Requests are evenly spaced."
-          error={problems.maxPerSecond}
-          value={draft.maxPerSecond}
-          onChange={(event) => onChange({ ...draft, maxPerSecond: event.target.value })}
-        />
-        <TextField
-          label="Max bytes"
-          inputMode="numeric"
-          mono
-          placeholder="service limit"
-          help="A larger webhook is sent in parts."
-          error={problems.maxWebhookBytes}
-          value={draft.maxWebhookBytes}
-          onChange={(event) => onChange({ ...draft, maxWebhookBytes: event.target.value })}
-        />
+        {numbersOf(draft.family, 'deliver').map((name) => (
+          <FieldNumber key={name} name={name} {...props} />
+        ))}
       </div>
-      <Check
-        label="Strict order"
-        help="one at a time; a failed one blocks the rest"
-        checked={draft.strictOrder}
-        onChange={(event) => onChange({ ...draft, strictOrder: event.target.checked })}
-      />
+      {checks.filter(isShared).map((name) => (
+        <FieldCheck key={name} name={name} {...props} />
+      ))}
       {draft.family === 'evm' && (
         <div>
-          <Check
-            label="Confirmed only"
-            help="otherwise each match is sent twice: at once and when confirmed"
-            checked={draft.onlyConfirmed}
-            onChange={(event) => onChange({ ...draft, onlyConfirmed: event.target.checked })}
-          />
-          <Check
-            label="Removal webhooks"
-            help="one for each sent webhook whose block leaves the chain"
-            checked={draft.notifyRemoved}
-            onChange={(event) => onChange({ ...draft, notifyRemoved: event.target.checked })}
-          />
-          <Check
-            label="Hold unverified blocks"
-            help="until another node confirms the block, or you release it; otherwise sent at once, marked"
-            checked={draft.holdUnverified}
-            onChange={(event) => onChange({ ...draft, holdUnverified: event.target.checked })}
-          />
+          {checks
+            .filter((name) => !isShared(name))
+            .map((name) => (
+              <FieldCheck key={name} name={name} {...props} />
+            ))}
         </div>
       )}
       <LineArea

@@ -5,32 +5,19 @@ import {
   flag,
   uuid,
   count,
-  number,
-  dateTime,
   unixMs,
   texts,
-  headers,
   chainId,
   pageOf,
   idOf,
   tagged,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import {
-  aptosNetwork,
-  chainFamily,
-  deliverMode,
-  streamStatus,
-  unverifiedMode,
-} from '../requests/enums.ts';
-import { LIMITS, oauth2Client } from '../requests/streamFields.ts';
 import { STREAM_CHANGE_KINDS } from '../index.ts';
-import { abiItemSchema } from '../requests/abi.ts';
-import {
-  advancedOptionSchema,
-  nativeBalanceSelectionSchema,
-  triggerSchema,
-} from '../requests/triggers.ts';
+import { chainFamily, streamStatus } from '../requests/enums.ts';
+import { aptosFields } from '../streams/aptosFields.ts';
+import { evmFields } from '../streams/evmFields.ts';
+import { toReturned } from '../streams/field.ts';
 import {
   createAptosStreamSchema,
   createEvmStreamSchema,
@@ -41,83 +28,22 @@ import {
   updateEvmStreamSchema,
 } from '../requests/streams.ts';
 
-const limits = {
-  maxInFlight: z.int().nullable().describe(LIMITS.maxInFlight),
-  maxPerSecond: number.nullable().describe(LIMITS.maxPerSecond),
-  strictOrder: flag.describe(LIMITS.strictOrder),
-};
-
-const maxWebhookBytes = z.int().nullable().describe(LIMITS.maxWebhookBytes);
-
-shape(
-  'StreamLimits',
-  'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
-  z.strictObject(limits),
-);
-
 const evmStream = named(
   'EvmStream',
   'An EVM stream as the service returns it.',
-  z.strictObject({
-    id: uuid,
-    webhookUrl: text,
-    description: text,
-    tag: text,
-    chainIds: z.array(chainId),
-    topic0: texts.nullable(),
-    allAddresses: flag,
-    includeNativeTxs: flag,
-    includeContractLogs: flag,
-    includeInternalTxs: flag,
-    includeAllTxLogs: flag,
-    getNativeBalances: z.array(nativeBalanceSelectionSchema),
-    abi: z.array(abiItemSchema).nullable(),
-    advancedOptions: z.array(advancedOptionSchema).nullable(),
-    demo: flag,
-    triggers: z.array(triggerSchema).nullable(),
-    filterPossibleSpamAddresses: flag,
-    deliver: deliverMode,
-    notifyRemoved: flag,
-    unverified: unverifiedMode,
-    includeProofs: flag,
-    headers,
-    oauth2: oauth2Client.nullable(),
-    ...limits,
-    maxWebhookBytes,
-    status: streamStatus,
-    statusMessage: text,
-    isErrorSince: dateTime.nullable().describe('ISO 8601; null unless the status is `error`.'),
-    createdAt: dateTime.describe('ISO 8601.'),
-    updatedAt: dateTime.describe('ISO 8601.'),
-    amountOfAddresses: count,
-  }),
+  z.strictObject(toReturned(evmFields)),
 );
 
 const aptosStream = named(
   'AptosStream',
   'An Aptos stream as the service returns it.',
-  z.strictObject({
-    id: uuid,
-    webhookUrl: text,
-    description: text,
-    tag: text,
-    network: z.array(aptosNetwork),
-    functions: texts,
-    events: texts,
-    includePayload: flag,
-    includeEvents: flag,
-    includeChanges: flag,
-    demo: flag,
-    allAddresses: flag,
-    headers,
-    oauth2: oauth2Client.nullable(),
-    ...limits,
-    maxWebhookBytes,
-    status: streamStatus,
-    statusMessage: text,
-    isErrorSince: dateTime.nullable().describe('ISO 8601; null unless the status is `error`.'),
-    amountOfAddresses: count,
-  }),
+  z.strictObject(toReturned(aptosFields)),
+);
+
+shape(
+  'StreamLimits',
+  'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
+  evmStream.pick({ maxInFlight: true, maxPerSecond: true, strictOrder: true }),
 );
 
 const aptosStreamStatus = named(

@@ -10,23 +10,18 @@ import type {
   HistoricalJob,
 } from '../shapes.generated.ts';
 import { aptosAddress, chainId, evmAddress, given, streamId, wholeNumber } from './fields.ts';
-import { aptosFields, evmFields } from './streamFields.ts';
+import { aptosFields } from '../streams/aptosFields.ts';
+import { evmFields } from '../streams/evmFields.ts';
+import { toTried } from '../streams/field.ts';
 
 const triedStream = given(streamId).describe(
   'A stored stream to try. Fields that are left out, including `addresses`, are those of the stream.',
 );
 
+const { triggers, getNativeBalances, ...matched } = toTried(evmFields);
+
 const dryRunFields = {
-  tag: evmFields.tag,
-  topic0: evmFields.topic0,
-  allAddresses: evmFields.allAddresses,
-  includeNativeTxs: evmFields.includeNativeTxs,
-  includeContractLogs: evmFields.includeContractLogs,
-  includeInternalTxs: evmFields.includeInternalTxs,
-  includeAllTxLogs: evmFields.includeAllTxLogs,
-  filterPossibleSpamAddresses: evmFields.filterPossibleSpamAddresses,
-  abi: evmFields.abi,
-  advancedOptions: evmFields.advancedOptions,
+  ...matched,
   addresses: given(z.array(evmAddress)).describe('EVM addresses the stream would watch.'),
 };
 
@@ -43,8 +38,8 @@ export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
     ...dryRunFields,
     block: wholeNumber.describe('Block number.'),
     streamId: triedStream,
-    triggers: evmFields.triggers,
-    getNativeBalances: evmFields.getNativeBalances,
+    triggers,
+    getNativeBalances,
   }),
 );
 
@@ -83,13 +78,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
     .strictObject({
       ...blockChoice,
       streamId: triedStream,
-      tag: given(aptosFields.tag),
-      functions: aptosFields.functions,
-      events: aptosFields.events,
-      includePayload: aptosFields.includePayload,
-      includeEvents: aptosFields.includeEvents,
-      includeChanges: aptosFields.includeChanges,
-      allAddresses: aptosFields.allAddresses,
+      ...toTried(aptosFields),
       addresses: given(z.array(aptosAddress)).describe('Addresses the stream would watch.'),
     })
     .refine(isChoice, choiceError),

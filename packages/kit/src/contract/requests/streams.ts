@@ -8,48 +8,33 @@ import type {
   UpdateEvmStream,
 } from '../shapes.generated.ts';
 import { streamStatus } from './enums.ts';
-import { given, page, wholeNumber } from './fields.ts';
-import { aptosFields, evmFields } from './streamFields.ts';
+import { page, wholeNumber } from './fields.ts';
+import { aptosFields } from '../streams/aptosFields.ts';
+import { evmFields } from '../streams/evmFields.ts';
+import { toCreated, toUpdated } from '../streams/field.ts';
 
 export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = sent(
   'CreateEvmStream',
   'A new EVM stream.',
-  z.strictObject(evmFields),
+  z.strictObject(toCreated(evmFields)),
 );
 
 export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = sent(
   'UpdateEvmStream',
   'Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list.',
-  typed(
-    'Optional<CreateEvmStream>',
-    z.strictObject({
-      ...evmFields,
-      webhookUrl: given(evmFields.webhookUrl),
-      description: given(evmFields.description),
-      chainIds: given(evmFields.chainIds),
-    }),
-  ),
+  typed('Optional<CreateEvmStream>', z.strictObject(toUpdated(evmFields))),
 );
 
 export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = sent(
   'CreateAptosStream',
   'A new Aptos stream.',
-  z.strictObject(aptosFields),
+  z.strictObject(toCreated(aptosFields)),
 );
 
 export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = sent(
   'UpdateAptosStream',
   'Any fields of an Aptos stream; null and empty lists as for an EVM stream.',
-  typed(
-    'Optional<CreateAptosStream>',
-    z.strictObject({
-      ...aptosFields,
-      webhookUrl: given(aptosFields.webhookUrl),
-      description: given(aptosFields.description),
-      tag: given(aptosFields.tag),
-      network: given(aptosFields.network),
-    }),
-  ),
+  typed('Optional<CreateAptosStream>', z.strictObject(toUpdated(aptosFields))),
 );
 
 export const streamStatusSchema = component(

@@ -1,95 +1,62 @@
 /** Streams: what they match, where they deliver, and the health of their receivers. */
-import type {
-  AptosStream,
-  ChainFamily,
-  DeliverMode,
-  EvmStream,
-  OAuth2Credentials,
-  BackOff,
-  BackOffReason,
-  StreamLimits,
-  StreamStatus,
-  StreamChange,
-  StreamChangeKind,
-  UnverifiedMode,
+import {
+  type BackOff,
+  type BackOffReason,
+  type ChainFamily,
+  type DeliverMode,
+  type OAuth2Credentials,
+  type StreamChange,
+  type StreamChangeKind,
+  type StreamLimits,
+  type StreamStatus,
+  type UnverifiedMode,
+  aptosStreamDefaults,
+  evmStreamDefaults,
 } from '@sluice/kit/contract';
 
+/** Fields that the ledger keeps in columns of their own. All others are options of the stream. */
+const COLUMNS = [
+  'tag',
+  'description',
+  'deliver',
+  'notifyRemoved',
+  'unverified',
+  'headers',
+  'oauth2',
+  'maxInFlight',
+  'maxPerSecond',
+  'strictOrder',
+  'statusMessage',
+  'isErrorSince',
+] as const;
+
+const toOptions = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !(COLUMNS as readonly string[]).includes(name)),
+  ) as Omit<Fields, (typeof COLUMNS)[number]>;
+
+export const DEFAULT_OPTIONS = toOptions(evmStreamDefaults());
 /** Options of an EVM stream: what it matches, and what its webhooks contain. */
-export type StreamOptions = Pick<
-  EvmStream,
-  | 'topic0'
-  | 'allAddresses'
-  | 'includeNativeTxs'
-  | 'includeContractLogs'
-  | 'includeInternalTxs'
-  | 'includeAllTxLogs'
-  | 'getNativeBalances'
-  | 'abi'
-  | 'advancedOptions'
-  | 'demo'
-  | 'triggers'
-  | 'filterPossibleSpamAddresses'
-  | 'includeProofs'
-  | 'maxWebhookBytes'
->;
+export type StreamOptions = typeof DEFAULT_OPTIONS;
 
-export const DEFAULT_OPTIONS: StreamOptions = {
-  topic0: null,
-  allAddresses: false,
-  includeNativeTxs: false,
-  includeContractLogs: false,
-  includeInternalTxs: false,
-  includeAllTxLogs: false,
-  getNativeBalances: [],
-  abi: null,
-  advancedOptions: null,
-  demo: false,
-  triggers: null,
-  filterPossibleSpamAddresses: false,
-  includeProofs: false,
-  maxWebhookBytes: null,
-};
+export const DEFAULT_APTOS_OPTIONS = toOptions(aptosStreamDefaults());
+/** Options of an Aptos stream: what it matches, and what its webhooks contain. */
+export type AptosStreamOptions = typeof DEFAULT_APTOS_OPTIONS;
 
-export const DEFAULT_LIMITS: StreamLimits = {
-  maxInFlight: null,
-  maxPerSecond: null,
-  strictOrder: false,
-};
+const { maxInFlight, maxPerSecond, strictOrder, ...others } = evmStreamDefaults();
+
+export const DEFAULT_LIMITS: StreamLimits = { maxInFlight, maxPerSecond, strictOrder };
 
 export const DEFAULT_DELIVERY: Pick<
   EvmStreamDraft,
   'deliver' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
 > = {
-  deliver: 'both',
-  notifyRemoved: false,
-  unverified: 'send',
-  headers: {},
+  deliver: others.deliver,
+  notifyRemoved: others.notifyRemoved,
+  unverified: others.unverified,
+  headers: others.headers,
   oauth2: null,
   limits: DEFAULT_LIMITS,
-};
-
-/** Options of an Aptos stream: what it matches, and what its webhooks contain. */
-export type AptosStreamOptions = Pick<
-  AptosStream,
-  | 'functions'
-  | 'events'
-  | 'includePayload'
-  | 'includeEvents'
-  | 'includeChanges'
-  | 'demo'
-  | 'allAddresses'
-  | 'maxWebhookBytes'
->;
-
-export const DEFAULT_APTOS_OPTIONS: AptosStreamOptions = {
-  functions: [],
-  events: [],
-  includePayload: false,
-  includeEvents: false,
-  includeChanges: false,
-  demo: false,
-  allAddresses: false,
-  maxWebhookBytes: null,
 };
 
 interface AnyStreamDraft {

@@ -11,6 +11,7 @@ import {
   type StreamDraft,
 } from './draft.ts';
 import { changesOf } from './fields.ts';
+import { FIELDS } from './plainFields.ts';
 import { tokenOf, type KnownTokens } from './knownTokens.ts';
 import { describeOAuth2 } from '../oauth2/oauth2Draft.ts';
 import { isAmount, toAmount, type TokenUnit } from './tokenAmount.ts';
@@ -21,37 +22,6 @@ export interface WordedChange {
   before: string;
   after: string;
 }
-
-/** Labels of the fields of a stream, as in its form. */
-export const FIELD_LABELS: Readonly<Record<string, string>> = {
-  webhookUrl: 'Webhook URL',
-  description: 'Description',
-  tag: 'Tag',
-  chainIds: 'Chains',
-  network: 'Chains',
-  allAddresses: 'All addresses',
-  includeContractLogs: 'Logs',
-  includeNativeTxs: 'Transactions',
-  includeInternalTxs: 'Internal transactions',
-  includeAllTxLogs: 'All logs of each matched transaction',
-  filterPossibleSpamAddresses: 'Exclude possible spam',
-  triggers: 'Triggers',
-  getNativeBalances: 'Native balances',
-  deliver: 'Deliver',
-  notifyRemoved: 'Removal webhooks',
-  unverified: 'Unverified blocks',
-  functions: 'Functions',
-  events: 'Move events',
-  includePayload: 'Payloads',
-  includeEvents: 'Events',
-  includeChanges: 'State changes',
-  maxInFlight: 'Max in flight',
-  maxPerSecond: 'Max per second',
-  maxWebhookBytes: 'Max bytes',
-  strictOrder: 'Strict order',
-  headers: 'Headers',
-  oauth2: 'OAuth 2.0',
-};
 
 /** API fields that together define the events of a stream. */
 const EVENT_FIELDS: readonly string[] = ['topic0', 'advancedOptions', 'abi'];
@@ -70,7 +40,7 @@ export function describeChanges(
     const isSecret = change.field === 'oauth2';
     const [from = '', to = ''] =
       words[0] === words[1] && !isSecret ? [change.before, change.after] : words;
-    return { label: FIELD_LABELS[change.field] ?? change.field, before: from, after: to };
+    return { label: FIELDS[change.field]?.label ?? change.field, before: from, after: to };
   });
   return others.length === changes.length
     ? worded

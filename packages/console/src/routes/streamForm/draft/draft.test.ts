@@ -76,12 +76,12 @@ test('an unedited stream keeps its fields', () => {
         filterJson: null,
       },
     ],
-    onlyConfirmed: true,
+    deliver: 'confirmed',
     maxInFlight: '8',
     maxPerSecond: '0.5',
     maxWebhookBytes: '100000',
     strictOrder: true,
-    holdUnverified: true,
+    unverified: 'hold',
     headers: 'a: b\nc: d',
   };
   expect(changesOf(filtered, { ...toDraft(asStream(filtered)), addresses: '' })).toEqual([]);

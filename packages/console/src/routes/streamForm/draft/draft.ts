@@ -1,8 +1,7 @@
 /** Defines the draft of a stream: the contents of the stream's form. */
-import type { AbiItem } from '@sluice/kit';
+import type { AbiItem, NetworkType, RecordKind, StreamTrigger } from '@sluice/kit';
 import { eventSignature } from '@sluice/kit/contract';
-import type { NetworkType } from '@sluice/kit';
-import type { RecordKind, StreamTrigger } from '@sluice/kit';
+import { NEW_PLAIN, type PlainDraft } from './plainFields.ts';
 import type { OAuth2Draft } from '../oauth2/oauth2Draft.ts';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
@@ -66,76 +65,44 @@ export interface BalanceDraft {
   selectors: string[];
 }
 
-export interface StreamDraft {
+export interface StreamDraft extends PlainDraft {
   family: NetworkType;
   /** Ids of EVM chains, or names of Aptos networks. */
   chains: string[];
   /** Text of the address field; only used for new streams. */
   addresses: string;
-  allAddresses: boolean;
   abi: AbiItem[];
   rules: EventRule[];
-  includeContractLogs: boolean;
-  includeNativeTxs: boolean;
-  includeInternalTxs: boolean;
-  includeAllTxLogs: boolean;
-  filterPossibleSpamAddresses: boolean;
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
   /** Move paths of functions, one per line. */
   functions: string;
   /** Move paths of event types, one per line. */
   moveEvents: string;
-  includePayload: boolean;
-  includeEvents: boolean;
-  includeChanges: boolean;
   webhookUrl: string;
   tag: string;
   description: string;
-  /** An integer, or empty for the service's limit. */
-  maxInFlight: string;
-  /** A number, or empty for no limit. */
-  maxPerSecond: string;
-  /** An integer, or empty for the service's limit. */
-  maxWebhookBytes: string;
-  strictOrder: boolean;
-  onlyConfirmed: boolean;
-  notifyRemoved: boolean;
-  holdUnverified: boolean;
   /** Headers as `name: value`, one per line. */
   headers: string;
   oauth2: OAuth2Draft | null;
 }
 
 export const NEW_DRAFT: StreamDraft = {
+  ...NEW_PLAIN,
   family: 'evm',
   chains: [],
   addresses: '',
-  allAddresses: false,
   abi: [],
   rules: [],
   includeContractLogs: true,
-  includeNativeTxs: false,
-  includeInternalTxs: false,
-  includeAllTxLogs: false,
-  filterPossibleSpamAddresses: false,
   triggers: [],
   balances: [],
   functions: '',
   moveEvents: '',
-  includePayload: false,
   includeEvents: true,
-  includeChanges: false,
   webhookUrl: '',
   tag: '',
   description: '',
-  maxInFlight: '',
-  maxPerSecond: '',
-  maxWebhookBytes: '',
-  strictOrder: false,
-  onlyConfirmed: false,
-  notifyRemoved: false,
-  holdUnverified: false,
   headers: '',
   oauth2: null,
 };

@@ -1,6 +1,12 @@
 /** Converts between drafts of streams and the fields of the API. */
-import type { AdvancedOption, AptosNetwork, AptosStream, Stream } from '@sluice/kit';
-import type { AptosStreamFields, StreamFields } from '@sluice/kit';
+import type {
+  AdvancedOption,
+  AptosNetwork,
+  AptosStream,
+  Stream,
+  AptosStreamFields,
+  StreamFields,
+} from '@sluice/kit';
 import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
 import { fromTrigger, toTrigger } from './triggers.ts';
 import {
@@ -13,6 +19,7 @@ import {
   type StreamDraft,
 } from './draft.ts';
 import { toOAuth2, toOAuth2Draft } from '../oauth2/oauth2Draft.ts';
+import { toPlainDraft, withPlain } from './plainFields.ts';
 import { filterProblem } from './problems.ts';
 
 /**
@@ -39,13 +46,12 @@ const toHeaders = (text: string): Record<string, string> =>
     }),
   );
 
-const toNumberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
-
-const toLimits = ({ maxInFlight, maxPerSecond, maxWebhookBytes, strictOrder }: StreamDraft) => ({
-  maxInFlight: toNumberOrNull(maxInFlight),
-  maxPerSecond: toNumberOrNull(maxPerSecond),
-  maxWebhookBytes: toNumberOrNull(maxWebhookBytes),
-  strictOrder,
+const toCommon = (draft: StreamDraft) => ({
+  webhookUrl: draft.webhookUrl,
+  description: draft.description || draft.tag,
+  tag: draft.tag,
+  headers: toHeaders(draft.headers),
+  oauth2: toOAuth2(draft.oauth2),
 });
 
 export function toEvmFields(draft: StreamDraft): StreamFields {
@@ -53,48 +59,24 @@ export function toEvmFields(draft: StreamDraft): StreamFields {
     const filter = toFilter(rule);
     return filter === undefined ? [] : [{ topic0: rule.signature, filter }];
   });
-  return {
-    webhookUrl: draft.webhookUrl,
-    description: draft.description || draft.tag,
-    tag: draft.tag,
+  return withPlain(draft, {
+    ...toCommon(draft),
     chainIds: draft.chains,
     topic0: draft.rules.map(({ signature }) => signature),
-    allAddresses: draft.allAddresses,
-    includeContractLogs: draft.includeContractLogs,
-    includeNativeTxs: draft.includeNativeTxs,
-    includeInternalTxs: draft.includeInternalTxs,
-    includeAllTxLogs: draft.includeAllTxLogs,
-    filterPossibleSpamAddresses: draft.filterPossibleSpamAddresses,
     abi: draft.abi,
     advancedOptions: filtered,
     triggers: draft.triggers.flatMap(toTrigger),
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
-    deliver: draft.onlyConfirmed ? 'confirmed' : 'both',
-    notifyRemoved: draft.notifyRemoved,
-    unverified: draft.holdUnverified ? 'hold' : 'send',
-    ...toLimits(draft),
-    headers: toHeaders(draft.headers),
-    oauth2: toOAuth2(draft.oauth2),
-  };
+  } satisfies Partial<StreamFields>) as unknown as StreamFields;
 }
 
-export function toAptosFields(draft: StreamDraft): AptosStreamFields {
-  return {
-    webhookUrl: draft.webhookUrl,
-    description: draft.description || draft.tag,
-    tag: draft.tag,
+export const toAptosFields = (draft: StreamDraft): AptosStreamFields =>
+  withPlain(draft, {
+    ...toCommon(draft),
     network: draft.chains as AptosNetwork[],
     functions: linesOf(draft.functions),
     events: linesOf(draft.moveEvents),
-    allAddresses: draft.allAddresses,
-    includePayload: draft.includePayload,
-    includeEvents: draft.includeEvents,
-    includeChanges: draft.includeChanges,
-    ...toLimits(draft),
-    headers: toHeaders(draft.headers),
-    oauth2: toOAuth2(draft.oauth2),
-  };
-}
+  } satisfies Partial<AptosStreamFields>) as unknown as AptosStreamFields;
 
 /** Returns the API fields of a draft, which depend on its chain family. */
 export const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =>
@@ -104,14 +86,10 @@ export const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =
 export function toDraft(stream: Stream | AptosStream): StreamDraft {
   const common = {
     ...NEW_DRAFT,
-    allAddresses: stream.allAddresses,
+    ...toPlainDraft(stream),
     webhookUrl: stream.webhookUrl,
     tag: stream.tag,
     description: stream.description,
-    maxInFlight: String(stream.maxInFlight ?? ''),
-    maxPerSecond: String(stream.maxPerSecond ?? ''),
-    maxWebhookBytes: String(stream.maxWebhookBytes ?? ''),
-    strictOrder: stream.strictOrder,
     headers: Object.entries(stream.headers)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
@@ -124,9 +102,6 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
       chains: stream.network,
       functions: (stream.functions ?? []).join('\n'),
       moveEvents: (stream.events ?? []).join('\n'),
-      includePayload: stream.includePayload,
-      includeEvents: stream.includeEvents,
-      includeChanges: stream.includeChanges,
     };
   }
   const abi = stream.abi ?? [];
@@ -151,16 +126,8 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
       (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),
     ),
-    includeContractLogs: stream.includeContractLogs,
-    includeNativeTxs: stream.includeNativeTxs,
-    includeInternalTxs: stream.includeInternalTxs,
-    includeAllTxLogs: stream.includeAllTxLogs,
-    filterPossibleSpamAddresses: stream.filterPossibleSpamAddresses,
     triggers: (stream.triggers ?? []).map(fromTrigger),
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
-    onlyConfirmed: stream.deliver === 'confirmed',
-    notifyRemoved: stream.notifyRemoved,
-    holdUnverified: stream.unverified === 'hold',
   };
 }
 

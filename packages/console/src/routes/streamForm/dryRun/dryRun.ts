@@ -1,12 +1,11 @@
 /** Runs a draft against recent blocks, newest first, with one request per block. */
-import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
+import type { AptosWebhook, EvmWebhook, AptosNetwork } from '@sluice/kit';
 import { isSluiceError, type CloseMatch } from '@sluice/kit/sluice';
 import { mergeCloseMatches } from '@sluice/kit/operator';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './dryRunBlocks.ts';
-import type { AptosNetwork } from '@sluice/kit';
 import { canRun, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from '../../../ui/text/format.ts';
 import {
@@ -98,15 +97,13 @@ async function queryBlock(
   addresses: string[],
   signal: AbortSignal,
 ): Promise<BlockAnswer> {
-  const fields = toDryRunFields(draft);
-  if ('functions' in fields) {
-    const body = { ...fields, block: blockNumber, addresses };
+  const body = { ...toDryRunFields(draft), block: blockNumber, addresses };
+  if (draft.family === 'aptos') {
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
     const { webhook, observed } = await sluice.dryRunAptos(network, body, { signal });
     const timestamp = webhook === null ? null : Number(webhook.block.timestamp) / 1000;
     return { webhook: webhook ?? {}, closeMatches: [], observed, timestamp };
   }
-  const body = { ...fields, block: blockNumber, addresses };
   const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, body, { signal });
   const timestamp = webhook === null ? null : Number(webhook.block.timestamp) * 1000;
   return { webhook: webhook ?? {}, closeMatches, observed, timestamp };

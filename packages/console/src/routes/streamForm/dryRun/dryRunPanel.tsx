@@ -46,7 +46,7 @@ export function DryRunPanel({
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
   // Aptos blocks are always final, so each match is sent once.
-  const timesSent = draft.family === 'evm' && !draft.onlyConfirmed ? 2 : 1;
+  const timesSent = draft.family === 'evm' && draft.deliver === 'both' ? 2 : 1;
   const figures = dryRunFigures(run.blocks, timesSent);
   const spanMs = spanOf(run.blocks);
 

@@ -1,6 +1,7 @@
 /** Builds the request for a dry run, and checks whether a draft can be run. */
-import { toAptosFields, toEvmFields } from '../draft/fields.ts';
+import { toFields } from '../draft/fields.ts';
 import type { StreamDraft } from '../draft/draft.ts';
+import { FIELDS } from '../draft/plainFields.ts';
 import { rightConditions } from '../draft/problems.ts';
 
 /**
@@ -17,39 +18,14 @@ export function canRun(draft: StreamDraft, addresses: readonly string[] | null):
 
 /**
  * Returns the fields that affect which records are sent and what they contain, without incomplete
- * or invalid conditions.
+ * or invalid conditions. The tag is left out, so that typing it does not start another run.
  */
-export function toDryRunFields(draft: StreamDraft) {
-  if (draft.family === 'evm') {
-    const {
-      webhookUrl: _url,
-      description: _description,
-      tag: _tag,
-      chainIds: _chains,
-      deliver: _deliver,
-      notifyRemoved: _removed,
-      unverified: _unverified,
-      headers: _headers,
-      oauth2: _oauth2,
-      maxInFlight: _inFlight,
-      maxPerSecond: _perSecond,
-      maxWebhookBytes: _bytes,
-      strictOrder: _order,
-      ...fields
-    } = toEvmFields({
-      ...draft,
-      rules: draft.rules.map((rule) => ({ ...rule, conditions: rightConditions(rule, draft) })),
-    });
-    return fields;
-  }
-  const { functions, events, includePayload, includeEvents, includeChanges, allAddresses } =
-    toAptosFields(draft);
-  return {
-    functions: [...(functions ?? [])],
-    events: [...(events ?? [])],
-    includePayload,
-    includeEvents,
-    includeChanges,
-    allAddresses,
-  };
-}
+export const toDryRunFields = (draft: StreamDraft): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(
+      toFields({
+        ...draft,
+        rules: draft.rules.map((rule) => ({ ...rule, conditions: rightConditions(rule, draft) })),
+      }),
+    ).filter(([name]) => FIELDS[name]?.isTried && name !== 'tag'),
+  );

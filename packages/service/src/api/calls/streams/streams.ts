@@ -68,11 +68,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         webhookUrl: wanted.webhookUrl,
         chainIds: wanted.chainIds,
         options,
-        deliver: wanted.deliver ?? DEFAULT_DELIVERY.deliver,
-        notifyRemoved: wanted.notifyRemoved ?? DEFAULT_DELIVERY.notifyRemoved,
-        unverified: wanted.unverified ?? DEFAULT_DELIVERY.unverified,
-        headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
-        oauth2: wanted.oauth2 ?? DEFAULT_DELIVERY.oauth2,
+        ...withGiven(DEFAULT_DELIVERY, wanted),
         limits: withGiven(DEFAULT_LIMITS, wanted),
       };
     },

@@ -1,0 +1,64 @@
+/** Declares the flags of the fields of a stream, and reads their values. */
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import type { NetworkType } from '@sluice/kit';
+import { isEventItem, listAbi } from '@sluice/kit/contract';
+import { CommandError } from '../terminal/errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { type FieldFlag, FLAGS, nameOf, withoutDuplicates } from './flagTable.ts';
+import { type OAuth2Options, addOAuth2Options, toOAuth2 } from './oauth2Flags.ts';
+import type { Fields } from './streamFields.ts';
+
+/** The given flags: those of the table of fields, and those of the OAuth 2.0 credentials. */
+export interface FieldOptions extends OAuth2Options {
+  network?: string[];
+  [flag: string]: unknown;
+}
+
+export function addFieldOptions(command: Command): Command {
+  addOAuth2Options(command);
+  for (const flag of withoutDuplicates([...FLAGS.evm, ...FLAGS.aptos])) {
+    if (flag.kind === 'boolean') {
+      const off = nameOf(flag).replace('--', '--no-');
+      command.option(flag.syntax, `${flag.help} (off: ${off})`);
+      command.addOption(new Option(off).hideHelp());
+    } else command.option(flag.syntax, flag.help);
+  }
+  return command;
+}
+
+/** Maps the given flags to the contract's field names for the chain family. */
+export function toGivenFields(
+  options: FieldOptions,
+  family: NetworkType,
+  terminal: Terminal,
+): Fields {
+  const others = family === 'evm' ? FLAGS.aptos : FLAGS.evm;
+  const fields = withoutDuplicates([...FLAGS[family], ...others]).map((flag) => [
+    flag.field,
+    toValue(flag, options[new Option(flag.syntax).attributeName()]),
+  ]);
+  return Object.fromEntries(
+    [...fields, ['oauth2', toOAuth2(options, terminal)]].filter(([, value]) => value !== undefined),
+  ) as Fields;
+}
+
+function toValue(flag: FieldFlag, given: unknown): unknown {
+  if (typeof given !== 'string') return given;
+  if (flag.field === 'abi') return readAbiFile(given);
+  if (flag.kind !== 'integer' && flag.kind !== 'number') return given;
+  if (given.trim() !== '' && Number.isFinite(Number(given))) return Number(given);
+  throw new CommandError('usage', `${nameOf(flag)} ${given}: should be a number`);
+}
+
+/** Reads the events of an ABI from a JSON list, or from a compiler's output that contains one. */
+function readAbiFile(path: string): unknown {
+  try {
+    const abi = listAbi(JSON.parse(readFileSync(path, 'utf8')));
+    if (abi === undefined)
+      throw new Error('should be a JSON list, or an object with a list in abi');
+    return abi.filter(isEventItem);
+  } catch (error) {
+    throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,107 @@
+/** The fields of a stream that a draft has under their API names: switches, choices and numbers. */
+import type { NetworkType } from '@sluice/kit';
+import {
+  APTOS_STREAM_FIELDS,
+  EVM_STREAM_FIELDS,
+  type EvmStream,
+  type StreamFieldView,
+  aptosStreamDefaults,
+  evmStreamDefaults,
+} from '@sluice/kit/contract';
+
+type Rows = typeof EVM_STREAM_FIELDS & typeof APTOS_STREAM_FIELDS;
+
+type NameOf<Kind extends StreamFieldView['kind']> = {
+  [Name in keyof Rows]: Rows[Name] extends { kind: Kind; label: string } ? Name : never;
+}[keyof Rows];
+
+export type NumberName = NameOf<'integer' | 'number'>;
+export type CheckName = NameOf<'boolean' | 'choice'>;
+
+/** Numbers as typed; empty for none. */
+export type PlainDraft = Record<NameOf<'boolean'>, boolean> &
+  Record<NumberName, string> &
+  Pick<EvmStream, NameOf<'choice'>>;
+
+const ROWS: Readonly<Record<NetworkType, Readonly<Record<string, StreamFieldView>>>> = {
+  evm: EVM_STREAM_FIELDS,
+  aptos: APTOS_STREAM_FIELDS,
+};
+
+/** Fields of streams of both families. */
+export const FIELDS: Readonly<Record<string, StreamFieldView>> = {
+  ...APTOS_STREAM_FIELDS,
+  ...EVM_STREAM_FIELDS,
+};
+
+export const isShared = (name: string): boolean =>
+  name in EVM_STREAM_FIELDS && name in APTOS_STREAM_FIELDS;
+
+const isNumber = ({ kind }: StreamFieldView): boolean => kind === 'integer' || kind === 'number';
+const isCheck = ({ kind }: StreamFieldView): boolean => kind === 'boolean' || kind === 'choice';
+const isPlain = (row: StreamFieldView): boolean =>
+  row.label !== undefined && (isNumber(row) || isCheck(row));
+
+const inputsOf = (
+  family: NetworkType,
+  part: 'match' | 'deliver',
+  isOfKind: (row: StreamFieldView) => boolean,
+): string[] =>
+  Object.entries(ROWS[family])
+    .filter(([, row]) => row.input?.part === part && isOfKind(row))
+    .map(([name]) => name);
+
+/** Returns the names of the checkboxes in a part of the form. */
+export const checksOf = (family: NetworkType, part: 'match' | 'deliver'): CheckName[] =>
+  inputsOf(family, part, isCheck) as CheckName[];
+
+/** Returns the names of the number inputs in a part of the form. */
+export const numbersOf = (family: NetworkType, part: 'match' | 'deliver'): NumberName[] =>
+  inputsOf(family, part, isNumber) as NumberName[];
+
+/** Returns the plain fields of a stream as the form shows them. */
+export const toPlainDraft = (stream: object): Partial<PlainDraft> =>
+  Object.fromEntries(
+    Object.entries(stream).flatMap(([name, value]) => {
+      const row = FIELDS[name];
+      if (row === undefined || !isPlain(row)) return [];
+      return [[name, isNumber(row) ? String(value ?? '') : (value as unknown)]];
+    }),
+  );
+
+export const NEW_PLAIN = toPlainDraft({
+  ...aptosStreamDefaults(),
+  ...evmStreamDefaults(),
+}) as PlainDraft;
+
+const toNumberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+/**
+ * Returns the API fields of a draft: the given ones, and the plain ones of the family. Fields that
+ * the form does not have are left out.
+ */
+export const withPlain = (
+  { family, ...draft }: PlainDraft & { family: NetworkType },
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(ROWS[family]).flatMap(([name, row]) => {
+      if (name in given) return [[name, given[name]]];
+      if (!isPlain(row)) return [];
+      const value = (draft as Readonly<Record<string, unknown>>)[name];
+      return [[name, isNumber(row) ? toNumberOrNull(value as string) : value]];
+    }),
+  );
+
+/** Returns whether the box of a switch, or of a choice between two values, is checked. */
+export const isChecked = (draft: PlainDraft, name: CheckName): boolean =>
+  draft[name] === (FIELDS[name]?.input?.checked ?? true);
+
+export const withCheck = <Draft extends PlainDraft>(
+  draft: Draft,
+  name: CheckName,
+  checked: boolean,
+): Draft => ({
+  ...draft,
+  [name]: checked ? (FIELDS[name]?.input?.checked ?? true) : NEW_PLAIN[name],
+});

@@ -1,0 +1,49 @@
+/** The controls of fields that need no component of their own. */
+import {
+  FIELDS,
+  isChecked,
+  withCheck,
+  type CheckName,
+  type NumberName,
+} from './draft/plainFields.ts';
+import type { DraftField } from './draft/problems.ts';
+import { Check, TextField } from '../../ui/form/field.tsx';
+import type { PartProps } from './watchPart.tsx';
+
+/** Edits a switch, or a choice between two values. */
+export function FieldCheck({
+  name,
+  draft,
+  onChange,
+}: { name: CheckName } & Pick<PartProps, 'draft' | 'onChange'>) {
+  const { label = name, input } = FIELDS[name]!;
+  return (
+    <Check
+      label={input?.label ?? label}
+      help={input?.hint ?? ''}
+      checked={isChecked(draft, name)}
+      onChange={(event) => onChange(withCheck(draft, name, event.target.checked))}
+    />
+  );
+}
+
+export function FieldNumber({
+  name,
+  draft,
+  problems,
+  onChange,
+}: { name: NumberName } & Pick<PartProps, 'draft' | 'problems' | 'onChange'>) {
+  const { label = name, input, kind } = FIELDS[name]!;
+  return (
+    <TextField
+      label={label}
+      inputMode={kind === 'integer' ? 'numeric' : 'decimal'}
+      mono
+      placeholder={input?.placeholder}
+      help={input?.hint}
+      error={problems[name satisfies DraftField]}
+      value={draft[name]}
+      onChange={(event) => onChange({ ...draft, [name]: event.target.value })}
+    />
+  );
+}

@@ -1,0 +1,216 @@
+/** The fields that streams of both chain families have. */
+import * as z from 'zod';
+import { sentShape, shape } from '../named.ts';
+import { streamStatus } from '../requests/enums.ts';
+import { bounded, given, text } from '../requests/fields.ts';
+import { readInboxName } from '../rules/inbox.ts';
+import { type Fields, boolean } from './field.ts';
+
+const webhookUrl = text(2048).refine(
+  (text) => (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
+  { error: 'should be an absolute http:// or https:// URL, or sluice://inbox/<name>' },
+);
+
+const HEADER_LIMIT = 20;
+/**
+ * Matches the names of headers that users cannot set, because the contract, HTTP or the service
+ * defines them.
+ */
+const RESERVED_HEADERS =
+  /^(host|connection|content-.*|transfer-encoding|expect|upgrade|http2-settings|keep-alive|te|trailer|via|max-forwards|proxy-.*|traceparent|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
+
+const headers = bounded(
+  z.record(
+    z
+      .string()
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be a header name' })
+      .refine((name) => !RESERVED_HEADERS.test(name), {
+        error: 'should be a different name: the service sets this header',
+      }),
+    text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
+  ),
+  (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
+  `should have at most ${HEADER_LIMIT} entries`,
+)
+  // Header names are case-insensitive. Lowercasing them also removes duplicates.
+  .transform((it) =>
+    Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
+  );
+
+const printable = (maxLength: number) =>
+  text(maxLength).regex(/^[\x20-\x7e]+$/, { error: 'should be printable ASCII, not empty' });
+
+/** Matches URLs without login, which belongs in `clientId` and `clientSecret`, and fragment. */
+const TOKEN_URL = /^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/i;
+
+const oauth2Credentials = sentShape(
+  'OAuth2Credentials',
+  'OAuth 2.0 client credentials.',
+  z.strictObject({
+    tokenUrl: text(2048).refine((url) => TOKEN_URL.test(url) && URL.canParse(url), {
+      error: 'should be an absolute http:// or https:// URL without login and fragment',
+    }),
+    clientId: printable(256),
+    clientSecret: printable(1024).meta({ format: 'password' }),
+    scope: given(printable(1024)),
+    audience: given(printable(1024)),
+  }),
+);
+
+const oauth2Client = shape(
+  'OAuth2Client',
+  'OAuth2Credentials without the secret.',
+  z.strictObject({
+    tokenUrl: z.string(),
+    clientId: z.string(),
+    scope: z.string().exactOptional(),
+    audience: z.string().exactOptional(),
+  }),
+);
+
+export const destinationFields = {
+  webhookUrl: {
+    kind: 'text',
+    description: 'Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`.',
+    accepts: webhookUrl,
+    isRequired: true,
+    returns: z.string(),
+    flag: { syntax: '--url <url>', help: 'Webhook URL' },
+    label: 'Webhook URL',
+  },
+  description: {
+    kind: 'text',
+    accepts: text(4096),
+    isRequired: true,
+    returns: z.string(),
+    default: '',
+    flag: { syntax: '--description <text>', help: 'Description' },
+    label: 'Description',
+  },
+} as const satisfies Fields;
+
+export const tag = {
+  kind: 'text',
+  description: 'Included in each webhook; official receivers require a letter or digit in it.',
+  accepts: text(256),
+  returns: z.string(),
+  default: '',
+  isTried: true,
+  flag: { syntax: '--tag <tag>', help: 'Name of the stream; included in each webhook' },
+  label: 'Tag',
+} as const;
+
+export const demo = boolean({
+  description:
+    'The hosted service shows the webhooks of a demo stream in its panel and sends none.',
+});
+
+/** Fields that only Sluice has. */
+export const deliveryFields = {
+  headers: {
+    kind: 'object',
+    description:
+      'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none.',
+    isSluiceOnly: true,
+    accepts: given(headers),
+    returns: z.record(z.string(), z.string()),
+    default: {},
+    label: 'Headers',
+  },
+  oauth2: {
+    kind: 'object',
+    description: 'Adds an access token to webhooks. Null, the default: none.',
+    isSluiceOnly: true,
+    accepts: oauth2Credentials.nullish(),
+    returns: oauth2Client.nullable(),
+    default: null,
+    label: 'OAuth 2.0',
+  },
+  maxInFlight: {
+    kind: 'integer',
+    description: 'Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64.',
+    isSluiceOnly: true,
+    accepts: z
+      .int({ error: 'should be a whole number from 1 to 64, or null' })
+      .min(1, { error: 'should be at least 1' })
+      .max(64, { error: 'should be at most 64' })
+      .nullish(),
+    returns: z.int().nullable(),
+    default: null,
+    flag: { syntax: '--max-in-flight <n>', help: 'Maximum number of concurrent webhooks' },
+    label: 'Max in flight',
+    input: { part: 'deliver', hint: 'Webhooks sent at the same time.', placeholder: '64' },
+  },
+  maxPerSecond: {
+    kind: 'number',
+    description:
+      'Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit.',
+    isSluiceOnly: true,
+    accepts: z
+      .number({ error: 'should be a number from 0.01 to 10000, or null' })
+      .min(0.01, { error: 'should be at least 0.01' })
+      .max(10_000, { error: 'should be at most 10000' })
+      .nullish(),
+    returns: z.number().nullable(),
+    default: null,
+    flag: { syntax: '--max-per-second <n>', help: 'Maximum number of webhooks per second' },
+    label: 'Max per second',
+    input: {
+      part: 'deliver',
+      hint: 'Includes retries. Requests are evenly spaced.',
+      placeholder: 'no limit',
+    },
+  },
+  maxWebhookBytes: {
+    kind: 'integer',
+    description:
+      "Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`.",
+    isSluiceOnly: true,
+    accepts: z
+      .int({ error: 'should be a whole number of bytes, or null' })
+      .min(65_536, { error: 'should be at least 65536' })
+      .max(2 ** 30, { error: 'should be at most 1073741824' })
+      .nullish(),
+    returns: z.int().nullable(),
+    default: null,
+    flag: {
+      syntax: '--max-webhook-bytes <n>',
+      help: 'Maximum size of a webhook; a larger one is sent in parts',
+    },
+    label: 'Max bytes',
+    input: {
+      part: 'deliver',
+      hint: 'A larger webhook is sent in parts.',
+      placeholder: 'service limit',
+    },
+  },
+  strictOrder: boolean({
+    description:
+      'Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end.',
+    isSluiceOnly: true,
+    flag: { syntax: '--strict-order', help: 'Send one webhook at a time, in chain order' },
+    label: 'Strict order',
+    input: { part: 'deliver', hint: 'one at a time; a failed one blocks the rest' },
+  }),
+} as const satisfies Fields;
+
+/** Fields that only the service sets. */
+export const statusFields = {
+  status: { kind: 'text', isReadOnly: true, returns: streamStatus },
+  statusMessage: { kind: 'text', isReadOnly: true, returns: z.string(), default: '' },
+  isErrorSince: {
+    kind: 'text',
+    description: 'ISO 8601; null unless the status is `error`.',
+    isReadOnly: true,
+    returns: z.iso.datetime().nullable(),
+    default: null,
+  },
+} as const satisfies Fields;
+
+export const id = { kind: 'text', isReadOnly: true, returns: z.uuid() } as const;
+
+export const amountOfAddresses = {
+  kind: 'integer',
+  isReadOnly: true,
+  returns: z.int().nonnegative(),
+} as const;
