@@ -70,7 +70,7 @@ function optionsOf(schema: Json): Json[] {
 async function shapes(): Promise<string> {
   const [read, sent] = [jsonSchemas('output'), jsonSchemas('input')];
   let text = '';
-  for (const name of SHAPES.keys()) {
+  for (const name of [...SHAPES.keys()].toSorted()) {
     text += await print(toCompilable((SENT.has(name) ? sent : read)[name]) as Json, name);
   }
   const places = new Map((await readGenerics()).map((name) => [name, './generic.ts']));
@@ -97,7 +97,10 @@ function importsOf(text: string, places: ReadonlyMap<string, string>): string {
   return [...new Set(used.map(([, file]) => file))]
     .map((file) => {
       const names = used.filter(([, itsFile]) => itsFile === file);
-      const list = names.map(([name]) => `  ${name},\n`).join('');
+      const list = names
+        .map(([name]) => `  ${name},\n`)
+        .toSorted()
+        .join('');
       return `import type {\n${list}} from '${file}';\n`;
     })
     .join('');

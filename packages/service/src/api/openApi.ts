@@ -80,7 +80,8 @@ const AS_SENT = { io: 'input', unrepresentable: 'any' } as const;
 
 function createSchemas(): Json {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of SCHEMAS) registry.add(schema, { id });
+  const named = [...SCHEMAS].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const [id, schema] of named) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     uri: (id) => refTo(id)['$ref'] as string,
     ...AS_SENT,
