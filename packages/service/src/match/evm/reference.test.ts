@@ -588,7 +588,7 @@ test('property: the matcher equals a naive reading, for complete blocks and for 
         }
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 2_000 },
   );
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(100);
 });
@@ -658,7 +658,7 @@ test('property: explanations agree with matches, and each record has the decidin
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   );
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(20);
 });
