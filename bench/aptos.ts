@@ -18,7 +18,7 @@ import { packAddresses } from '../packages/service/src/store/addresses/packedAdd
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
-  DEFAULT_LIMITS,
+  DEFAULT_DELIVERY,
 } from '../packages/service/src/store/streams/contract.ts';
 import type { Figures } from './figures.ts';
 
@@ -183,9 +183,7 @@ const stream = (id: string): AptosStreamRecord => ({
   description: '',
   webhookUrl: '',
   chainIds: [CHAIN],
-  headers: {},
-  oauth2: null,
-  limits: DEFAULT_LIMITS,
+  ...DEFAULT_DELIVERY,
   options: { ...DEFAULT_APTOS_OPTIONS, includeEvents: true },
   status: 'active',
   statusMessage: '',

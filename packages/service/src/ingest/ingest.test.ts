@@ -398,7 +398,7 @@ test('a block takes at most two commits, however often rules change', async () =
       source,
       store: moving,
       matcher: {
-        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision,
+        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision,
         needs: () => ({ logs: false, transactions: false, traces: false }),
         match: () => [],
       },
@@ -438,7 +438,7 @@ test('no block is committed while the disk is full, and all are afterwards', asy
       source,
       store,
       matcher: {
-        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision,
+        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision,
         needs: () => ({ logs: false, transactions: false, traces: false }),
         match: () => [],
       },

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AptosMatch } from './aptos/match.ts';
 import type { Match } from './evm/match.ts';
-import { countAptosRecords, countEvmRecords } from './recordCounts.ts';
+import { countAptosRecords } from './aptos/recordCounts.ts';
+import { countEvmRecords } from './evm/recordCounts.ts';
 
 const logs = (topics: string[][]) => topics.map((each) => ({ topics: each }));
 const match = (changes: object): Match =>

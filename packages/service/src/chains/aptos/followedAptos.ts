@@ -11,7 +11,7 @@ import {
   withReason,
 } from '../followedChain.ts';
 import { CallerError } from '../../base/errors.ts';
-import type { AptosCalls } from '../calls.ts';
+import type { AptosCalls } from './calls.ts';
 import { createAptosSource } from '../../ingest/aptos/aptos.ts';
 import { createAptosReader } from '../../ingest/aptos/coins.ts';
 

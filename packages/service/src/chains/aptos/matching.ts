@@ -12,7 +12,7 @@ import { type AptosMatch, matchAptosBlock, splitAptosMatch } from '../../match/a
 import { countObservedPaths } from '../../match/aptos/observed.ts';
 import { type AptosSelection, createAptosIndex } from '../../match/aptos/streamIndex.ts';
 import { type AptosBodyTail, toAptosWebhookParts } from '../../match/aptos/webhook.ts';
-import { countAptosRecords } from '../../match/recordCounts.ts';
+import { countAptosRecords } from '../../match/aptos/recordCounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { AptosStreamRecord } from '../../store/streams/contract.ts';
 import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
@@ -34,8 +34,6 @@ const APTOS: MatchFamily<
   { observed: ObservedMovePath[] }
 > = {
   name: 'aptos',
-  addressBytes: 32,
-  isFinal: true,
   createIndex: createAptosIndex,
   // Nodes return complete transactions, so a block is read completely or not at all.
   needs(index, chain) {

@@ -1,7 +1,8 @@
 /** Checks whether an address is a contract, and finds the implementations of proxies. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { toHex } from '../../ingest/json.ts';
-import { type Source, SourceError } from '../../ingest/source.ts';
+import { SourceError } from '../../ingest/source.ts';
+import type { EvmSource } from '../../ingest/evm/source.ts';
 
 /** Storage slots in which proxies store the address of their implementation. */
 const SLOTS = [
@@ -13,7 +14,7 @@ const SLOTS = [
 const ADDRESS = /^0x0{24}([0-9a-f]{40})$/;
 const NOBODY = '0'.repeat(40);
 
-type HeadSource = Pick<Source, 'readHead' | 'requestAt'>;
+type HeadSource = Pick<EvmSource, 'readHead' | 'requestAt'>;
 
 const callAt = async (
   source: HeadSource,

@@ -9,7 +9,7 @@ import {
   toForkRules,
   withReason,
 } from '../followedChain.ts';
-import type { EvmCalls } from '../calls.ts';
+import type { EvmCalls } from './calls.ts';
 import { createEvmSource } from '../../ingest/evm/evm.ts';
 import { createStateReader } from '../../ingest/evm/state.ts';
 import { isToken } from '../../enrich/tokenCache.ts';
@@ -50,6 +50,7 @@ export function followEvm(
     warnings = [],
   } = config;
   const { store, log, nodeGuard } = surroundings;
+  const known = findEvmChain(chain);
   for (const warning of warnings) log.warn(warning, { chain });
   const source = createEvmSource({
     ...{ chain, urls, pollMs, trust, settleMs, readAgainAfterMs, operators, verifyHeaders, log },
@@ -65,8 +66,9 @@ export function followEvm(
   const followed = followChain(
     {
       chain,
+      names: known,
       confirmations: config.confirmations,
-      ...toForkRules(config, chain !== LOCAL_CHAIN && findEvmChain(chain) !== undefined),
+      ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
     },
     { source, matching, enrich, surroundings },
   );

@@ -17,7 +17,7 @@ import { findCloseMatches } from '../../match/evm/closeMatches.ts';
 import type { Selection } from '../../match/evm/selection.ts';
 import { leastBytes, splitMatch, toWebhookParts } from '../../match/evm/webhook.ts';
 import { countObservedEvents } from '../../match/evm/observed.ts';
-import { countEvmRecords } from '../../match/recordCounts.ts';
+import { countEvmRecords } from '../../match/evm/recordCounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { EvmStreamRecord } from '../../store/streams/contract.ts';
 import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
@@ -52,8 +52,6 @@ const evmFamily = (
   { closeMatches: CloseMatch[]; observed: ObservedEvent[] }
 > => ({
   name: 'evm',
-  addressBytes: 20,
-  isFinal: false,
   createIndex: createStreamIndex,
   needs: needsOf,
   search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),

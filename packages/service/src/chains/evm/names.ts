@@ -4,7 +4,8 @@ import { encodeFunctionData, toHex } from 'viem/utils';
 import { namehash, packetToBytes } from 'viem/ens';
 import type { NameAnswer } from './ensNames.ts';
 import { isReverted } from '../../ingest/evm/provider.ts';
-import { type Source, SourceError } from '../../ingest/source.ts';
+import { SourceError } from '../../ingest/source.ts';
+import type { EvmSource } from '../../ingest/evm/source.ts';
 
 /**
  * The ENS Universal Resolver (ENSIP-23), at the same address on each chain with ENS names
@@ -49,7 +50,7 @@ const RESOLVE = [
  * @throws SourceError if no node has a valid response, or the chain has no ENS names
  */
 export async function readName(
-  source: Pick<Source, 'readHead' | 'requestAt'>,
+  source: Pick<EvmSource, 'readHead' | 'requestAt'>,
   name: string,
 ): Promise<NameAnswer> {
   const node = namehash(name);

@@ -9,7 +9,7 @@ import { type EvmEnrich, createEnrich } from '../../enrich/evm/enrich.ts';
 import { TOKENS_ONLY } from '../../enrich/evm/plan.ts';
 import { createEvmSource } from '../../ingest/evm/evm.ts';
 import { createStateReader } from '../../ingest/evm/state.ts';
-import type { Source } from '../../ingest/source.ts';
+import type { EvmSource } from '../../ingest/evm/source.ts';
 import { splitBody } from '../../store/blocks/body.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { newMatch } from '../../../test/store/newMatch.ts';
@@ -25,7 +25,7 @@ const STATE_METHODS = ['eth_call', 'eth_getCode', 'eth_getBalance'];
 let folder: string;
 let store: Store;
 let chain: RunningScriptedChain;
-let source: Source;
+let source: EvmSource;
 let enrich: EvmEnrich;
 
 beforeEach(async () => {
@@ -61,7 +61,7 @@ const headerOf = (number: number): BlockHeader => {
 async function commitMatches(streamId: string): Promise<void> {
   const epoch = await takeChain(store, CHAIN);
   await store.startChain({ chain: CHAIN, epoch, block: headerOf(0), genesisHash: '0x' });
-  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
   for (let number = 1; number <= MATCHES; number++) {
     const contract = `0x${number.toString(16).padStart(40, '0')}`;
     const [hash, holder] = [`0x${'77'.repeat(32)}`, `0x${'01'.repeat(20)}`];

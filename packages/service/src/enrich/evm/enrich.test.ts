@@ -199,7 +199,7 @@ describe('enrichment', () => {
     await store.startChain({ chain, epoch: EPOCH, block: header(0), genesisHash: hash(0) });
     let height = 0;
     return async (streamIds: string[], tail = transferOf(TOKEN), confirmUpTo = -1) => {
-      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
       const result = await store.commitBlock({
         chain,
         epoch: EPOCH,
@@ -469,7 +469,7 @@ describe('enrichment', () => {
     await store.rewindChain({ chain: CHAIN, epoch: EPOCH, ancestor: header(0) });
     const enrich = start(goodState);
     expect(await store.listEnriching(all())).toEqual([]);
-    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
     await store.commitBlock({
       chain: CHAIN,
       epoch: EPOCH,

@@ -6,7 +6,7 @@ import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { createEvmSource } from './evm.ts';
-import type { Source } from '../source.ts';
+import type { EvmSource } from './source.ts';
 
 const CHAIN = '0x7a69';
 const ALL = { logs: true, transactions: true, traces: true };
@@ -16,7 +16,7 @@ const silent = { info() {}, warn() {}, error() {} };
 
 let one: RunningScriptedChain;
 let two: RunningScriptedChain;
-let source: Source;
+let source: EvmSource;
 let stopWatching: () => void;
 
 beforeEach(async () => {
@@ -209,7 +209,7 @@ describe('a new block', () => {
 describe('a head that a node pushes', () => {
   /** A node that only `pushing` reads. */
   let node: RunningScriptedChain;
-  let pushing: Source;
+  let pushing: EvmSource;
   let pushes: number;
   let stop: () => void;
   const counts = () => node.calls['eth_getBlockByNumber'] ?? 0;

@@ -10,11 +10,11 @@ import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules, isStrict } from './headerRules.ts';
 import { createLearned } from './learned.ts';
 import { networkOf } from './networks.ts';
-import { createChooseBest } from '../later/bestAnswer.ts';
-import { EVM_RECORDS } from '../later/evmRecords.ts';
+import { createChooseBest } from './bestAnswer.ts';
+import { EVM_RECORDS } from './recordIds.ts';
 import { createLogRanges } from './ranges/logRanges.ts';
 import { object } from '../json.ts';
-import { type Provider, createProvider } from './provider.ts';
+import { type Provider, createProvider, isReverted } from './provider.ts';
 import { createHeadPolling } from '../nodes/headPolling.ts';
 import {
   type AddedNodes,
@@ -23,7 +23,8 @@ import {
   createProviders,
 } from '../nodes/providers.ts';
 import { createSettling } from './settling.ts';
-import { type Source, SourceError, type TransactionPlace, isOfKind } from '../source.ts';
+import { SourceError, type TransactionPlace, isOfKind } from '../source.ts';
+import type { EvmSource } from './source.ts';
 import { createTraceReader } from './traces.ts';
 import { createWays } from './ways.ts';
 
@@ -73,7 +74,7 @@ export function createEvmSource({
   verifyHeaders = false,
   added,
   log,
-}: EvmSourceOptions): Source {
+}: EvmSourceOptions): EvmSource {
   const network = networkOf(chain);
   const learned = createLearned();
   const headers = createHeaderRules({ trust, network, prover: createHeaderProver(), learned });
@@ -85,6 +86,7 @@ export function createEvmSource({
     operators,
     flag: '--chain',
     identity: 'block 0',
+    isExpected: isReverted,
     log,
     create: (url, { name, isAlone, connect }) =>
       createProvider(chain, url, name, headers, isAlone, connect),
@@ -180,7 +182,7 @@ const describeUnread = (trust: ChainTrust): ChainProof => ({
 function createStateRequests(
   chain: string,
   providers: Pick<Providers<Provider>, 'ask'>,
-): Source['requestAt'] {
+): EvmSource['requestAt'] {
   return async (block, method, params, maxBytes) => {
     let lacking: SourceError | undefined;
     const result = await providers.ask(

@@ -1,8 +1,9 @@
 /** Detects that the nodes no longer keep old states, so that enrichment stops waiting for them. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
-import { type Source, SourceError, isOfKind } from '../source.ts';
+import { SourceError, isOfKind } from '../source.ts';
+import type { EvmSource } from './source.ts';
 
-export interface GoneStates extends Pick<Source, 'requestAt'> {
+export interface GoneStates extends Pick<EvmSource, 'requestAt'> {
   /** Returns whether the block is old and the nodes have lacked old states for a while. */
   isGone(block: BlockRef): boolean;
 }
@@ -30,7 +31,7 @@ const REMEMBERED_MS = 200;
  * default 15 seconds
  */
 export function createGoneStates(
-  source: Pick<Source, 'requestAt' | 'providers'>,
+  source: Pick<EvmSource, 'requestAt' | 'providers'>,
   { goneAfterMs = GONE_AFTER_MS }: { goneAfterMs?: number | undefined } = {},
 ): GoneStates {
   /** Errors of blocks whose state was missing a moment ago, by hash, oldest first. */

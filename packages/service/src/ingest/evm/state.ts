@@ -18,7 +18,8 @@ import { createGoneStates } from './goneStates.ts';
 import { toHex } from '../json.ts';
 import { mapLimited } from './mapLimited.ts';
 import { isReverted } from './provider.ts';
-import { type Source, SourceError } from '../source.ts';
+import { SourceError } from '../source.ts';
+import type { EvmSource } from './source.ts';
 
 /** The address of Multicall3 on the chains where it is deployed (github.com/mds1/multicall3). */
 export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
@@ -70,7 +71,7 @@ type RequestState = (
   maxBytes?: number,
 ) => Promise<string>;
 
-function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
+function createStateRequests(source: Pick<EvmSource, 'requestAt'>): RequestState {
   /** True once the node has accepted a block number after it rejected a block hash (EIP-1898). */
   let byNumber = false;
 
@@ -111,7 +112,7 @@ function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
 
 /** @param options as in {@link createGoneStates} */
 export function createStateReader(
-  source: Pick<Source, 'requestAt' | 'providers'>,
+  source: Pick<EvmSource, 'requestAt' | 'providers'>,
   options?: { goneAfterMs?: number },
 ): StateReader {
   const states = createGoneStates(source, options);

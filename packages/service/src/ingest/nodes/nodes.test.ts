@@ -103,7 +103,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
             store,
             log: logger,
             matcher: {
-              refresh: async () => (await store.readRules(0)).revision,
+              refresh: async () => (await store.readRules(0, 'evm')).revision,
               needs: () => ({ logs: true, transactions: true, traces: false }),
               match(_, block) {
                 read.push(block);

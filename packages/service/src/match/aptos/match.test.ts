@@ -16,7 +16,7 @@ import { packAddresses } from '../../store/addresses/packedAddresses.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
-  DEFAULT_LIMITS,
+  DEFAULT_DELIVERY,
 } from '../../store/streams/contract.ts';
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import { createAptosIndex } from './streamIndex.ts';
@@ -662,9 +662,7 @@ const stream = (id: string, options: Partial<AptosStreamRecord['options']>): Apt
   description: '',
   webhookUrl: '',
   chainIds: ['aptos:local'],
-  headers: {},
-  oauth2: null,
-  limits: DEFAULT_LIMITS,
+  ...DEFAULT_DELIVERY,
   options: { ...DEFAULT_APTOS_OPTIONS, ...options },
   status: 'active',
   statusMessage: '',

@@ -5,7 +5,7 @@ import { packAddresses } from '../../store/addresses/packedAddresses.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
-  DEFAULT_LIMITS,
+  DEFAULT_DELIVERY,
 } from '../../store/streams/contract.ts';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { type AptosStreams, createAptosIndex } from './streamIndex.ts';
@@ -45,9 +45,9 @@ function indexOf(options: Options, addresses: readonly string[] = [ALICE]): Apto
   const index = createAptosIndex();
   index.put({
     ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/' },
-    ...{ headers: {}, oauth2: null },
+    ...DEFAULT_DELIVERY,
     ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 1 },
-    ...{ createdAt: 0, updatedAt: 0, family: 'aptos', chainIds: [CHAIN], limits: DEFAULT_LIMITS },
+    ...{ createdAt: 0, updatedAt: 0, family: 'aptos', chainIds: [CHAIN] },
     options: { ...DEFAULT_APTOS_OPTIONS, ...options },
   });
   index.addAddresses('s', packAddresses(addresses, 32).bytes);

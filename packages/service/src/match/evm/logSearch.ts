@@ -2,26 +2,8 @@
  * Plans `eth_getLogs` queries that find the blocks that streams match. A plan finds at least the
  * logs that the streams match; the matcher then checks them.
  */
-import type { EvmLog } from './block.ts';
+import type { LogFilter, LogSearch } from '../logSearch.ts';
 import { unindexedFilters } from './transfers.ts';
-
-/**
- * A filter of `eth_getLogs`, without a block range. Null matches any topic; lists are never empty.
- */
-export interface LogFilter {
-  address?: readonly string[];
-  topics: readonly (readonly string[] | null)[];
-}
-
-export interface LogSearch {
-  /**
-   * Alternative plans, the most selective one first. The filters of each plan together find all
-   * blocks that match.
-   */
-  plans: readonly (readonly LogFilter[])[];
-  /** Returns whether any of the streams matches these logs of a block. */
-  takes(block: { number: number; hash: string; logs: readonly EvmLog[] }): boolean;
-}
 
 /** The rules of a stream that matches a block only if it matches one of the block's logs. */
 export interface SearchedStream {

@@ -5,7 +5,8 @@ import { type ExplainReason, NATIVE_EMITTER } from '@sluice/kit/contract';
 import { type AddReason, passed, stopped, watched } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';
 import { FilterError } from './filter.ts';
-import { type LogSearch, type SearchedStream, planLogs } from './logSearch.ts';
+import type { LogSearch } from '../logSearch.ts';
+import { type SearchedStream, planLogs } from './logSearch.ts';
 import {
   type Indexed,
   type RuleIndex,
@@ -35,6 +36,11 @@ export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
     if (options.includeProofs) needs.proofs = true;
   }
   return needs;
+}
+
+/** A block of which only the logs are read. */
+interface LoggedBlock extends Pick<EvmBlock, 'number' | 'hash'> {
+  readonly logs: readonly EvmLog[];
 }
 
 /**
@@ -67,7 +73,7 @@ export function searchOf(
   if (plans === undefined) return undefined;
   return {
     plans,
-    takes: ({ number, hash, logs }) =>
+    takes: ({ number, hash, logs }: LoggedBlock) =>
       matchBlock(
         index,
         chain,

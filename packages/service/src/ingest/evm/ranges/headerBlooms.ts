@@ -2,7 +2,7 @@
  * Finds the blocks of a range that may have matching logs according to the bloom in their header.
  */
 import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
-import type { LogFilter } from '../../../match/evm/logSearch.ts';
+import type { LogFilter } from '../../../match/logSearch.ts';
 import { list } from '../../json.ts';
 import { SourceError } from '../../source.ts';
 import { bitsOf, bloomOf, covers, hasBit } from '../bloom.ts';

@@ -7,9 +7,10 @@ import {
 } from '@sluice/testkit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../../base/log.ts';
-import type { LogSearch } from '../../../match/evm/logSearch.ts';
+import type { LogSearch } from '../../../match/logSearch.ts';
 import { REFUSALS, limitOf, toTrouble } from '../../nodes/refusals.test-only.ts';
-import { type FoundBlocks, type Source, isOfKind } from '../../source.ts';
+import { type FoundBlocks, isOfKind } from '../../source.ts';
+import type { EvmSource } from '../source.ts';
 import { type EvmSourceOptions, createEvmSource } from '../evm.ts';
 
 const TOKEN = `0x${'70'.repeat(20)}` as const;
@@ -30,7 +31,7 @@ for (let number = 1; number <= BLOCKS; number++) {
 }
 
 let nodes: RunningScriptedChain[] = [];
-let source: Source;
+let source: EvmSource;
 afterEach(async () => {
   vi.restoreAllMocks();
   await source.stop();

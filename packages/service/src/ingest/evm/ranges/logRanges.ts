@@ -5,7 +5,7 @@
  */
 import type { BlockRange } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
-import type { LogSearch } from '../../../match/evm/logSearch.ts';
+import type { LogSearch } from '../../../match/logSearch.ts';
 import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
 import type { Providers } from '../../nodes/providers.ts';
 import { type BlockSearch, type FoundBlocks, SourceError, isOfKind } from '../../source.ts';

@@ -2,7 +2,7 @@ import type { BlockRange } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nameNode, readResult } from '../../nodes/rpcError.ts';
-import type { LogFilter } from '../../../match/evm/logSearch.ts';
+import type { LogFilter } from '../../../match/logSearch.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
 import {

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BlockRange } from '@sluice/kit/contract';
 import type { EvmLog } from '../../../match/evm/block.ts';
-import type { LogFilter, LogSearch } from '../../../match/evm/logSearch.ts';
+import type { LogFilter, LogSearch } from '../../../match/logSearch.ts';
 import { type Json, hash, hex, list, object, optionalHex, toHex } from '../../json.ts';
 import { isPassing } from '../../nodes/rpcError.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../source.ts';

@@ -1,5 +1,6 @@
 import { createHttpClient } from './httpClient.ts';
-import type { Connect, RpcClient } from './rpcClient.ts';
+import type { Connect } from '../../nodes/anyProvider.ts';
+import type { RpcClient } from './rpcClient.ts';
 import { createSocketClient } from './socketClient.ts';
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */

@@ -3,15 +3,10 @@
  */
 import { Pool } from 'undici';
 import { describeError } from '../../../base/log.ts';
+import type { Connect } from '../../nodes/anyProvider.ts';
 import { SourceError, isOfKind } from '../../source.ts';
 import { type HttpFacts, nameNode, parseAnswer, readResult } from '../../nodes/rpcError.ts';
-import {
-  type Connect,
-  MAX_ANSWER_BYTES,
-  type RpcClient,
-  timeoutOf,
-  tooLarge,
-} from './rpcClient.ts';
+import { MAX_ANSWER_BYTES, type RpcClient, timeoutOf, tooLarge } from './rpcClient.ts';
 
 /** Maximum number of concurrent requests to a node. */
 const CONNECTIONS = 32;

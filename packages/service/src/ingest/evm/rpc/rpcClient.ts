@@ -1,5 +1,4 @@
 /** The interface and the limits of the JSON-RPC clients. */
-import type { buildConnector } from 'undici';
 import { SourceError } from '../../source.ts';
 
 /**
@@ -20,9 +19,6 @@ export interface RpcClient {
   subscribeHeads(onHead: (header: unknown) => void): () => void;
   close(): Promise<void>;
 }
-
-/** Opens connections to a node, e.g. after checking its address. Default: undici's connector. */
-export type Connect = buildConnector.connector | undefined;
 
 /**
  * Timeout of requests for logs, traces and the receipts of a block, which may be slow. Other

@@ -1,16 +1,10 @@
 /** A JSON-RPC client over WebSocket, which also receives new headers that the node pushes. */
 import { Agent, WebSocket, buildConnector } from 'undici';
 import { describeError } from '../../../base/log.ts';
+import type { Connect } from '../../nodes/anyProvider.ts';
 import { SourceError } from '../../source.ts';
 import { nameNode, parseAnswer, readResult } from '../../nodes/rpcError.ts';
-import {
-  type Connect,
-  MAX_ANSWER_BYTES,
-  type RpcClient,
-  TIMEOUT_MS,
-  timeoutOf,
-  tooLarge,
-} from './rpcClient.ts';
+import { MAX_ANSWER_BYTES, type RpcClient, TIMEOUT_MS, timeoutOf, tooLarge } from './rpcClient.ts';
 
 const RECONNECT_MIN_MS = 500;
 const RECONNECT_MAX_MS = 15_000;

@@ -7,32 +7,32 @@ import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
-  DEFAULT_LIMITS,
+  DEFAULT_DELIVERY,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
-import type { Handlers } from '../../handlers.ts';
-import { refuseContradictions } from '../streams/aptosStreams.ts';
-import type { AptosCalls } from '../../../chains/calls.ts';
-import { findStream, ofFamily } from '../streams/findStream.ts';
-import { withGiven } from '../streams/streamCalls.ts';
+import { notFound, setAuditTarget } from '../../../api/answers.ts';
+import type { Handlers } from '../../../api/handlers.ts';
+import { refuseContradictions } from './streams.ts';
+import type { AptosCalls } from '../../../chains/aptos/calls.ts';
+import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { APTOS_API } from './aptosApi.ts';
+import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
 
-export interface AptosBlockHandlerNeeds {
+export interface AptosBlockNeeds {
   store: Store;
   /**
    * Returns the functions that query the nodes of a network; undefined if the network is not read.
    */
-  aptosCallsOf(chain: string): AptosCalls | undefined;
+  callsOf(chain: string): AptosCalls | undefined;
 }
 
-export function createAptosBlockHandlers({ store, aptosCallsOf }: AptosBlockHandlerNeeds) {
+export function createAptosBlockHandlers({ store, callsOf }: AptosBlockNeeds) {
   const requireCalls = (network: AptosNetwork): AptosCalls => {
-    const calls = aptosCallsOf(toAptosChain(network));
-    if (calls !== undefined) return calls;
-    throw new HttpError(
-      400,
-      `No source for ${network}: start the service with --aptos ${network}=<fullnodeUrl>`,
-    );
+    const chain = toAptosChain(network);
+    const calls = callsOf(chain);
+    if (calls === undefined) throw notRead(APTOS_API, chain);
+    return calls;
   };
 
   const heightOf = async (
@@ -88,9 +88,7 @@ const newStream = (network: AptosNetwork): AptosStreamRecord => ({
   description: '',
   webhookUrl: '',
   chainIds: [toAptosChain(network)],
-  headers: {},
-  oauth2: null,
-  limits: DEFAULT_LIMITS,
+  ...DEFAULT_DELIVERY,
   options: DEFAULT_APTOS_OPTIONS,
   status: 'active',
   statusMessage: '',

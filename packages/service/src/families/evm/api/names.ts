@@ -1,9 +1,9 @@
 /** Resolves ENS names on the chains that support them. */
 import type { ResolvedName } from '@sluice/kit/contract';
 import { NAME_CHAINS, toName } from '../../../chains/evm/ensNames.ts';
-import { HttpError, validationFailed } from '../../answers.ts';
-import type { Handlers } from '../../handlers.ts';
-import type { EvmCalls } from '../../../chains/calls.ts';
+import { HttpError, validationFailed } from '../../../api/answers.ts';
+import type { Handlers } from '../../../api/handlers.ts';
+import type { EvmCalls } from '../../../chains/evm/calls.ts';
 
 export interface NameNeeds {
   /** Returns the functions that query the nodes of a chain; undefined if the chain is not read. */
@@ -39,6 +39,13 @@ export async function resolveName(given: string, needs: NameNeeds): Promise<Reso
   }
   return { name, address, chainId };
 }
+
+/** Matches ENS names ending in `.eth`. Only `GET /sluice/names/{ensName}` resolves other names. */
+const QUERIED_NAME = /^[^\s/:]+\.eth$/i;
+
+/** Resolves the name in a query; undefined if the query is not a name that ends in `.eth`. */
+export const resolveQuery = (query: string, needs: NameNeeds): Promise<ResolvedName> | undefined =>
+  QUERIED_NAME.test(query) ? resolveName(query, needs) : undefined;
 
 export const createNameHandler = (needs: NameNeeds) =>
   ({

@@ -1,9 +1,10 @@
 /** Describes the contract at an address: its token, if any, and its ABI from the ABI source. */
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
-import { HttpError } from '../../answers.ts';
-import type { Handlers } from '../../handlers.ts';
-import type { EvmCalls } from '../../../chains/calls.ts';
-import { notRead } from './findChain.ts';
+import { HttpError } from '../../../api/answers.ts';
+import type { Handlers } from '../../../api/handlers.ts';
+import type { EvmCalls } from '../../../chains/evm/calls.ts';
+import { EVM_API } from './evmApi.ts';
+import { notRead } from '../../../api/calls/chains/findChain.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
@@ -20,7 +21,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
   return {
     async getContract({ params: { chainId: chain, address } }) {
       const calls = callsOf(chain);
-      if (calls === undefined) throw notRead(chain);
+      if (calls === undefined) throw notRead(EVM_API, chain);
       const { isContract, token } = await calls.readContract(address);
       if (token === null) return { isContract, token };
       const { name, symbol, decimals, standard } = token;

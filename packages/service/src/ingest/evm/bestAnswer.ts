@@ -8,10 +8,10 @@ import {
   lacksParts,
   toParts,
   toUnverified,
-} from '../evm/acceptance.ts';
-import type { Answer } from '../evm/answers.ts';
-import type { Network } from '../evm/networks.ts';
-import type { Provider } from '../evm/provider.ts';
+} from './acceptance.ts';
+import type { Answer } from './answers.ts';
+import type { Network } from './networks.ts';
+import type { Provider } from './provider.ts';
 import type { Providers } from '../nodes/providers.ts';
 import { SourceError } from '../source.ts';
 

@@ -8,12 +8,16 @@ import {
   type EvmStreamRecord,
   type StreamOptions,
 } from '../../../store/streams/contract.ts';
-import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
-import { notFound, validationFailed } from '../../answers.ts';
-import type { Handlers, Received } from '../../handlers.ts';
-import { callerOf } from '../../auth/auth.ts';
-import { findStream, ofFamily } from './findStream.ts';
-import { problemOf } from './streamProblems.ts';
+import { notFound, validationFailed } from '../../../api/answers.ts';
+import type { Handlers, Received } from '../../../api/handlers.ts';
+import { callerOf } from '../../../api/auth/auth.ts';
+import {
+  type AddressHandlerNeeds,
+  createAddressCalls,
+} from '../../../api/calls/streams/addresses.ts';
+import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { EVM_API } from './evmApi.ts';
+import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
 import {
   type StreamCallNeeds,
   commonPatch,
@@ -22,9 +26,9 @@ import {
   toLife,
   tryWebhook,
   withGiven,
-} from './streamCalls.ts';
+} from '../../../api/calls/streams/streamCalls.ts';
 
-export interface EvmStreamNeeds extends StreamCallNeeds {
+export interface EvmStreamNeeds extends StreamCallNeeds, AddressHandlerNeeds {
   /**
    * Returns the problems of a stream's events, filters, triggers and balances, by path; empty if
    * all are valid. The body contains the ABI as it was sent.
@@ -33,11 +37,11 @@ export interface EvmStreamNeeds extends StreamCallNeeds {
     options: StreamOptions,
     body: unknown,
   ): { path: (string | number)[]; message: string }[];
-  addressChanges: AddressChanges;
 }
 
 export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
   const { store, addressChanges } = needs;
+  const addresses = createAddressCalls(needs, EVM_API);
 
   const toAnswer = (record: EvmStreamRecord): EvmStream => ({
     webhookUrl: record.webhookUrl,
@@ -51,13 +55,13 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     headers: record.headers,
     oauth2: showOAuth2(record.oauth2),
     ...record.limits,
-    ...toLife(record, problemOf(record, needs)),
+    ...toLife(record, problemOf(record, EVM_API, needs)),
     createdAt: new Date(record.createdAt).toISOString(),
     updatedAt: new Date(record.updatedAt).toISOString(),
   });
 
   const calls = createStreamCalls(needs, {
-    name: 'evm',
+    ...EVM_API,
     toDraft(wanted: Received<'createEvmStream'>['body'], sent) {
       const options = withGiven(DEFAULT_OPTIONS, wanted);
       refuseContradictions(options, sent, needs.checkOptions(options, sent));
@@ -98,6 +102,10 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     updateEvmStream: calls.update,
     deleteEvmStream: calls.delete,
     setEvmStreamStatus: calls.setStatus,
+    listEvmAddresses: addresses.list,
+    addEvmAddresses: addresses.add,
+    removeEvmAddresses: addresses.remove,
+    replaceEvmAddresses: addresses.replace,
     /**
      * Tests the copy's URL and activates the copy, as for a new stream, unless the original is
      * paused. The copy stays paused until it has all its addresses, so that it never matches with
@@ -112,7 +120,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       const { secret, sealedSecret } = needs.streamSecrets.create(id);
       if (!isPaused) {
         const endpoint = { id, webhookUrl, headers, oauth2 };
-        await tryWebhook(needs, 'evm', endpoint, [secret]);
+        await tryWebhook(needs, EVM_API.testWebhook, endpoint, [secret]);
       }
       const draft = {
         ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },

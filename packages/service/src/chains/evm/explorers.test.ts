@@ -5,7 +5,6 @@ import { EXPLORERS } from './explorers.ts';
 
 test('each explorer is the one that viem lists for the chain', () => {
   for (const [id, url] of Object.entries(EXPLORERS)) {
-    if (id.startsWith('aptos:')) continue;
     const listed = Object.values(viemChains)
       .filter((chain) => chain.id === Number(id))
       .map(({ blockExplorers }) => blockExplorers?.default.url);

@@ -1,13 +1,6 @@
-/** Block explorers by chain id. */
-
-const aptos = (network: string): [string, string] => [
-  `aptos:${network}`,
-  `https://explorer.aptoslabs.com/?network=${network}`,
-];
-
 /**
- * Base URLs of the explorers of known chains. EVM explorers have the paths of Etherscan and
- * Blockscout: `/tx`, `/address` and `/block`.
+ * Base URLs of the explorers of known chains. All have the paths of Etherscan and Blockscout:
+ * `/tx`, `/address` and `/block`.
  */
 export const EXPLORERS: Readonly<Record<string, string>> = {
   '0x1': 'https://etherscan.io',
@@ -43,5 +36,4 @@ export const EXPLORERS: Readonly<Record<string, string>> = {
   '0x106a': 'https://sepolia-blockscout.lisk.com',
   '0x3e7': 'https://hyperevmscan.io',
   '0x8f': 'https://monadscan.com',
-  ...Object.fromEntries(['mainnet', 'testnet', 'devnet'].map(aptos)),
 };

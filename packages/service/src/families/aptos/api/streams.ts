@@ -4,10 +4,15 @@ import {
   type AptosStreamOptions,
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
+  DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
 } from '../../../store/streams/contract.ts';
-import { validationFailed } from '../../answers.ts';
-import type { Handlers, Received } from '../../handlers.ts';
+import { validationFailed } from '../../../api/answers.ts';
+import type { Handlers, Received } from '../../../api/handlers.ts';
+import {
+  type AddressHandlerNeeds,
+  createAddressCalls,
+} from '../../../api/calls/streams/addresses.ts';
 import {
   type StreamCallNeeds,
   commonPatch,
@@ -15,10 +20,12 @@ import {
   showOAuth2,
   toLife,
   withGiven,
-} from './streamCalls.ts';
-import { problemOf } from './streamProblems.ts';
+} from '../../../api/calls/streams/streamCalls.ts';
+import { APTOS_API } from './aptosApi.ts';
+import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
 
-export function createAptosStreamHandlers(needs: StreamCallNeeds) {
+export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandlerNeeds) {
+  const addresses = createAddressCalls(needs, APTOS_API);
   const toAnswer = (record: AptosStreamRecord): AptosStream => {
     return {
       webhookUrl: record.webhookUrl,
@@ -29,12 +36,12 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds) {
       headers: record.headers,
       oauth2: showOAuth2(record.oauth2),
       ...record.limits,
-      ...toLife(record, problemOf(record, needs)),
+      ...toLife(record, problemOf(record, APTOS_API, needs)),
     };
   };
 
   const calls = createStreamCalls(needs, {
-    name: 'aptos',
+    ...APTOS_API,
     toDraft(wanted: Received<'createAptosStream'>['body'], sent) {
       const options = withGiven(DEFAULT_APTOS_OPTIONS, wanted);
       refuseContradictions(options, sent);
@@ -44,8 +51,9 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds) {
         description: wanted.description,
         webhookUrl: wanted.webhookUrl,
         chainIds: wanted.network.map(toAptosChain),
-        headers: wanted.headers ?? {},
-        oauth2: wanted.oauth2 ?? null,
+        ...DEFAULT_DELIVERY,
+        headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
+        oauth2: wanted.oauth2 ?? DEFAULT_DELIVERY.oauth2,
         limits: withGiven(DEFAULT_LIMITS, wanted),
         options,
       };
@@ -66,6 +74,9 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds) {
     createAptosStream: calls.create,
     getAptosStream: calls.get,
     updateAptosStream: calls.update,
+    listAptosAddresses: addresses.list,
+    addAptosAddresses: addresses.add,
+    removeAptosAddresses: addresses.remove,
     async deleteAptosStream(asked) {
       await calls.delete(asked);
       return true as const;

@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { EvmWebhook } from '@sluice/kit/contract';
-import type { RecordIds } from './records.ts';
+import type { RecordIds } from '../later/records.ts';
+import { isMissing } from './acceptance.ts';
 import type { EvmBlock } from '../../match/evm/block.ts';
 
 type IdentifiedLog = Pick<
@@ -37,6 +38,7 @@ function identify(logs: readonly IdentifiedLog[], transactions: readonly { hash:
 const identifyBlock = ({ logs, transactions }: EvmBlock) => identify(logs, transactions);
 
 export const EVM_RECORDS: RecordIds<EvmBlock> = {
+  isMissing,
   of(block) {
     const ids = identifyBlock(block);
     return new Set([...ids.logs, ...ids.transactions]);

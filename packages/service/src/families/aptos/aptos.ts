@@ -1,0 +1,60 @@
+/** The family of Aptos networks. */
+import { type AptosWebhook, findAptosNetwork, toAptosChain } from '@sluice/kit/contract';
+import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
+import { type FollowedAptos, followAptos } from '../../chains/aptos/followedAptos.ts';
+import { createAptosMatching } from '../../chains/aptos/matching.ts';
+import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
+import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
+import { APTOS_POLL_MS } from '../../config.ts';
+import { createAptosProvider } from '../../ingest/aptos/provider.ts';
+import { defineFamily } from '../family.ts';
+import { APTOS_API } from './api/aptosApi.ts';
+import { createAptosBlockHandlers } from './api/blocks.ts';
+import { createAptosStreamHandlers } from './api/streams.ts';
+
+export const APTOS = defineFamily({
+  ...APTOS_API,
+  explorers: Object.fromEntries(
+    ['mainnet', 'testnet', 'devnet'].map((network) => [
+      `aptos:${network}`,
+      `https://explorer.aptoslabs.com/?network=${network}`,
+    ]),
+  ),
+  openNode: ({ chainId, url }, { connect }) =>
+    createAptosProvider(findAptosNetwork(chainId)!, url, new URL(url).host, connect),
+  readPlace(webhook) {
+    const { network } = webhook as Partial<AptosWebhook>;
+    return network && { chainId: toAptosChain(network), phase: 'confirmed' };
+  },
+  open({ aptos, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES }, surroundings) {
+    const matching = createAptosMatching({
+      store: surroundings.store,
+      enrichOf: (chain) => chains.get(chain)!.enrich,
+      maxWebhookBytes,
+    });
+    const chains: FamilyChains<FollowedAptos> = createFamilyChains({
+      settings: {
+        family: 'aptos',
+        configs: aptos,
+        idOf: ({ network }) => toAptosChain(network),
+        startConfig: (chain) => ({
+          network: findAptosNetwork(chain)!,
+          urls: [],
+          pollMs: APTOS_POLL_MS,
+        }),
+      },
+      rules: createRuleKeeper(matching.live, surroundings),
+      open: (config) => followAptos(config, { ...surroundings, matching }),
+    });
+    return {
+      chains,
+      createHandlers: (needs) => ({
+        ...createAptosStreamHandlers(needs),
+        ...createAptosBlockHandlers({
+          store: needs.store,
+          callsOf: (chain) => chains.get(chain)?.calls,
+        }),
+      }),
+    };
+  },
+});
