@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type Hex, encodeAbiParameters, stringToHex, toFunctionSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import type { StateAnswer } from './state.ts';
+import type { StateAnswer } from '../families/evm/enrich/state.ts';
 import { MAX_TEXT_CHARACTERS, readText, readToken, tokenCalls } from './token.ts';
 
 const ADDRESS = `0x${'c0'.repeat(20)}`;

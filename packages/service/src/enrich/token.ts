@@ -1,7 +1,7 @@
 /** Reads token metadata from the responses of a contract, which may not follow any standard. */
 import { cutText } from '@sluice/kit/contract';
 import type { Token } from '../store/enrichment/contract.ts';
-import type { StateAnswer, StateCall } from './state.ts';
+import type { StateAnswer, StateCall } from '../families/evm/enrich/state.ts';
 
 /** Maximum length of a name or symbol in characters; longer ones are truncated. */
 export const MAX_TEXT_CHARACTERS = 128;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import { createConfirming } from './confirming.ts';
 import { SourceError } from './source.ts';
-import type { EvmSource } from './evm/source.ts';
+import type { EvmSource } from '../families/evm/ingest/source.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });
 /** Returns the blocks from the tip down to block 0. */

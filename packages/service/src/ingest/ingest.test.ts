@@ -17,7 +17,7 @@ import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
 import { takeChain } from '../../test/store/takeChain.ts';
-import { createEvmSource } from './evm/evm.ts';
+import { createEvmSource } from '../families/evm/ingest/evm.ts';
 import { createIngest } from './ingest.ts';
 import {
   API_KEY,

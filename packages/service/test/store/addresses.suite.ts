@@ -5,7 +5,7 @@ import { until } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { refreshRules } from '../../src/match/ruleIndex.ts';
-import { createStreamIndex } from '../../src/match/evm/match.ts';
+import { createStreamIndex } from '../../src/families/evm/match/match.ts';
 import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.ts';
 
 export function testAddresses(tools: StoreTools): void {

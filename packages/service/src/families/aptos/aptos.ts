@@ -1,12 +1,12 @@
 /** The family of Aptos networks. */
 import { type AptosWebhook, findAptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
-import { type FollowedAptos, followAptos } from '../../chains/aptos/followedAptos.ts';
-import { createAptosMatching } from '../../chains/aptos/matching.ts';
+import { type FollowedAptos, followAptos } from './chains/followedAptos.ts';
+import { createAptosMatching } from './chains/matching.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
 import { APTOS_POLL_MS } from '../../config.ts';
-import { createAptosProvider } from '../../ingest/aptos/provider.ts';
+import { createAptosProvider } from './ingest/provider.ts';
 import { defineFamily } from '../family.ts';
 import { APTOS_API } from './api/aptosApi.ts';
 import { createAptosBlockHandlers } from './api/blocks.ts';

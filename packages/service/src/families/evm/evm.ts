@@ -1,16 +1,16 @@
 /** The family of EVM chains. */
 import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
-import { createAbiSource } from '../../chains/evm/abiSource.ts';
-import { unpackNames } from '../../chains/evm/ensNames.ts';
-import { EXPLORERS } from '../../chains/evm/explorers.ts';
-import { type FollowedEvm, followEvm } from '../../chains/evm/followedEvm.ts';
-import { createEvmMatching } from '../../chains/evm/matching.ts';
-import { openEvmNode } from '../../chains/evm/openNode.ts';
+import { createAbiSource } from './chains/abiSource.ts';
+import { unpackNames } from './chains/ensNames.ts';
+import { EXPLORERS } from './chains/explorers.ts';
+import { type FollowedEvm, followEvm } from './chains/followedEvm.ts';
+import { createEvmMatching } from './chains/matching.ts';
+import { openEvmNode } from './chains/openNode.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
 import { startChain } from '../../config.ts';
-import { checkPlan } from '../../enrich/evm/plan.ts';
-import { checkAbi, checkSelection } from '../../match/evm/selection.ts';
+import { checkPlan } from './enrich/plan.ts';
+import { checkAbi, checkSelection } from './match/selection.ts';
 import { defineFamily } from '../family.ts';
 import { createEvmBlockHandlers } from './api/blocks.ts';
 import { createContractHandlers } from './api/contracts.ts';

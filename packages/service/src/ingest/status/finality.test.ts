@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FinalityTag } from '../source.ts';
-import type { EvmSource } from '../evm/source.ts';
+import type { EvmSource } from '../../families/evm/ingest/source.ts';
 import { createFinality } from './finality.ts';
 
 /** Creates a source with these heights or errors by tag. `asked` lists the tags that are read. */

@@ -13,7 +13,7 @@ import type { Store } from '../../../store/store.ts';
 import { notFound, setAuditTarget } from '../../../api/answers.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { refuseContradictions } from './streams.ts';
-import type { AptosCalls } from '../../../chains/aptos/calls.ts';
+import type { AptosCalls } from '../chains/calls.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
 import { APTOS_API } from './aptosApi.ts';
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';

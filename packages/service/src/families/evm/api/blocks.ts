@@ -1,7 +1,7 @@
 /** Calls about existing blocks: dry runs, sending one block, and backfills. */
 import { randomUUID } from 'node:crypto';
 import type { EvmDryRun, EvmWebhook } from '@sluice/kit/contract';
-import type { EvmCalls } from '../../../chains/evm/calls.ts';
+import type { EvmCalls } from '../chains/calls.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,

@@ -1,8 +1,8 @@
 /** Describes the contract at an address: its token, if any, and its ABI from the ABI source. */
-import type { AbiSource } from '../../../chains/evm/abiSource.ts';
+import type { AbiSource } from '../chains/abiSource.ts';
 import { HttpError } from '../../../api/answers.ts';
 import type { Handlers } from '../../../api/handlers.ts';
-import type { EvmCalls } from '../../../chains/evm/calls.ts';
+import type { EvmCalls } from '../chains/calls.ts';
 import { EVM_API } from './evmApi.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
 

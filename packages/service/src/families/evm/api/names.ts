@@ -1,9 +1,9 @@
 /** Resolves ENS names on the chains that support them. */
 import type { ResolvedName } from '@sluice/kit/contract';
-import { NAME_CHAINS, toName } from '../../../chains/evm/ensNames.ts';
+import { NAME_CHAINS, toName } from '../chains/ensNames.ts';
 import { HttpError, validationFailed } from '../../../api/answers.ts';
 import type { Handlers } from '../../../api/handlers.ts';
-import type { EvmCalls } from '../../../chains/evm/calls.ts';
+import type { EvmCalls } from '../chains/calls.ts';
 
 export interface NameNeeds {
   /** Returns the functions that query the nodes of a chain; undefined if the chain is not read. */

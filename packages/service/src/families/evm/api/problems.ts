@@ -1,4 +1,4 @@
-import { unreadEvents } from '../../../match/evm/selection.ts';
+import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
 import type { ProblemNeeds } from '../../../api/family.ts';
 
