@@ -12,8 +12,8 @@ import type { Token } from '../../../store/enrichment/contract.ts';
 import type { AptosStreamOptions } from '../../../store/streams/contract.ts';
 import type { Enrich } from '../../../enrich/enrich.ts';
 import { createEnrichPool } from '../../../enrich/enrichPool.ts';
-import type { AptosReader } from '../../evm/enrich/state.ts';
-import { MAX_TEXT_CHARACTERS, cleanText } from '../../../enrich/token.ts';
+import type { AptosReader } from './coinReader.ts';
+import { MAX_TEXT_CHARACTERS, cleanText } from '../../../enrich/tokenText.ts';
 import { createTokens } from '../../../enrich/tokens.ts';
 import { toValueWithDecimals } from '../../../base/valueWithDecimals.ts';
 

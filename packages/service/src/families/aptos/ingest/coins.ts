@@ -1,6 +1,6 @@
 /** Reads the metadata of coins and fungible assets on an Aptos chain. */
 import { RetryableError } from '../../../base/errors.ts';
-import type { AptosReader } from '../../evm/enrich/state.ts';
+import type { AptosReader } from '../enrich/coinReader.ts';
 import type { AptosSource } from './aptos.ts';
 import { SourceError, type SourceErrorKind } from '../../../ingest/source.ts';
 

@@ -17,7 +17,7 @@ import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
 import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
 import type { StateReader } from './state.ts';
-import { TOKEN_CALLS, readToken, tokenCalls } from '../../../enrich/token.ts';
+import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
 import { createTokens } from '../../../enrich/tokens.ts';
 
 export interface EvmEnrich extends Enrich<StreamOptions, BodyTail> {

@@ -1,7 +1,7 @@
 /** Adds token metadata to the transfers and approvals of a body. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../../../store/enrichment/contract.ts';
-import { MAX_TEXT_CHARACTERS } from '../../../enrich/token.ts';
+import { MAX_TEXT_CHARACTERS } from '../../../enrich/tokenText.ts';
 import { toValueWithDecimals } from '../../../base/valueWithDecimals.ts';
 
 export type TokenArrays = Pick<

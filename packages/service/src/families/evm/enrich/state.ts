@@ -1,7 +1,4 @@
-/**
- * Declares the chain reads of enrichment: calls and balances at the state after an EVM block, and
- * the metadata of Aptos coins.
- */
+/** Declares the chain reads of enrichment: calls and balances at the state after a block. */
 import type { BlockRef } from '../../../store/blocks/contract.ts';
 
 /** Default maximum size of a call's result. */
@@ -50,19 +47,4 @@ export interface StateReader {
    * pointless.
    */
   isGone(block: BlockRef): boolean;
-}
-
-/** Reads data of an Aptos chain. Throws a `RetryableError` when no node could be queried. */
-export interface AptosReader {
-  /**
-   * Reads the metadata of a coin by its type, or of a fungible asset by its metadata address. The
-   * value is undefined if a node that has reached this block has no such metadata.
-   */
-  readCoin(
-    type: string,
-    block: BlockRef,
-  ): Promise<
-    | { outcome: 'read'; value: Readonly<Record<string, unknown>> | undefined }
-    | { outcome: 'refused'; message: string }
-  >;
 }

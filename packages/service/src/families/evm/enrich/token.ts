@@ -1,10 +1,8 @@
 /** Reads token metadata from the responses of a contract, which may not follow any standard. */
-import { cutText } from '@sluice/kit/contract';
-import type { Token } from '../store/enrichment/contract.ts';
-import type { StateAnswer, StateCall } from '../families/evm/enrich/state.ts';
+import { cleanText } from '../../../enrich/tokenText.ts';
+import type { Token } from '../../../store/enrichment/contract.ts';
+import type { StateAnswer, StateCall } from './state.ts';
 
-/** Maximum length of a name or symbol in characters; longer ones are truncated. */
-export const MAX_TEXT_CHARACTERS = 128;
 /**
  * Maximum size of a response; small, because many tokens are queried at once. The longest stored
  * name takes an eighth of it.
@@ -97,17 +95,6 @@ function sizeAt(digits: string, at: number): number | undefined {
 }
 
 const toText = (digits: string): string => cleanText(Buffer.from(digits, 'hex').toString('utf8'));
-
-/**
- * Removes invalid UTF-8, control characters, line separators and text direction marks. Trims the
- * rest and truncates it to {@link MAX_TEXT_CHARACTERS}.
- */
-export function cleanText(text: string): string {
-  const clean = text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd]/gu, '')
-    .trim();
-  return cutText(clean, MAX_TEXT_CHARACTERS);
-}
 
 function readDecimals(data: string): number | null {
   if (data.length < 2 + WORD_DIGITS) return null;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { type Hex, encodeAbiParameters, stringToHex, toFunctionSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import type { StateAnswer } from '../families/evm/enrich/state.ts';
-import { MAX_TEXT_CHARACTERS, readText, readToken, tokenCalls } from './token.ts';
+import type { StateAnswer } from './state.ts';
+import { MAX_TEXT_CHARACTERS } from '../../../enrich/tokenText.ts';
+import { readText, readToken, tokenCalls } from './token.ts';
 
 const ADDRESS = `0x${'c0'.repeat(20)}`;
 const text = (value: string): Hex => encodeAbiParameters([{ type: 'string' }], [value]);
