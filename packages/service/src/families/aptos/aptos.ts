@@ -1,6 +1,10 @@
 /** The family of Aptos networks. */
-import { type AptosWebhook, findAptosNetwork, toAptosChain } from '@sluice/kit/contract';
-import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
+import {
+  type AptosWebhook,
+  DEFAULT_MAX_WEBHOOK_BYTES,
+  findAptosNetwork,
+  toAptosChain,
+} from '@sluice/kit/contract';
 import { type FollowedAptos, followAptos } from './chains/followedAptos.ts';
 import { createAptosMatching } from './chains/matching.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
@@ -24,7 +28,8 @@ export const APTOS = defineFamily({
     createAptosProvider(findAptosNetwork(chainId)!, url, new URL(url).host, connect),
   readPlace(webhook) {
     const { network } = webhook as Partial<AptosWebhook>;
-    return network && { chainId: toAptosChain(network), phase: 'confirmed' };
+    if (!network) return undefined;
+    return { chainId: toAptosChain(network), phase: 'confirmed' };
   },
   open({ aptos, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES }, surroundings) {
     const matching = createAptosMatching({
