@@ -1,7 +1,7 @@
 /** What the API needs to know of a chain family. */
 import type { ChainFamily, StreamSummary } from '@sluice/kit/contract';
 import type * as z from 'zod';
-import type { StreamOfFamily } from '../store/streams/contract.ts';
+import type { StreamRecord } from '../store/streams/contract.ts';
 
 /** Format of the addresses of a family. */
 export interface AddressFormat {
@@ -25,8 +25,8 @@ export interface ProblemNeeds {
   lacksTraces(chain: string): boolean;
 }
 
-export interface ApiFamily<Name extends ChainFamily = ChainFamily> {
-  readonly name: Name;
+export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
+  readonly name: Stream['family'];
   /** Flag that configures the nodes of a chain, e.g. `--chain`. */
   readonly flag: string;
   readonly addresses: AddressFormat;
@@ -50,13 +50,13 @@ export interface ApiFamily<Name extends ChainFamily = ChainFamily> {
   /** Returns the form of a hex value of a body in which it could be an address; in lowercase. */
   toBodyAddress(hex: string): string;
   /** Returns the events that the stream selects, by hash. */
-  topicsOf(stream: StreamOfFamily<Name>): StreamSummary['topic0'];
+  topicsOf(stream: Stream): StreamSummary['topic0'];
   /** Returns the signatures of the events that the stream declares, by hash. */
-  signaturesOf(stream: StreamOfFamily<Name>): ReadonlyMap<string, string>;
+  signaturesOf(stream: Stream): ReadonlyMap<string, string>;
   /**
    * Returns the family's own problems that limit the matches of an active stream, with their fixes.
    */
-  problemsOf(stream: StreamOfFamily<Name>, needs: ProblemNeeds): string[];
+  problemsOf(stream: Stream, needs: ProblemNeeds): string[];
 }
 
 export type ApiFamilies = Readonly<Record<ChainFamily, ApiFamily>>;

@@ -1,5 +1,4 @@
 /** The shape of a chain family. All other code of the service asks a family for what it needs. */
-import type { ChainFamily } from '@sluice/kit/contract';
 import type { AddressHandlerNeeds } from '../api/calls/streams/addresses.ts';
 import type { StreamCallNeeds } from '../api/calls/streams/streamCalls.ts';
 import type { ApiFamily } from '../api/family.ts';
@@ -9,12 +8,13 @@ import type { ChainSurroundings } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { ServiceConfig } from '../config.ts';
 import type { ReadPlace } from '../deliver/inbox.ts';
+import type { StreamRecord } from '../store/streams/contract.ts';
 
 /** @typeParam Opened what the family adds to an {@link OpenFamily} */
 export interface Family<
-  Name extends ChainFamily,
+  Stream extends StreamRecord,
   Opened extends OpenFamily,
-> extends ApiFamily<Name> {
+> extends ApiFamily<Stream> {
   /** Base URLs of block explorers by chain id. */
   readonly explorers: Readonly<Record<string, string>>;
   /** Opens a node to test it before it is added. */
@@ -32,6 +32,6 @@ export interface OpenFamily {
   createHandlers(needs: StreamCallNeeds & AddressHandlerNeeds): Partial<Handlers>;
 }
 
-export const defineFamily = <Name extends ChainFamily, Opened extends OpenFamily>(
-  family: Family<Name, Opened>,
-): Family<Name, Opened> => family;
+export const defineFamily = <Stream extends StreamRecord, Opened extends OpenFamily>(
+  family: Family<Stream, Opened>,
+): Family<Stream, Opened> => family;

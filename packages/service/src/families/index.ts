@@ -5,15 +5,16 @@ import type { ChainSurroundings } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { ServiceConfig } from '../config.ts';
 import type { ReadPlace } from '../deliver/inbox.ts';
+import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import { APTOS } from './aptos/aptos.ts';
 import { EVM } from './evm/evm.ts';
 import type { Family, OpenFamily } from './family.ts';
 
 export const FAMILIES = { evm: EVM, aptos: APTOS } satisfies Readonly<{
-  [Name in ChainFamily]: Family<Name, OpenFamily>;
+  [Name in ChainFamily]: Family<StreamOfFamily<Name>, OpenFamily>;
 }>;
 
-const ALL: readonly Family<ChainFamily, OpenFamily>[] = Object.values(FAMILIES);
+const ALL: readonly Family<StreamRecord, OpenFamily>[] = Object.values(FAMILIES);
 
 /** Base URLs of the explorers of known chains. */
 export const EXPLORERS: Readonly<Record<string, string>> = Object.assign(

@@ -8,11 +8,11 @@ import {
 } from '@sluice/kit/contract';
 import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
-import { STREAM_FAMILIES } from '../../../store/streams/contract.ts';
+import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 
 const nameOf = (chain: string): string => findAptosNetwork(chain) ?? chain;
 
-export const APTOS_API: ApiFamily<'aptos'> = {
+export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   name: 'aptos',
   flag: '--aptos',
   addresses: {

@@ -1,10 +1,10 @@
 import { TEST_WEBHOOK, eventSignature, eventTopic, toAddress } from '@sluice/kit/contract';
 import { evmAddressesSchema, evmLabelledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
-import { STREAM_FAMILIES } from '../../../store/streams/contract.ts';
+import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { problemsOf } from './problems.ts';
 
-export const EVM_API: ApiFamily<'evm'> = {
+export const EVM_API: ApiFamily<EvmStreamRecord> = {
   name: 'evm',
   flag: '--chain',
   addresses: {
