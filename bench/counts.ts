@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DeliveryFilter } from '@sluice/kit/contract';
 import type { Engine } from '../packages/service/src/store/engine/engine.ts';
 import { pastId } from '../packages/service/src/store/rows/ids.ts';
-import { toDay } from '../packages/service/src/store/engine/postgres/partitions.ts';
+import { toDay } from '../packages/service/src/store/engine/days.ts';
 import type { Store } from '../packages/service/src/store/store.ts';
 import type { Tables } from '../packages/service/src/store/tables/tables.ts';
 import type { EngineName } from './delivery/ledgers.ts';

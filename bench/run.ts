@@ -14,6 +14,7 @@ const { positionals, values: flags } = parseArgs({
 });
 
 const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
+const hanging = async () => (await import('./delivery/hanging.ts')).measureHanging;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
 const activity = async () => (await import('./activity.ts')).measureActivity;
@@ -36,6 +37,8 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'deliver-postgres': async () => (await throughput())('postgres'),
   'deliver-latency': async () => (await latency())('sqlite'),
   'deliver-latency-postgres': async () => (await latency())('postgres'),
+  'deliver-hanging': async () => (await hanging())('sqlite'),
+  'deliver-hanging-postgres': async () => (await hanging())('postgres'),
   'deliver-hour': async () =>
     (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes ?? 60)),
   counts: async () => (await counts())('sqlite'),

@@ -8,7 +8,7 @@ import type { Store } from '../../packages/service/src/store/store.ts';
 import type { Figures } from '../figures.ts';
 import { type EngineName, withLedger } from './ledgers.ts';
 import { HUNG_PATH, type Receiver, startReceiver } from './receiver.ts';
-import { type RunningEngine, createChain, startEngine } from './workload.ts';
+import { createChain, startEngine } from './workload.ts';
 
 const STREAMS = 200;
 const BLOCK_EVERY_MS = 100;
@@ -25,12 +25,11 @@ export async function measureLatency(engineName: EngineName): Promise<Figures> {
     return await withLedger(engineName, async ({ store }) => {
       const engine = await startEngine(store, () => {});
       const at = (rate: number, forMs = MEASURED_MS): Promise<number[]> =>
-        deliverAt(rate, { store, engine, receiver, forMs });
+        deliverAt(rate, { store, receiver, forMs });
       await at(FAST_RATE, WARM_UP_MS);
       const slow = await at(SLOW_RATE);
       const fast = await at(FAST_RATE);
       await queueHung(store, `${receiver.url}${HUNG_PATH}`);
-      engine.wake([]);
       const beside = await at(SLOW_RATE);
       await engine.stop();
       const ms = (waits: readonly number[], share: number, note: string) => ({
@@ -62,12 +61,7 @@ export async function measureLatency(engineName: EngineName): Promise<Figures> {
  */
 async function deliverAt(
   rate: number,
-  {
-    store,
-    engine,
-    receiver,
-    forMs,
-  }: { store: Store; engine: RunningEngine; receiver: Receiver; forMs: number },
+  { store, receiver, forMs }: { store: Store; receiver: Receiver; forMs: number },
 ): Promise<number[]> {
   const chain = await createChain(store, `${receiver.url}/hook`, { streams: STREAMS });
   const committedAt = new Map<string, number>();
@@ -82,7 +76,6 @@ async function deliverAt(
     const deliveries = await chain.commit((rate * BLOCK_EVERY_MS) / 1000);
     const at = performance.timeOrigin + performance.now();
     for (const { id } of deliveries) committedAt.set(id, at);
-    engine.wake(deliveries);
   }
   const deadline = performance.now() + 60_000;
   while ([...committedAt.keys()].some((id) => !arrivedAt.has(id))) {

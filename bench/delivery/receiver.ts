@@ -61,7 +61,7 @@ const THREAD = `
     parentPort.postMessage(arrivals);
     arrivals = [];
   });
-  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+  server.listen(0, '0.0.0.0', () => parentPort.postMessage(server.address().port));
 `;
 
 export async function startReceiver(): Promise<Receiver> {

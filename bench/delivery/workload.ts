@@ -13,6 +13,8 @@ import { splitBody } from '../../packages/service/src/store/blocks/body.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
+  type EvmStreamDraft,
+  type Sealed,
 } from '../../packages/service/src/store/streams/contract.ts';
 import type { NewMatch } from '../../packages/service/src/store/blocks/contract.ts';
 import type { Store } from '../../packages/service/src/store/store.ts';
@@ -40,10 +42,10 @@ export interface Chain {
 
 let nextChain = 0x10_0000;
 
-/** Creates a chain with streams that all deliver to this URL. */
+/** Creates a chain with streams that deliver to this URL, or each to the URL of its number. */
 export async function createChain(
   store: Store,
-  webhookUrl: string,
+  webhookUrl: string | ((stream: number) => string),
   {
     streams,
     bodyBytes = BODY_BYTES,
@@ -62,15 +64,17 @@ export async function createChain(
   const hash = (n: number): string => `0x${(chain.slice(2) + n.toString(16)).padStart(64, '0')}`;
   const streamIds: string[] = [];
   for (let n = 0; n < streams; n++) {
-    const { id } = await store.createStream({
+    const draft: EvmStreamDraft = {
       tag: 'bench',
       description: '',
-      webhookUrl,
+      webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : webhookUrl(n),
       chainIds: [chain],
       options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
       family: 'evm',
       ...DEFAULT_DELIVERY,
-    });
+    };
+    // Like all streams of the benchmarks, it has no credentials to encrypt.
+    const { id } = await store.createStream(draft as Sealed<EvmStreamDraft>);
     streamIds.push(id);
   }
   const epoch = (await store.takeLease({ name: chain, holder: 'bench', forMs: 1e9 }))!;
@@ -139,7 +143,6 @@ export async function createChain(
 }
 
 export interface RunningEngine {
-  wake(deliveries: readonly DeliverySummary[]): void;
   stop(): Promise<void>;
 }
 
@@ -163,8 +166,9 @@ export async function startEngine(
     onLostOutcomes: () => {},
     onLocalFailure: () => {},
     hostPace: createHostPace(undefined),
+    openEndpoint: (delivery) => delivery,
     openSecrets: () => [STREAM_SECRET],
   });
   await engine.start();
-  return { wake: engine.wake, stop: () => engine.stop(10_000) };
+  return { stop: () => engine.stop(10_000) };
 }

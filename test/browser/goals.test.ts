@@ -568,6 +568,7 @@ test('scrolled rows stay in order, and the focus leaves with its row', async () 
     );
     const focused = shown.filter(({ hasFocus }) => hasFocus).map(({ id }) => id);
     expect(focused).toEqual(shown.some(({ id }) => id === first?.id) ? [first?.id] : []);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
   }
   expect((await readShown())[0]!.place).toBeGreaterThan(0);
 });

@@ -331,6 +331,15 @@ const problemsOf = ({ status, body }: Answer): string[] => [
   ...(status === 422 ? Object.keys(body['details'] as object) : []),
 ];
 
+test('the hash of an event can have any case', async () => {
+  const { chains, ...rest } = evm();
+  const hash = eventTopic(TRANSFER);
+  for (const topic0 of [hash, hash.toUpperCase(), `0x${hash.slice(2).toUpperCase()}`]) {
+    const body = { ...rest, chainIds: chains, includeContractLogs: true, topic0: [topic0] };
+    expect((await send('PUT', '/streams/evm', body)).status).toBe(200);
+  }
+});
+
 test('an event with an unknown type is rejected only if the stream selects it', async () => {
   const sold = { type: 'event', name: 'Sold', inputs: [{ name: 'a', type: 'uint7' }] };
   const abi = [TRANSFER, sold];

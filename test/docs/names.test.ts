@@ -1,7 +1,4 @@
-/**
- * Checks that every public name of the kit, except for the contract, has a comment where it is
- * declared.
- */
+/** Checks that every name of the published kit has a comment where it is declared. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -9,7 +6,7 @@ const kit = new URL('../../packages/kit/', import.meta.url);
 const read = (url: URL): string => readFileSync(url, 'utf8');
 
 const { exports } = JSON.parse(read(new URL('package.json', kit))) as {
-  exports: Record<string, { '@sluice/source': string }>;
+  exports: Record<string, { '@sluice/source': string; default?: string }>;
 };
 
 /** Yields each public name of an entry point, and the file that it is exported from. */
@@ -22,7 +19,7 @@ function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
       if (name.trim() !== '') yield [name.replace(/^\s*type /, '').trim(), new URL(file, entry)];
     }
   }
-  for (const [, file = ''] of text.matchAll(/^export type \* from '([^']+)'/gm)) {
+  for (const [, file = ''] of text.matchAll(/^export (?:type )?\* from '([^']+)'/gm)) {
     yield* namesOf(new URL(file, entry));
   }
   for (const [, name = ''] of text.matchAll(DECLARATION)) yield [name, entry];
@@ -44,9 +41,7 @@ function isDocumented(name: string, file: URL): boolean {
   return false;
 }
 
-// Excludes the entry point of the contract, because the names of its schemas and tables are
-// self-explanatory.
-const entries = Object.entries(exports).filter(([entry]) => entry !== './contract');
+const entries = Object.entries(exports).filter(([, { default: published }]) => published);
 
 describe.each(entries)('@sluice/kit %s', (_, { '@sluice/source': source }) => {
   test('each name has a comment', () => {

@@ -56,16 +56,14 @@ describe('the API pages', () => {
 
 describe('a schema', () => {
   test.each<[Schema, string]>([
-    [{ type: 'integer', minimum: 1, maximum: 100 }, 'integer (1 to 100)'],
-    [{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'integer'],
-    [{ type: ['string', 'null'], maxLength: 9 }, 'string (at most 9 characters) or null'],
-    [{ type: 'string', format: 'uuid', pattern: '^.$' }, 'string (uuid)'],
-    [{ type: 'string', enum: ['a', 'b'] }, '`a`, `b`'],
-    [{ type: 'boolean', const: true }, '`true`'],
-    [{ type: 'string', const: '' }, '`""`'],
-    [{ type: 'array', minItems: 1, items: {} }, 'list (at least 1 item) of any value'],
-    [{ type: 'object', additionalProperties: { type: 'number' } }, 'map of number'],
+    [{ type: 'integer', minimum: 1, maximum: 100 }, 'integer'],
+    [{ type: ['string', 'null'], maxLength: 9 }, 'string or null'],
+    [{ type: 'object', additionalProperties: { type: 'number' } }, 'object of number by name'],
     [{ $ref: '#/components/schemas/AbiItem' }, '[AbiItem](shapes.md#abiitem)'],
+    [
+      { type: 'array', items: { $ref: '#/components/schemas/AbiItem' } },
+      'array of [AbiItem](shapes.md#abiitem)',
+    ],
   ])('%j is %s', (schema, type) => expect(typeOf(schema)).toBe(type));
 
   test('lists the fields of inner objects', () => {
@@ -79,12 +77,12 @@ describe('a schema', () => {
   });
 
   test('cannot break out of its table or add elements', () => {
-    const schema = { type: 'string', description: '<b> | `<c>`', default: 'x' };
+    const schema = { type: 'string', maxLength: 9, description: '<b> | `<c>`', default: 'x' };
     expect(
       toTable([{ name: 'a', schema, isRequired: true }])
         .split('\n')
         .at(-1),
-    ).toBe('| `a` | string, required | &lt;b> \\| `<c>`. Default: `x`. |');
+    ).toBe('| `a` | string, required | At most 9 characters. &lt;b> \\| `<c>`. Default: `x`. |');
   });
 });
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
-import type { AddressesAnswer } from '@sluice/kit/contract';
+import type { AddressesResponse } from '@sluice/kit/contract';
 import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
@@ -85,12 +85,12 @@ const send = (method: string, id: string, body: string): Promise<Answer> =>
  * Checks that the response repeats the addresses as sent, and returns the parsed response without
  * them. Does not use `toEqual`, because its failure message would contain two million addresses.
  */
-function expectGivenBack(answer: Answer, address: string): AddressesAnswer {
+function expectGivenBack(answer: Answer, address: string): AddressesResponse {
   expect(answer.status, answer.text.slice(0, 300)).toBe(200);
   const isSame = answer.text.includes(`"address":${address},"effectiveFrom":`);
   expect(isSame, 'the response repeats the addresses as sent').toBe(true);
   const brief = answer.text.replace(address, 'null');
-  return JSON.parse(brief) as AddressesAnswer;
+  return JSON.parse(brief) as AddressesResponse;
 }
 
 test('adds, replaces and removes a million in one call each, while other calls are served', async () => {

@@ -1,6 +1,6 @@
 /** Checks import directions that a lint rule per folder cannot enforce (docs/architecture.md). */
 import { readFileSync, readdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
@@ -11,22 +11,23 @@ interface Import {
   to: string;
 }
 
+/** Lists the sources of a folder, except tests. Paths are relative to `packages`. */
+const listSources = (folder: string): string[] =>
+  readdirSync(join(packages, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|test-d|test-only)\./.test(name))
+    .map((name) => join(folder, name));
+
 /**
  * Lists the imports in the sources of a folder, except in tests. Paths are relative to `packages`.
  */
 function readImports(folder: string): Import[] {
-  return readdirSync(join(packages, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|test-d|test-only)\./.test(name))
-    .flatMap((name) => {
-      const from = join(folder, name);
-      const text = readFileSync(join(packages, from), 'utf8');
-      return [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)'/gms)].map(
-        ([, to = '']) => ({
-          from,
-          to: to.startsWith('.') ? join(from, '..', to) : to,
-        }),
-      );
-    });
+  return listSources(folder).flatMap((from) => {
+    const text = readFileSync(join(packages, from), 'utf8');
+    return [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)'/gms)].map(([, to = '']) => ({
+      from,
+      to: to.startsWith('.') ? join(from, '..', to) : to,
+    }));
+  });
 }
 
 /**
@@ -37,6 +38,7 @@ function readImports(folder: string): Import[] {
 const BELOW: Record<string, readonly string[]> = {
   base: [],
   'config.ts': ['base'],
+  'openLedger.ts': ['config.ts', 'store'],
   store: ['base'],
   match: ['base', 'store'],
   enrich: ['base', 'store'],
@@ -139,6 +141,58 @@ test('only the schemas of the contract import zod', () => {
 test('the store imports no schemas, so that its threads do not load zod', () => {
   const wrong = readImports(join('service', 'src', 'store')).filter(
     ({ to }) => to === '@sluice/kit/calls' || to === 'zod',
+  );
+  expect(wrong).toEqual([]);
+});
+
+/** Lists the pairs of folders in which each imports the other. */
+function listMutualPairs(imports: readonly Import[]): string[] {
+  const folderOf = (path: string): string => dirname(path);
+  const arrows = new Set(imports.map(({ from, to }) => `${folderOf(from)} ${folderOf(to)}`));
+  return [...arrows].filter((arrow) => {
+    const [from = '', to = ''] = arrow.split(' ');
+    return from < to && arrows.has(`${to} ${from}`);
+  });
+}
+
+test('no two folders of the store import each other', () => {
+  expect(listMutualPairs(readImports(join('service', 'src', 'store')))).toEqual([]);
+});
+
+test('folders that import each other are found', () => {
+  const arrow = (from: string, to: string): Import => ({ from, to });
+  expect(
+    listMutualPairs([
+      arrow('a/x.ts', 'b/y.ts'),
+      arrow('b/z.ts', 'a/x.ts'),
+      arrow('b/z.ts', 'c/x.ts'),
+    ]),
+  ).toEqual(['a b']);
+});
+
+/** Files outside `store/engine` that name engines: they open one, or describe them to operators. */
+const NAMES_ENGINES = ['config.ts', 'index.ts', 'openLedger.ts', 'operate/gauges.ts'];
+/** Names of engines, and SQL that not every engine has. */
+const OF_AN_ENGINE =
+  /sqlite|postgres|\bpg\b|pg_|\bctid\b|for (?:no key )?update|for (?:key )?share|skip locked/i;
+
+test('only the folder of an engine names it', () => {
+  const source = join(packages, 'service', 'src');
+  const naming = listSources(join('service', 'src'))
+    .filter((file) => !file.startsWith(join('service', 'src', 'store', 'engine')))
+    .filter((file) => OF_AN_ENGINE.test(readFileSync(join(packages, file), 'utf8')))
+    .map((file) => relative(source, join(packages, file)).replaceAll(sep, '/'));
+  expect(naming.toSorted()).toEqual(NAMES_ENGINES);
+});
+
+test('no engine imports another', () => {
+  const engines = join('service', 'src', 'store', 'engine');
+  const engineOf = (path: string): string | undefined => {
+    const [name, file] = relative(engines, path).split(sep);
+    return file === undefined || name === '..' ? undefined : name;
+  };
+  const wrong = readImports(engines).filter(
+    ({ from, to }) => engineOf(to) !== undefined && engineOf(from) !== engineOf(to),
   );
   expect(wrong).toEqual([]);
 });

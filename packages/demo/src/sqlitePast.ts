@@ -15,7 +15,7 @@ import { splitBody, splitFinalBody } from '../../service/src/store/blocks/body.t
 import { pastId } from '../../service/src/store/rows/ids.ts';
 import { liveOrigin } from '../../service/src/store/blocks/matches.ts';
 import { packAddresses } from '../../service/src/store/addresses/packedAddresses.ts';
-import { toBlockDay } from '../../service/src/store/engine/postgres/partitions.ts';
+import { toBlockDay } from '../../service/src/store/engine/days.ts';
 import { LEDGER_FILE, openSqliteStore } from '../../service/src/store/engine/sqlite/sqlite.ts';
 import {
   activityMetricsOf,
@@ -26,7 +26,7 @@ import {
 import type { AttemptTransport } from '../../service/src/store/deliveries/contract.ts';
 import { ADDRESSES_PER_PART } from '../../service/src/store/addresses/contract.ts';
 import type { BlockHeader } from '../../service/src/store/blocks/contract.ts';
-import type { StreamDraft, StreamLife } from '../../service/src/store/streams/contract.ts';
+import type { Sealed, StreamDraft, StreamLife } from '../../service/src/store/streams/contract.ts';
 import type { Token } from '../../service/src/store/enrichment/contract.ts';
 import type { MatchState } from '../../service/src/store/tables/blocks.ts';
 import type { Tables } from '../../service/src/store/tables/tables.ts';
@@ -164,7 +164,8 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const store = await openSqliteStore(folder);
   try {
     for (const { id, draft, addresses } of past.streams) {
-      await store.createStream(draft, { id });
+      // The sample streams have no credentials to encrypt.
+      await store.createStream(draft as Sealed<StreamDraft>, { id });
       for (let start = 0; start < addresses.length; start += ADDRESSES_PER_PART) {
         const part = addresses.slice(start, start + ADDRESSES_PER_PART);
         const addition = {

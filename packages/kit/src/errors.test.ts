@@ -15,7 +15,7 @@ describe('ERROR_HINTS', () => {
       'timeout',
       'network_error',
       'redirected',
-      'invalid_answer',
+      'invalid_response',
       'bad_request',
       'unauthorized',
       'forbidden',

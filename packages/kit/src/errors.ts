@@ -12,7 +12,7 @@ export const ERROR_HINTS = {
   timeout: "Raise timeoutMs, or check the service's load.",
   network_error: 'Check baseUrl, and that the service is reachable.',
   redirected: 'Set baseUrl to the final URL: redirects do not receive the API key.',
-  invalid_answer: "Check that baseUrl is the API's URL, not a web page's.",
+  invalid_response: "Check that baseUrl is the API's URL, not a web page's.",
 
   // Error responses, by status
   bad_request: 'The service rejected the request. The message explains why.',

@@ -45,22 +45,22 @@ export type {
 export { createHandler } from './webhooks/handler/handler.ts';
 export { createHandlerWithPublicKey } from './webhooks/handler/publicKeyHandler.ts';
 export type {
-  Handle,
+  HandlerFunction,
   HandlerOptions,
-  Handles,
+  HandlerFunctions,
   IncomingWebhook,
-  OnChain,
+  WithChainId,
   PublicKeyHandlerOptions,
-  WebhookAnswer,
+  WebhookResponse,
   WebhookHandler,
   WebhookReceiver,
 } from './webhooks/handler/types.ts';
-export { NeverAgain, RetryLater } from './webhooks/outcomes.ts';
+export { DoNotRetry, RetryLater } from './webhooks/outcomes.ts';
 export type { RetryLaterOptions } from './webhooks/outcomes.ts';
 export * from './webhooks/seen.ts';
 export { decodeLogs } from './webhooks/decode.ts';
 export type {
-  AddressSpelling,
+  AddressFormat,
   DecodedLog,
   DecodedLogOf,
   DecodedLogs,
@@ -69,7 +69,7 @@ export type {
   UndecodedLog,
   UndecodedReason,
 } from './webhooks/decode.ts';
-export type { DecodedValue, TextForm } from './contract/rules/abi/values.ts';
+export type { DecodedValue, TextFormat } from './contract/rules/abi/values.ts';
 export * from './webhooks/describe.ts';
 export * from './webhooks/logProof.ts';
 
@@ -81,7 +81,7 @@ export type * from './contract/alerts.ts';
 export type {
   AbiItem,
   AbiParameter,
-  AddressesAnswer,
+  AddressesResponse,
   AdvancedOption,
   AptosCoin,
   AptosCoinMovement,
@@ -95,9 +95,9 @@ export type {
   AptosWebhookTransaction,
   DeliveryLog,
   DeliveryStatus,
-  DryRunAnswer,
+  DryRunResult,
   EvmWebhook,
-  HistoricalJobAnswer,
+  HistoricalJobResponse,
   HistoryRecord,
   ListOptions,
   NativeBalanceSelection,

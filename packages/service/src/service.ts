@@ -43,7 +43,7 @@ import { takeOver } from './operate/takeOver.ts';
 import { openAddedUrls } from './secrets/addedUrls.ts';
 import { openKeyPairs } from './secrets/keyPairs.ts';
 import { openVault } from './secrets/openVault.ts';
-import { sealEndpoints } from './secrets/sealedEndpoints.ts';
+import { createEndpoints } from './secrets/endpoints.ts';
 import { openSettings } from './secrets/settings.ts';
 import { createStreamSecrets } from './secrets/streamSecrets.ts';
 import type { Store } from './store/store.ts';
@@ -264,9 +264,8 @@ type Sealed = Awaited<ReturnType<typeof openSealed>>;
 type Following = Awaited<ReturnType<typeof createFollowing>>;
 
 /** Opens the vault, and the parts that read and write encrypted values in the ledger. */
-async function openSealed(ledger: Store, config: ServiceConfig, log: Log, watchers: Watcher[]) {
-  const vault = await openVault(ledger, config, log);
-  const store = sealEndpoints(ledger, vault);
+async function openSealed(store: Store, config: ServiceConfig, log: Log, watchers: Watcher[]) {
+  const vault = await openVault(store, config, log);
   const watched = <W extends Watcher>(watcher: W): W => {
     watchers.push(watcher);
     return watcher;
@@ -274,6 +273,7 @@ async function openSealed(ledger: Store, config: ServiceConfig, log: Log, watche
   return {
     vault,
     store,
+    endpoints: createEndpoints(vault),
     streamSecrets: createStreamSecrets(store, vault),
     settings: watched(await openSettings(store, vault, config.secret)),
     addedUrls: watched(await openAddedUrls(store, vault, log)),
@@ -283,7 +283,7 @@ async function openSealed(ledger: Store, config: ServiceConfig, log: Log, watche
 
 /** Creates the parts that deliver due webhooks and run replays. */
 function createDelivery({
-  sealed: { store, streamSecrets },
+  sealed: { store, endpoints, streamSecrets },
   senders: { sender, hostPace, createIsolation },
   retries,
   metrics,
@@ -314,6 +314,7 @@ function createDelivery({
       readiness.recordLocalFailure(cause);
     },
     tracing,
+    openEndpoint: (delivery) => endpoints.open(delivery.streamId, delivery),
     openSecrets: ({ streamId, secrets, claimedAt }) =>
       streamSecrets.open(streamId, secrets, claimedAt),
   });
@@ -374,7 +375,7 @@ async function createFollowing(
 function createApi(
   config: ServiceConfig,
   {
-    sealed: { store, streamSecrets, settings, addedUrls, keyPairs },
+    sealed: { store, endpoints, streamSecrets, settings, addedUrls, keyPairs },
     senders: { guard, nodeGuard, sender, hostPace },
     following: { chains, reports },
     retries,
@@ -393,6 +394,7 @@ function createApi(
   return createApp({
     ...parts,
     store,
+    endpoints,
     streamSecrets,
     settings,
     version: VERSION,

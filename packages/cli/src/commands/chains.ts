@@ -1,4 +1,4 @@
-import { type ChainHealth, type NewNode, describeCode } from '@sluice/kit/sluice';
+import { type ChainHealth, type NewNode, describeUnverifiedCode } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
@@ -147,7 +147,7 @@ const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
     : [
         `  unverified blocks: ${unverified.blocks}, latest ${unverified.latest}`,
         ...Object.entries(unverified.byCode).map(
-          ([code, blocks]) => `    ${code}  ${blocks}  ${describeCode(code).meaning}`,
+          ([code, blocks]) => `    ${code}  ${blocks}  ${describeUnverifiedCode(code).meaning}`,
         ),
       ];
 

@@ -3,7 +3,7 @@ import {
   type AttemptParts,
   type DeliveryFilter,
   type DeliverySummary,
-  describeCode,
+  describeUnverifiedCode,
 } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -151,7 +151,9 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
   const { unverified, ...summary } = rest;
   const fields = {
     ...summary,
-    unverified: unverified.map((code) => `${code}: ${describeCode(code).meaning}`).join(' '),
+    unverified: unverified
+      .map((code) => `${code}: ${describeUnverifiedCode(code).meaning}`)
+      .join(' '),
     afterThat: remainingWaitsMs.map((waitMs) => `+${Math.round(waitMs / 1000)} s`).join(', '),
     pair: pair && `${pair.id} ${pair.phase}`,
     bytes,

@@ -157,7 +157,7 @@ interface HostedStream {
   family: NetworkType;
 }
 
-const UNREACHED: ReadonlySet<string> = new Set(['network_error', 'redirected', 'invalid_answer']);
+const UNREACHED: ReadonlySet<string> = new Set(['network_error', 'redirected', 'invalid_response']);
 
 /** Names the flags of the hosted service, which differ from those of this service. */
 function toHostedError(error: SluiceError, { hostedUrl }: ImportOptions): unknown {

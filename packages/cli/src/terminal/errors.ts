@@ -84,7 +84,7 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
   timeout: EXIT.timeout,
   network_error: EXIT.unreachable,
   redirected: EXIT.unreachable,
-  invalid_answer: EXIT.unreachable,
+  invalid_response: EXIT.unreachable,
   unauthorized: EXIT.notAllowed,
   forbidden: EXIT.notAllowed,
   not_found: EXIT.notFound,
@@ -109,7 +109,7 @@ const KIT_FIXES: Readonly<Partial<Record<SluiceErrorCode, string>>> = {
   unauthorized: 'check --api-key (SLUICE_API_KEY), or sign in again: sluice login',
   network_error: 'check --api-url (SLUICE_API_URL), and that the service is running',
   redirected: 'pass the final URL with --api-url',
-  invalid_answer: 'check that --api-url is the URL of the API, not of a web page',
+  invalid_response: 'check that --api-url is the URL of the API, not of a web page',
 };
 
 export class CommandError extends Error {

@@ -1,4 +1,4 @@
-import { describeCode } from '@sluice/kit/sluice';
+import { describeUnverifiedCode } from '@sluice/kit/sluice';
 import { formatQuantity } from '../ui/text/format.ts';
 
 /**
@@ -17,7 +17,7 @@ export function UnverifiedCodes({
   return (
     <ul aria-label="What is not verified" className="text-12">
       {codes.map((code) => {
-        const { meaning, remedy } = describeCode(code);
+        const { meaning, remedy } = describeUnverifiedCode(code);
         const blocks = counts?.[code];
         return (
           <li key={code} className="break-words text-muted">

@@ -11,11 +11,11 @@ import type { Call, CallOptions, CallResult, Connection } from './request.ts';
  * the result instead of throwing.
  */
 export interface Calls {
-  one<Answer>(
+  one<Data>(
     build: () => Call,
     options: CallOptions | undefined,
-    read?: (answer: unknown, response: Response) => Answer,
-  ): CallResult<Answer>;
+    read?: (answer: unknown, response: Response) => Data,
+  ): CallResult<Data>;
   list<Row, P extends AnyPage<Row>>(
     build: () => Call,
     place: ListOptions,
@@ -26,10 +26,10 @@ export interface Calls {
 
 export function createCalls(connection: Connection): Calls {
   return {
-    one<Answer>(
+    one<Data>(
       build: () => Call,
       options: CallOptions | undefined,
-      read: (answer: unknown, response: Response) => Answer = (answer) => answer as Answer,
+      read: (answer: unknown, response: Response) => Data = (answer) => answer as Data,
     ) {
       const send = async () => {
         const answer = await connection.send(build(), options);

@@ -481,7 +481,7 @@ describe('results', () => {
 
   it.each(['text', 7, true, [], {}])('with %j instead of a stream are rejected', async (answer) => {
     answers = [answer];
-    await expect(streams().get(ID)).rejects.toMatchObject({ code: 'invalid_answer' });
+    await expect(streams().get(ID)).rejects.toMatchObject({ code: 'invalid_response' });
   });
 });
 
@@ -695,7 +695,7 @@ describe('lists', () => {
 
   it('fail if the service repeats a cursor', async () => {
     answers = [page(['a'], 'c1'), page(['b'], 'c1')];
-    await expect(idsOf(streams().list())).rejects.toMatchObject({ code: 'invalid_answer' });
+    await expect(idsOf(streams().list())).rejects.toMatchObject({ code: 'invalid_response' });
   });
 
   it('iterate over pages', async () => {

@@ -13,16 +13,16 @@ import {
 import { createCalls } from './calls.ts';
 import type { Calls } from './calls.ts';
 import type {
-  AddressesAnswer,
+  AddressesResponse,
   AptosStream,
   AptosStreamStatus,
   CreateAptosStream,
   CreateEvmStream,
   DeliveryLog,
-  DryRunAnswer,
+  DryRunResult,
   DryRunBlock,
   HistoricalJob,
-  HistoricalJobAnswer,
+  HistoricalJobResponse,
   HistoryFilter,
   HistoryRecord,
   ListOptions,
@@ -202,12 +202,12 @@ export interface StreamsClient {
     id: string,
     address: string | readonly string[],
     options?: StreamCallOptions & LabelOptions,
-  ): CallResult<AddressesAnswer>;
+  ): CallResult<AddressesResponse>;
   removeAddress(
     id: string,
     address: string | readonly string[],
     options?: StreamCallOptions,
-  ): CallResult<AddressesAnswer>;
+  ): CallResult<AddressesResponse>;
   listAddresses(
     id: string,
     query?: ListAddressesOptions,
@@ -224,9 +224,9 @@ export interface StreamsClient {
     id: string,
     addresses: readonly string[],
     options?: CallOptions & LabelOptions,
-  ): CallResult<AddressesAnswer>;
+  ): CallResult<AddressesResponse>;
   /** Previews the webhook that a stream would send for a block. Nothing is sent or stored. */
-  dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
+  dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunResult>;
   /**
    * Matches a block against the stream as it is now, and sends the webhook. Sluice returns the
    * number of records; if it is 0, no webhook is sent.
@@ -239,7 +239,7 @@ export interface StreamsClient {
   createHistoricalJob(
     job: HistoricalJobOptions,
     options?: CallOptions,
-  ): CallResult<HistoricalJobAnswer>;
+  ): CallResult<HistoricalJobResponse>;
 }
 
 /** Reads the history of EVM and Aptos webhooks, newest first, and sends webhooks again. */

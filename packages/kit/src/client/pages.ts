@@ -65,7 +65,7 @@ export function createList<Row, P extends AnyPage<Row> & { total?: number; searc
       const isEnd = page.result.length === 0 && page.searchedTo === undefined;
       if (!next || (isEnd && seen >= (page.total ?? 0))) return;
       if (next === cursor) {
-        throw new SluiceError('invalid_answer', 'The service sent the same cursor twice');
+        throw new SluiceError('invalid_response', 'The service sent the same cursor twice');
       }
       cursor = next;
     }

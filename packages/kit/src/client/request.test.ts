@@ -289,7 +289,10 @@ describe('errors', () => {
 
   it('report a web page as an invalid response', async () => {
     const { streams } = fakeClient([new Response('<!doctype html>')]);
-    expect(await errorOf(streams.get('a'))).toMatchObject({ code: 'invalid_answer', status: 200 });
+    expect(await errorOf(streams.get('a'))).toMatchObject({
+      code: 'invalid_response',
+      status: 200,
+    });
   });
 });
 

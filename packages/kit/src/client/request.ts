@@ -124,8 +124,8 @@ export interface Call extends Target {
 }
 
 /** The data of a call with its HTTP response. */
-export interface WithResponse<Answer> {
-  readonly data: Answer;
+export interface WithResponse<Data> {
+  readonly data: Data;
   /** The HTTP response, for its status and headers. Its body has been read. */
   readonly response: Response;
   /** The `x-request-id` of the response, to quote in support requests. */
@@ -139,12 +139,12 @@ export interface WithResponse<Answer> {
  * const { data, response, requestId } = await client.streams.get(id).withResponse();
  * ```
  */
-export interface CallResult<Answer> extends Promise<Answer> {
+export interface CallResult<Data> extends Promise<Data> {
   /** Returns the data with the HTTP response, without sending the call again. */
-  withResponse(): Promise<WithResponse<Answer>>;
+  withResponse(): Promise<WithResponse<Data>>;
 }
 
-export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): CallResult<Answer> {
+export function createCallResult<Data>(sent: Promise<WithResponse<Data>>): CallResult<Data> {
   const answer = sent.then(({ data }) => data);
   return Object.assign(answer, {
     withResponse() {

@@ -171,7 +171,7 @@ describe('each call', () => {
 
   it.each([undefined, null, {}, { result: {} }])('rejects %j instead of a list', async (body) => {
     answerJson(body);
-    const code = 'invalid_answer';
+    const code = 'invalid_response';
     await expect(client().listChains()).rejects.toMatchObject({ code });
     await expect(client().listStreamSummaries()).rejects.toMatchObject({ code });
     await expect(client().listDeliveries()).rejects.toMatchObject({ code });
@@ -471,9 +471,9 @@ describe('liveEvents', () => {
 
   it('throws if the response is not an event stream, or an event is not JSON', async () => {
     answerJson({});
-    await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_answer' });
+    await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_response' });
     answer = (response) => stream(response, 'data: {\n\n');
-    await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_answer' });
+    await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_response' });
   });
 
   it('passes on an error thrown in the loop, and closes the connection', async () => {

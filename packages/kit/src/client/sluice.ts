@@ -203,7 +203,7 @@ const nothing = (): void => {};
 function toPage<Row>(answer: unknown): AnyPage<Row> {
   const page = answer as AnyPage<Row> | undefined;
   if (Array.isArray(page?.result)) return page;
-  throw new SluiceError('invalid_answer', 'The response is not a list');
+  throw new SluiceError('invalid_response', 'The response is not a list');
 }
 
 async function* readLiveEvents(
@@ -272,7 +272,7 @@ async function* readOnce(
     const options = { signal: own.signal, headers };
     const response = await connection.open({ route: SLUICE_ROUTES.liveEvents }, options);
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
-      throw new SluiceError('invalid_answer', 'The response is not an event stream');
+      throw new SluiceError('invalid_response', 'The response is not an event stream');
     }
     // The service sends the headers before it finds the position of the first event, and a greeting
     // afterward. The connection is live from the greeting on.
@@ -322,6 +322,6 @@ function parseEvent(data: string): LiveEvent {
   try {
     return JSON.parse(data) as LiveEvent;
   } catch (cause) {
-    throw new SluiceError('invalid_answer', 'A live event is not JSON', { cause });
+    throw new SluiceError('invalid_response', 'A live event is not JSON', { cause });
   }
 }

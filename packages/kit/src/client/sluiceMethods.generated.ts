@@ -4,19 +4,17 @@ import type {
   DeliveryFilter,
   RotateStreamSecret,
   ListAddresses,
-  ActivityQuery,
-  ListTimelines,
   ListDeliveriesOptions,
   CreateReplay,
-  ListOptions,
-  CreateApiKey,
-  NewNode,
-  NewAlertUrl,
   EvmDryRun,
   AptosBlockChoice,
   AptosDryRun,
   AptosBackfill,
   UrlVerdict,
+  ListOptions,
+  CreateApiKey,
+  NewNode,
+  NewAlertUrl,
   About,
   Expiry,
   ApiKey,
@@ -25,6 +23,8 @@ import type {
   AuditPage,
   AlertUrl,
   PublicKey,
+  ActivityQuery,
+  ListTimelines,
   Activity,
   ActivityBreakdown,
   StreamTimeline,
@@ -32,8 +32,8 @@ import type {
   AddressPage,
   ChainCoverage,
   Job,
-  EvmDryRunAnswer,
-  AptosDryRunAnswer,
+  EvmDryRunResult,
+  AptosDryRunResult,
   Reorg,
   ChainGap,
   ChainHealth,
@@ -202,13 +202,13 @@ export interface SluiceMethods {
     chainId: string,
     body: Given<EvmDryRun>,
     options?: CallOptions
-  ) => CallResult<EvmDryRunAnswer>;
+  ) => CallResult<EvmDryRunResult>;
   /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind. */
   dryRunAptos: (
     network: AptosNetwork,
     body: AptosDryRun,
     options?: CallOptions
-  ) => CallResult<AptosDryRunAnswer>;
+  ) => CallResult<AptosDryRunResult>;
   /** Match a block against the current Aptos stream, and send the webhook. */
   sendAptosBlock: (
     network: AptosNetwork,

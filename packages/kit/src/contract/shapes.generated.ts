@@ -4,28 +4,6 @@ import type {
   OneOrSeveral,
 } from './generic.ts';
 
-/** A parameter of an ABI item. */
-export interface AbiParameter {
-  name: string;
-  type: string;
-  indexed?: boolean | undefined;
-  components?: readonly AbiParameter[] | undefined;
-  internalType?: string | undefined;
-}
-/** An ABI item in the JSON format that compilers write. */
-export interface AbiItem {
-  type: string;
-  name?: string | undefined;
-  inputs?: readonly AbiParameter[] | undefined;
-  outputs?: readonly AbiParameter[] | undefined;
-  anonymous?: boolean | undefined;
-  constant?: boolean | undefined;
-  payable?: boolean | undefined;
-  stateMutability?: string | undefined;
-  gas?: number | undefined;
-  /** The selector or topic that web3.js adds; name and inputs take precedence. */
-  signature?: string | undefined;
-}
 /** The chain family of a stream. */
 export type ChainFamily = 'evm' | 'aptos';
 /** An Aptos network; `local` is Sluice only, for a local chain. */
@@ -58,30 +36,6 @@ export type DeliveryStatus = 'failed' | 'success';
 export type Region = 'us-east-1' | 'us-west-2' | 'eu-central-1' | 'ap-southeast-1';
 /** A permission of an API key. */
 export type Scope = 'streams:read' | 'streams:write' | 'history:read' | 'replay' | 'settings:admin';
-/** A filter on one event; grammar in `docs/filter.md`. */
-export interface AdvancedOption {
-  topic0: string;
-  filter?:
-    | {
-        [k: string]: unknown;
-      }
-    | undefined;
-  includeNativeTxs?: boolean | undefined;
-}
-/** Accounts whose native balance is read at the block, by `selectors` such as `$fromAddress`. */
-export interface NativeBalanceSelection {
-  selectors: string[];
-  type: RecordKind;
-}
-/** A read-only call made for each record of a kind; rules in `docs/contract.md`, "Triggers and native balances". */
-export interface StreamTrigger {
-  type: 'tx' | 'log' | 'erc20transfer' | 'erc20approval' | 'nfttransfer';
-  contractAddress: string;
-  functionAbi: AbiItem;
-  inputs?: unknown[] | undefined;
-  topic0?: string | undefined;
-  callFrom?: string | undefined;
-}
 /** Matches deliveries that match every given field. Ranges include both ends. */
 export interface DeliveryFilter {
   /** Delivery IDs, at most 500. */
@@ -111,6 +65,52 @@ export interface DeliveryFilter {
   reorged?: boolean | undefined;
   /** The replay that last sent it again. */
   replayId?: string | undefined;
+}
+/** A parameter of an ABI item. */
+export interface AbiParameter {
+  name: string;
+  type: string;
+  indexed?: boolean | undefined;
+  components?: readonly AbiParameter[] | undefined;
+  internalType?: string | undefined;
+}
+/** An ABI item in the JSON format that compilers write. */
+export interface AbiItem {
+  type: string;
+  name?: string | undefined;
+  inputs?: readonly AbiParameter[] | undefined;
+  outputs?: readonly AbiParameter[] | undefined;
+  anonymous?: boolean | undefined;
+  constant?: boolean | undefined;
+  payable?: boolean | undefined;
+  stateMutability?: string | undefined;
+  gas?: number | undefined;
+  /** The selector or topic that web3.js adds; name and inputs take precedence. */
+  signature?: string | undefined;
+}
+/** A filter on one event; grammar in `docs/filter.md`. */
+export interface AdvancedOption {
+  topic0: string;
+  filter?:
+    | {
+        [k: string]: unknown;
+      }
+    | undefined;
+  includeNativeTxs?: boolean | undefined;
+}
+/** Accounts whose native balance is read at the block, by `selectors` such as `$fromAddress`. */
+export interface NativeBalanceSelection {
+  selectors: string[];
+  type: RecordKind;
+}
+/** A read-only call made for each record of a kind; rules in `docs/contract.md`, "Triggers and native balances". */
+export interface StreamTrigger {
+  type: 'tx' | 'log' | 'erc20transfer' | 'erc20approval' | 'nfttransfer';
+  contractAddress: string;
+  functionAbi: AbiItem;
+  inputs?: unknown[] | undefined;
+  topic0?: string | undefined;
+  callFrom?: string | undefined;
 }
 /** OAuth 2.0 client credentials. */
 export interface OAuth2Credentials {
@@ -261,23 +261,6 @@ export interface ListAddresses {
   /** The `cursor` of the previous page. */
   cursor?: string | undefined;
 }
-/** The stream, resolution and length of a chart of attempts. */
-export interface ActivityQuery {
-  streamId?: string | undefined;
-  /** Minutes per point. */
-  step?: ActivityStep | undefined;
-  /** At most `MAX_POINTS` for the step: 1,500, 576 or 360. */
-  points?: number | undefined;
-  /** The last step contains this time, in Unix milliseconds. Default: now. */
-  until?: number | undefined;
-}
-/** The streams, and the number of newest blocks per chain. */
-export interface ListTimelines {
-  /** At most 200; unknown IDs are left out. */
-  streamIds: readonly string[];
-  /** At most 200. Default: 60. */
-  limit?: number | undefined;
-}
 /** The order of a delivery list. */
 export interface DeliveryOrder {
   /** Which deliveries come first. Default: `newest`. */
@@ -302,63 +285,6 @@ export interface CreateReplay {
   filter: DeliveryFilter;
   /** Deliveries queued per second, 0.1 to 1000. Default: 50. */
   perSecond?: number | undefined;
-}
-/** Cursor and page size of a list. */
-export interface ListOptions {
-  /** Rows per page, 1 to 100. Default: 100. */
-  limit?: number | undefined;
-  /** The `cursor` of the previous page. */
-  cursor?: string | undefined;
-}
-/** Filters the history; absent fields match all rows. Page options are passed with it. */
-export interface HistoryFilter {
-  streamId?: string | undefined;
-  transactionHash?: string | undefined;
-  /** Chain IDs in hex. */
-  chainId?: string[] | undefined;
-  blockNumber?: number[] | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
-  fromTimestamp?: number | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
-  toTimestamp?: number | undefined;
-  /** Leaves `payload` out of each row. */
-  excludePayload?: boolean | undefined;
-}
-/** Filters the delivery logs; absent fields match all rows. */
-export interface LogFilter {
-  streamId?: string | undefined;
-  transactionHash?: string | undefined;
-  /** Chain IDs in hex. */
-  chainId?: string[] | undefined;
-  blockNumber?: number[] | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
-  fromTimestamp?: number | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
-  toTimestamp?: number | undefined;
-  deliveryStatus?: DeliveryStatus[] | undefined;
-}
-/** A new API key. */
-export interface CreateApiKey {
-  /** Its purpose, 1 to 100 characters. */
-  name: string;
-  /** Default: all of them. */
-  scopes?: Scope[] | undefined;
-  /** At most 20. Default: from anywhere. */
-  cidrs?: string[] | undefined;
-  /** Unix milliseconds. Default: never. */
-  expiresAt?: number | undefined;
-}
-/** A node of a chain. */
-export interface NewNode {
-  /** Chain ID in hex, or an Aptos network such as `aptos:mainnet`. */
-  chainId: string;
-  /** URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted. */
-  url: string;
-}
-/** A URL to which the service POSTs alerts. */
-export interface NewAlertUrl {
-  /** It may contain keys and is stored encrypted. */
-  url: string;
 }
 /** A stream to try on one block. */
 export interface DryRunBlock {
@@ -492,6 +418,63 @@ export interface ErrorBody {
   fields?: {
     [k: string]: unknown;
   };
+}
+/** Cursor and page size of a list. */
+export interface ListOptions {
+  /** Rows per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** The `cursor` of the previous page. */
+  cursor?: string | undefined;
+}
+/** Filters the history; absent fields match all rows. Page options are passed with it. */
+export interface HistoryFilter {
+  streamId?: string | undefined;
+  transactionHash?: string | undefined;
+  /** Chain IDs in hex. */
+  chainId?: string[] | undefined;
+  blockNumber?: number[] | undefined;
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
+  fromTimestamp?: number | undefined;
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
+  toTimestamp?: number | undefined;
+  /** Leaves `payload` out of each row. */
+  excludePayload?: boolean | undefined;
+}
+/** Filters the delivery logs; absent fields match all rows. */
+export interface LogFilter {
+  streamId?: string | undefined;
+  transactionHash?: string | undefined;
+  /** Chain IDs in hex. */
+  chainId?: string[] | undefined;
+  blockNumber?: number[] | undefined;
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
+  fromTimestamp?: number | undefined;
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
+  toTimestamp?: number | undefined;
+  deliveryStatus?: DeliveryStatus[] | undefined;
+}
+/** A new API key. */
+export interface CreateApiKey {
+  /** Its purpose, 1 to 100 characters. */
+  name: string;
+  /** Default: all of them. */
+  scopes?: Scope[] | undefined;
+  /** At most 20. Default: from anywhere. */
+  cidrs?: string[] | undefined;
+  /** Unix milliseconds. Default: never. */
+  expiresAt?: number | undefined;
+}
+/** A node of a chain. */
+export interface NewNode {
+  /** Chain ID in hex, or an Aptos network such as `aptos:mainnet`. */
+  chainId: string;
+  /** URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted. */
+  url: string;
+}
+/** A URL to which the service POSTs alerts. */
+export interface NewAlertUrl {
+  /** It may contain keys and is stored encrypted. */
+  url: string;
 }
 /** A webhook that could not be delivered, EVM or Aptos. */
 export interface HistoryRecord {
@@ -717,6 +700,23 @@ export interface PublicKey {
   /** When the private key stops signing; null for the newest. */
   endsAt: number | null;
 }
+/** The stream, resolution and length of a chart of attempts. */
+export interface ActivityQuery {
+  streamId?: string | undefined;
+  /** Minutes per point. */
+  step?: ActivityStep | undefined;
+  /** At most `MAX_POINTS` for the step: 1,500, 576 or 360. */
+  points?: number | undefined;
+  /** The last step contains this time, in Unix milliseconds. Default: now. */
+  until?: number | undefined;
+}
+/** The streams, and the number of newest blocks per chain. */
+export interface ListTimelines {
+  /** At most 200; unknown IDs are left out. */
+  streamIds: readonly string[];
+  /** At most 200. Default: 60. */
+  limit?: number | undefined;
+}
 /** Attempts that ended within one step. */
 export interface ActivityPoint {
   /** Start of the step, in Unix milliseconds. */
@@ -825,7 +825,7 @@ export interface WatchedAddress {
   addedBy: string;
 }
 /** The response to a change of addresses. */
-export interface AddressesAnswer {
+export interface AddressesResponse {
   streamId: string;
   /** As sent: a string for a string, an array for an array */
   address: string | string[];
@@ -1131,9 +1131,9 @@ export interface AptosWebhook {
   events: AptosRaw[][];
 }
 /** The webhook that would be sent. The hosted service may omit parts of it. */
-export type DryRunAnswer = Partial<EvmWebhook>;
+export type DryRunResult = Partial<EvmWebhook>;
 /** The response to creating a job over past blocks. */
-export interface HistoricalJobAnswer {
+export interface HistoricalJobResponse {
   message: string;
   /** Number of parts of the range. */
   totalPartitions: number;
@@ -1232,7 +1232,7 @@ export interface Job {
   updatedAt: number;
 }
 /** The result of an EVM dry run. */
-export interface EvmDryRunAnswer {
+export interface EvmDryRunResult {
   /** Null if nothing matches. */
   webhook: EvmWebhook | null;
   /** Close matches, at most 20, most frequent first. */
@@ -1241,7 +1241,7 @@ export interface EvmDryRunAnswer {
   observed: ObservedEvent[];
 }
 /** The result of an Aptos dry run. */
-export interface AptosDryRunAnswer {
+export interface AptosDryRunResult {
   /** Null if nothing matches. */
   webhook: AptosWebhook | null;
   /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first. Includes all that the stream selects, and at most 20 others of each kind. */

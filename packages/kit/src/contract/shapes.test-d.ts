@@ -6,7 +6,7 @@ import type {
   DeliveryFilter,
   DeliveryState,
   DeliverySummary,
-  DryRunAnswer,
+  DryRunResult,
   EvmWebhook,
   HistoryRecord,
   Replay,
@@ -15,7 +15,7 @@ import type {
 // Details of the generated types that JSON Schema cannot express.
 expectTypeOf<EvmWebhook['abi']>().toEqualTypeOf<readonly AbiItem[]>();
 expectTypeOf<EvmWebhook['removed']>().toEqualTypeOf<true | undefined>();
-expectTypeOf<DryRunAnswer>().toEqualTypeOf<Partial<EvmWebhook>>();
+expectTypeOf<DryRunResult>().toEqualTypeOf<Partial<EvmWebhook>>();
 expectTypeOf<NonNullable<HistoryRecord['payload']>['logs']>().toEqualTypeOf<
   EvmWebhook['logs'] | undefined
 >();

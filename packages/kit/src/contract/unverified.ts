@@ -70,7 +70,7 @@ export const UNVERIFIED_CODES = {
 } as const satisfies Record<string, CodeWords>;
 
 /** Returns the words for a code, which may be unknown to this version. */
-export const describeCode = (code: AnyUnverifiedCode): CodeWords =>
+export const describeUnverifiedCode = (code: AnyUnverifiedCode): CodeWords =>
   Object.hasOwn(UNVERIFIED_CODES, code)
     ? UNVERIFIED_CODES[code as UnverifiedCode]
     : {

@@ -23,7 +23,7 @@ import type {
   DecodedValue,
   ReadOptions,
   ReadWord,
-  TextForm,
+  TextFormat,
 } from '../contract/rules/abi/values.ts';
 import type { Abi } from 'abitype';
 
@@ -93,25 +93,25 @@ export interface DecodedLogs<Log = DecodedLog> {
   readonly undecoded: UndecodedLog[];
 }
 
-/** Spelling of decoded addresses: lowercase, or with EIP-55 checksum. */
-export type AddressSpelling = 'lower' | 'checksummed';
+/** Format of decoded addresses: lowercase, or with EIP-55 checksum. */
+export type AddressFormat = 'lower' | 'checksummed';
 
 /** Options of {@link decodeLogs}. */
 export interface DecodeOptions {
   /**
-   * Spelling of addresses. With `checksummed`, each address is hashed, which is most of the work
+   * Format of addresses. With `checksummed`, each address is hashed, which is most of the work
    * for an ERC-20 transfer.
    *
    * @defaultValue 'lower'
    */
-  readonly addresses?: AddressSpelling | undefined;
+  readonly addresses?: AddressFormat | undefined;
   /**
-   * Form of decoded text. `database` replaces each NUL character with U+FFFD, because PostgreSQL
+   * Format of decoded text. `database` replaces each NUL character with U+FFFD, because PostgreSQL
    * and other databases cannot store it.
    *
    * @defaultValue 'exact'
    */
-  readonly text?: TextForm | undefined;
+  readonly text?: TextFormat | undefined;
   /**
    * Refuses logs that compilers do not produce, with the reasons `dirty` and `overlapping`. By
    * default, they are decoded as viem and ethers do.
@@ -200,7 +200,7 @@ interface Field {
 }
 
 interface CompiledEvent {
-  readonly addresses: AddressSpelling;
+  readonly addresses: AddressFormat;
   readonly name: string;
   readonly inputs: readonly AbiParameter[];
   readonly indexedCount: number;
@@ -216,12 +216,12 @@ interface CompiledEvents {
   readonly anonymous: readonly CompiledEvent[];
 }
 
-const compiled: Record<AddressSpelling, WeakMap<object, CompiledEvents>> = {
+const compiled: Record<AddressFormat, WeakMap<object, CompiledEvents>> = {
   lower: new WeakMap(),
   checksummed: new WeakMap(),
 };
 
-function compiledEvents(abi: readonly unknown[], addresses: AddressSpelling): CompiledEvents {
+function compiledEvents(abi: readonly unknown[], addresses: AddressFormat): CompiledEvents {
   let events = compiled[addresses].get(abi);
   if (!events) {
     events = compileEvents(abi, addresses);
@@ -230,7 +230,7 @@ function compiledEvents(abi: readonly unknown[], addresses: AddressSpelling): Co
   return events;
 }
 
-function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): CompiledEvents {
+function compileEvents(abi: readonly unknown[], addresses: AddressFormat): CompiledEvents {
   const byTopic = new Map<string, CompiledEvent[]>();
   const anonymous: CompiledEvent[] = [];
   for (const item of readEvents(abi)) {
@@ -251,7 +251,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 
 const compileEvent = (
   { name, inputs = [] }: AbiItem & { name: string },
-  addresses: AddressSpelling,
+  addresses: AddressFormat,
 ): CompiledEvent => ({
   addresses,
   name,
@@ -259,7 +259,7 @@ const compileEvent = (
   indexedCount: inputs.filter(({ indexed }) => indexed).length,
 });
 
-const READ_ADDRESS: Record<AddressSpelling, ReadWord> = {
+const READ_ADDRESS: Record<AddressFormat, ReadWord> = {
   lower: readLowerAddress,
   checksummed: (hex, at, strict) => checksumAddress(readLowerAddress(hex, at, strict)),
 };
@@ -324,10 +324,10 @@ const toDecoded = (
   args,
   logIndex: Number(logIndex),
   transactionHash,
-  address: typeof address === 'string' ? SPELL[addresses](address) : address,
+  address: typeof address === 'string' ? FORMAT_ADDRESS[addresses](address) : address,
 });
 
-const SPELL: Record<AddressSpelling, (address: string) => string> = {
+const FORMAT_ADDRESS: Record<AddressFormat, (address: string) => string> = {
   lower: (address) => address.toLowerCase(),
   // Text that is not an address stays unchanged.
   checksummed: (address) => (toAddress(address) ? checksumAddress(address) : address),

@@ -12,6 +12,7 @@ import { SluiceError, isSluiceError } from '../errors.ts';
 /** The part of a webhook that {@link verifyLogProof} checks. */
 export type ProvenWebhook = Pick<EvmWebhook, 'block' | 'logs' | 'proofs'>;
 
+/** Options of {@link verifyLogProof}. */
 export interface VerifyLogProofOptions {
   /**
    * Block hash from a source that you trust, such as your own node, a light client, or a

@@ -38,10 +38,10 @@ export class RetryLater extends Error {
  * responds with 200, and the webhook counts as handled. A 410 would put the stream in `error`,
  * because a 410 means that the URL is gone.
  */
-export class NeverAgain extends Error {
-  override readonly name = 'NeverAgain';
+export class DoNotRetry extends Error {
+  override readonly name = 'DoNotRetry';
 
-  constructor(message = 'Never again', options?: { cause?: unknown }) {
+  constructor(message = 'Do not retry', options?: { cause?: unknown }) {
     super(message, options);
   }
 }
@@ -50,5 +50,5 @@ export class NeverAgain extends Error {
 export const isRetryLater = (error: unknown): error is RetryLater =>
   error instanceof Error && error.name === 'RetryLater' && 'afterMs' in error;
 
-export const isNeverAgain = (error: unknown): error is NeverAgain =>
-  error instanceof Error && error.name === 'NeverAgain';
+export const isDoNotRetry = (error: unknown): error is DoNotRetry =>
+  error instanceof Error && error.name === 'DoNotRetry';

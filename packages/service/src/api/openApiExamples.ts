@@ -78,7 +78,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   LabelledEvmAddresses: { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } },
   AptosAddresses: { address: '0x1' },
   LabelledAptosAddresses: { address: ['0x1'], labels: { '0x1': 'framework' } },
-  AddressesAnswer: { streamId: STREAM_ID, address: ADDRESS, effectiveFrom: { '0x1': 23_456_789 } },
+  AddressesResponse: {
+    streamId: STREAM_ID,
+    address: ADDRESS,
+    effectiveFrom: { '0x1': 23_456_789 },
+  },
   HistoryRecord: {
     id: DELIVERY_ID,
     date: AT,

@@ -21,7 +21,7 @@ export interface ExplainedBlock extends ExplainedRecords {
 }
 
 /** The calls that the chains of every family have. */
-export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
+export interface ChainCalls<Record = never, DryRunResult = unknown> {
   /**
    * Returns the height or hash of the transaction's block, or `pending` if the transaction is not
    * in a block yet; undefined if no node knows it.
@@ -46,7 +46,7 @@ export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
     blockNumber: number,
     record: Record,
     addresses: readonly string[] | undefined,
-  ): Promise<DryRunAnswer>;
+  ): Promise<DryRunResult>;
   /**
    * Queues deliveries for the stream's matches in the block. Returns the number of matched records.
    */

@@ -60,7 +60,7 @@ export const isConfigured = (configured: readonly string[], added: string): bool
  * Returns the configured chains with their added nodes, and the chains that only added nodes serve.
  * An added node whose URL is also configured is left out.
  */
-function withAddedNodes<Config extends AnyChainConfig>(
+export function withAddedNodes<Config extends AnyChainConfig>(
   { family, configs, idOf, startConfig }: ChainSettings<Config>,
   added: readonly AddedUrl[],
 ): Config[] {

@@ -78,17 +78,17 @@ export function toForkRules(
 }
 
 /** The components that work on one chain. */
-interface Parts<Record, Block, DryRunAnswer> {
+interface Parts<Record, Block, DryRunResult> {
   source: ChainSource<Block>;
-  matching: Matching<Record, Block, DryRunAnswer>;
+  matching: Matching<Record, Block, DryRunResult>;
   enrich: EnrichPool;
   surroundings: ChainSurroundings;
 }
 
-export function followChain<Record, Block extends BlockHeader & MaybeUnverified, DryRunAnswer>(
+export function followChain<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult>(
   options: IngestOptions,
-  parts: Parts<Record, Block, DryRunAnswer>,
-): FollowedChain<ChainCalls<Record, DryRunAnswer>> {
+  parts: Parts<Record, Block, DryRunResult>,
+): FollowedChain<ChainCalls<Record, DryRunResult>> {
   const { chain } = options;
   const { source, matching, enrich, surroundings } = parts;
   const { store, log, onReorg, refuseBlocks, tracing, holder } = surroundings;
@@ -191,10 +191,10 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 }
 
 /** Creates the calls of a chain, which also work if this process does not read the chain. */
-function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunAnswer>(
+function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult>(
   { chain, isFinal = false }: IngestOptions,
-  { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
-): ChainCalls<Record, DryRunAnswer> {
+  { source, matching, surroundings }: Parts<Record, Block, DryRunResult>,
+): ChainCalls<Record, DryRunResult> {
   const { store, log, confirmedUpTo } = surroundings;
   /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
@@ -204,7 +204,7 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
   };
   const isConfirmed = ({ number }: BlockHeader): boolean => number <= (confirmedUpTo(chain) ?? -1);
 
-  const calls: ChainCalls<Record, DryRunAnswer> = {
+  const calls: ChainCalls<Record, DryRunResult> = {
     findTransaction: (hash) => source.findTransaction(hash),
 
     async explain(at, only) {

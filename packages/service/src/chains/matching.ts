@@ -62,12 +62,12 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
 }
 
 /** Matcher for one stream, whatever its status, on one chain. */
-export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
+export interface SingleMatcher<Block, DryRunResult> extends Pick<
   StreamMatcher<Block>,
   'needs' | 'match'
 > {
   /** @param block a block with all its logs, because observed events include unmatched ones */
-  dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
+  dryRun(block: Block, isConfirmed: boolean): Promise<DryRunResult>;
 }
 
 /** Explainer of blocks for the streams of their chain, by the current rules. */
@@ -81,7 +81,7 @@ export interface LiveMatcher<Block> extends Matcher<Block>, Explainer<Block> {
   isLoaded(): boolean;
 }
 
-export interface Matching<Record, Block, DryRunAnswer> {
+export interface Matching<Record, Block, DryRunResult> {
   /** Matcher of the blocks of every chain against all current streams. */
   readonly live: LiveMatcher<Block>;
   /**
@@ -98,7 +98,7 @@ export interface Matching<Record, Block, DryRunAnswer> {
     chain: string,
     record: Record,
     addresses: readonly string[] | undefined,
-  ): Promise<SingleMatcher<Block, DryRunAnswer>>;
+  ): Promise<SingleMatcher<Block, DryRunResult>>;
 }
 
 export function createMatching<

@@ -28,6 +28,10 @@ export interface AttemptOptions {
   leases: Pick<Leases, 'renew'>;
   /** Rate limits of hosts, shared by everything in this process that sends webhooks. */
   hostPace: HostPace;
+  /** Decrypts the credentials in the webhook URL, headers and client credentials of a delivery. */
+  openEndpoint(
+    delivery: ClaimedDelivery,
+  ): Pick<ClaimedDelivery, 'webhookUrl' | 'headers' | 'oauth2'>;
   /** Returns the stream's secrets that were valid for signing when the delivery was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
   /** Returns the number of unfinished deliveries of a stream. */
@@ -50,6 +54,7 @@ const LOCAL_RETRY_MS = 1_000;
 export function createAttempts({
   leases,
   hostPace,
+  openEndpoint,
   openSecrets,
   queued,
   clockSkewMs,
@@ -82,23 +87,24 @@ export function createAttempts({
     }
   };
 
-  const toSending = (delivery: ClaimedDelivery, traceparent: string | undefined): Sending => ({
-    url: delivery.webhookUrl,
-    id: delivery.id,
-    body: delivery.body,
-    headers: delivery.headers,
-    oauth2: delivery.oauth2
-      ? { streamId: delivery.streamId, credentials: delivery.oauth2 }
-      : undefined,
-    traceparent,
-    secrets: openSecrets(delivery),
-    clockSkewMs: clockSkewMs(),
-    part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
-    origin: delivery.origin,
-    unverified: delivery.unverified ?? undefined,
-    queueSize: queued(delivery.streamId),
-    recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
-  });
+  const toSending = (delivery: ClaimedDelivery, traceparent: string | undefined): Sending => {
+    const { webhookUrl, headers, oauth2 } = openEndpoint(delivery);
+    return {
+      url: webhookUrl,
+      id: delivery.id,
+      body: delivery.body,
+      headers,
+      oauth2: oauth2 ? { streamId: delivery.streamId, credentials: oauth2 } : undefined,
+      traceparent,
+      secrets: openSecrets(delivery),
+      clockSkewMs: clockSkewMs(),
+      part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
+      origin: delivery.origin,
+      unverified: delivery.unverified ?? undefined,
+      queueSize: queued(delivery.streamId),
+      recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
+    };
+  };
 
   return async (delivery, send) => {
     const span = tracing.start('delivery.attempt', {
@@ -114,8 +120,8 @@ export function createAttempts({
     const began = performance.now();
     const sendOnce = async (): Promise<Attempted> => {
       try {
-        // The secrets are opened inside this `try`, so that a secret that cannot be opened fails
-        // only this attempt.
+        // Credentials and secrets are opened inside this `try`, so that one that cannot be opened
+        // fails only this attempt.
         return { ...(await send(toSending(delivery, span.traceparent))), senderDied: false };
       } catch (error) {
         return toFailed(error, Math.round(performance.now() - began));

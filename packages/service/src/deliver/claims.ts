@@ -3,11 +3,11 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { Log } from '../base/log.ts';
 import { startStopwatch } from './stopwatch.ts';
 import { createWaker } from '../base/waker.ts';
+import { limitClaim } from './capacity.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
-import { toRetryCapacity } from '../store/deliveries/lanes.ts';
 import type { Store } from '../store/store.ts';
 import { type Leases, LEASE_MS, STALL_MS } from './leases.ts';
-import { IN_FLIGHT_PER_STREAM, type Lanes } from './lanes.ts';
+import type { Lanes } from './lanes.ts';
 
 export interface Claims {
   start(): void;
@@ -25,11 +25,6 @@ export interface Claims {
 }
 
 /**
- * Maximum number of deliveries in flight. It is large enough for the ledger to write hundreds of
- * outcomes at a time, which amortizes the cost of a write.
- */
-const IN_FLIGHT = 2048;
-/**
  * Number of deliveries started per turn of the event loop. Responses arrive between turns and free
  * connections; if hundreds were started at once, each would open a new connection.
  */
@@ -39,16 +34,6 @@ const STARTED_AT_ONCE = 8;
  * does not wait for the ledger.
  */
 const CLAIM_AHEAD = 512;
-/**
- * Maximum total size of the bodies in flight, in bytes, so that large webhooks do not exhaust
- * memory.
- */
-const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
-/**
- * The part of `BYTES_IN_FLIGHT` that one stream may use, so that large webhooks to a receiver that
- * hangs do not delay other streams.
- */
-const BYTES_PER_STREAM = BYTES_IN_FLIGHT / 8;
 /** Interval of polls, because signals may be lost, and retries become due without a signal. */
 const POLL_MS = 250;
 const STORE_RETRY_MS = 1_000;
@@ -67,10 +52,13 @@ export function createClaims({
 }: {
   store: Pick<Store, 'claimDeliveries'>;
   log: Log;
-  lanes: Pick<Lanes, 'underWay' | 'retries'>;
+  lanes: Pick<Lanes, 'loads' | 'quick'>;
   leases: Pick<Leases, 'renew'>;
-  /** Returns, by stream id, the part of `IN_FLIGHT_PER_STREAM` that claims must not use. */
-  taken(): Record<string, number>;
+  /**
+   * Returns, by stream id, the part of `IN_FLIGHT_PER_STREAM` that claims must not use, given the
+   * deliveries in flight.
+   */
+  taken(inFlight: Record<string, number>): Record<string, number>;
   /** Counts the delivery as in flight, and keeps extending its lease. */
   enter(delivery: ClaimedDelivery): void;
   /**
@@ -113,23 +101,11 @@ export function createClaims({
 
   /** Claims deliveries. Returns none at full capacity, or if the ledger fails. */
   const claimDue = async (): Promise<ClaimedDelivery[]> => {
-    const limit = IN_FLIGHT - lanes.underWay.total;
-    const maxBytes = BYTES_IN_FLIGHT - lanes.underWay.bytes;
-    if (waiting.length > CLAIM_AHEAD || limit <= 0 || maxBytes <= 0) return [];
+    if (waiting.length > CLAIM_AHEAD) return [];
+    const limits = limitClaim(lanes, taken);
+    if (limits === undefined) return [];
     try {
-      return await store.claimDeliveries({
-        limit,
-        maxBytes,
-        perStream: IN_FLIGHT_PER_STREAM,
-        taken: taken(),
-        bytes: { perStream: BYTES_PER_STREAM, taken: lanes.underWay.bytesByStream },
-        retries: {
-          limit: toRetryCapacity(IN_FLIGHT) - lanes.retries.total,
-          maxBytes: toRetryCapacity(BYTES_IN_FLIGHT) - lanes.retries.bytes,
-          taken: lanes.retries.byStream,
-        },
-        leaseMs: LEASE_MS,
-      });
+      return await store.claimDeliveries({ ...limits, leaseMs: LEASE_MS });
     } catch (error) {
       log.error('failed to claim deliveries, retrying', { error: String(error) });
       await wait(STORE_RETRY_MS);

@@ -13,6 +13,7 @@ import { EVERYWHERE, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
+import { plain } from '../../test/store/plain.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -51,6 +52,7 @@ test.each([1, -1])(
       onLostOutcomes: () => {},
       onLocalFailure: () => {},
       hostPace: createHostPace(undefined),
+      openEndpoint: (delivery) => delivery,
       openSecrets: () => [],
     });
     sink.respond([500, { status: 429, headers: { 'retry-after': '1' } }, 200]);
@@ -61,15 +63,17 @@ test.each([1, -1])(
       parentHash: `${chain}-${number - 1}`,
       timestamp: number,
     });
-    const stream = await store.createStream({
-      family: 'evm',
-      tag: 'clock',
-      description: '',
-      webhookUrl: `${sink.url}/clock`,
-      chainIds: [chain],
-      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
-      ...DEFAULT_DELIVERY,
-    });
+    const stream = await store.createStream(
+      plain({
+        family: 'evm',
+        tag: 'clock',
+        description: '',
+        webhookUrl: `${sink.url}/clock`,
+        chainIds: [chain],
+        options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+        ...DEFAULT_DELIVERY,
+      }),
+    );
     const epoch = await takeChain(store, chain);
     await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
     const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');

@@ -9,8 +9,9 @@ import type { Log } from '../base/log.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type AttemptOptions, createAttempts } from './attempt.ts';
+import { IN_FLIGHT_PER_STREAM } from './capacity.ts';
 import { createClaims } from './claims.ts';
-import { IN_FLIGHT_PER_STREAM, createLanes } from './lanes.ts';
+import { createLanes, toCounts } from './lanes.ts';
 import { LEASE_MS, createLeases } from './leases.ts';
 import { type RetryOptions, createOutcomes, toOutcome } from './outcomes.ts';
 import type { BreakerState } from './receivers/breaker.ts';
@@ -37,7 +38,10 @@ export interface Deliver {
 export interface DeliverOptions
   extends
     RetryOptions,
-    Pick<AttemptOptions, 'hostPace' | 'openSecrets' | 'onLocalFailure' | 'tracing'> {
+    Pick<
+      AttemptOptions,
+      'hostPace' | 'openEndpoint' | 'openSecrets' | 'onLocalFailure' | 'tracing'
+    > {
   store: Store;
   sender: Sender;
   /** Sender in a separate process, for deliveries that may have crashed the service. */
@@ -142,14 +146,12 @@ export function createDeliver(options: DeliverOptions): Deliver {
     overdue: overdue.signal,
   });
 
-  const taken = (): Record<string, number> => receivers.taken(lanes.underWay.byStream);
-
   const claims = createClaims({
     store,
     log,
     lanes,
     leases,
-    taken,
+    taken: receivers.taken,
     enter,
     giveUp,
     attempt: (delivery, claimedAt) => attempt(delivery, sender.send, claimedAt),
@@ -168,7 +170,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       return attempt(delivery, send);
     },
     failingStreams: () =>
-      Object.entries(taken())
+      Object.entries(receivers.taken(toCounts(lanes.loads())))
         .filter(([, n]) => n >= IN_FLIGHT_PER_STREAM)
         .map(([streamId]) => streamId),
   });
@@ -199,7 +201,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       if (!store.isShared) return;
       recounter = setInterval(() => void recount().catch(() => {}), RECOUNT_MS);
     },
-    inFlight: () => lanes.underWay.total,
+    inFlight: lanes.total,
     breakers: receivers.breakers,
     async stop(drainMs) {
       stopping.abort();

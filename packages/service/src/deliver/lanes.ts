@@ -5,19 +5,22 @@
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { StreamActivity } from '../store/stats/contract.ts';
 
-export const IN_FLIGHT_PER_STREAM = 64;
+/** Duration of an attempt, including its wait for a turn, above which its stream is not quick. */
+const SLOW_MS = 1_000;
+/** Maximum number of quick streams, because each claim copies them between threads. */
+const MAX_QUICK = 20_000;
 
 type UnderWay = Pick<ClaimedDelivery, 'streamId' | 'bodyBytes' | 'attempts'>;
 
-/** Deliveries in flight in this process. */
+/** A number of deliveries, and the total size of their bodies in bytes. */
 export interface Load {
-  /** Number of deliveries by stream id. Streams without any are omitted. */
-  readonly byStream: Readonly<Record<string, number>>;
-  readonly total: number;
-  /** Total size of the bodies in bytes. */
-  readonly bytes: number;
-  /** Size of the bodies by stream id. Streams without any deliveries are omitted. */
-  readonly bytesByStream: Readonly<Record<string, number>>;
+  total: number;
+  bytes: number;
+}
+
+/** Deliveries in flight in this process, and those among them that were attempted before. */
+export interface LoadWithRetries extends Load {
+  retries: Load;
 }
 
 export interface Lanes {
@@ -31,48 +34,31 @@ export interface Lanes {
   /** Counts the delivery as in flight until `leave` is called. */
   enter(delivery: UnderWay): void;
   leave(delivery: UnderWay): void;
-  readonly underWay: Load;
-  /** The deliveries in flight that were attempted before. */
-  readonly retries: Load;
+  /** Returns the number of deliveries in flight. */
+  total(): number;
+  /** Returns the deliveries in flight by stream id. Streams without any are omitted. */
+  loads(): Map<string, LoadWithRetries>;
+  /**
+   * Returns the streams whose last attempt took at most a second, if no attempt in flight has taken
+   * longer. All others may keep their capacity for long.
+   */
+  quick(): ReadonlySet<string>;
   /** Resolves when nothing is in flight. */
   emptied(): Promise<void>;
 }
 
-const createLoad = () => ({
-  byStream: {} as Record<string, number>,
-  total: 0,
-  bytes: 0,
-  bytesByStream: {} as Record<string, number>,
-});
-
 export function createLanes(): Lanes {
   const queued = new Map<string, number>();
-  const underWay = createLoad();
-  const retries = createLoad();
+  /** Deliveries in flight, oldest first, and the times at which they entered. */
+  const underWay = new Map<UnderWay, number>();
+  /** Streams whose last attempt was quick, the most recent last. */
+  const quick = new Set<string>();
   let onEmpty = (): void => {};
 
   const count = (streamId: string, change: number): void => {
     const n = (queued.get(streamId) ?? 0) + change;
     if (n > 0) queued.set(streamId, n);
     else queued.delete(streamId);
-  };
-
-  const change = (
-    load: ReturnType<typeof createLoad>,
-    { streamId, bodyBytes }: UnderWay,
-    by: 1 | -1,
-  ): void => {
-    const n = (load.byStream[streamId] ?? 0) + by;
-    const bytes = (load.bytesByStream[streamId] ?? 0) + by * bodyBytes;
-    if (n > 0) {
-      load.byStream[streamId] = n;
-      load.bytesByStream[streamId] = bytes;
-    } else {
-      delete load.byStream[streamId];
-      delete load.bytesByStream[streamId];
-    }
-    load.total += by;
-    load.bytes += by * bodyBytes;
   };
 
   return {
@@ -82,21 +68,61 @@ export function createLanes(): Lanes {
       queued.clear();
       for (const { streamId, queue } of stats) count(streamId, queue);
     },
-    enter(delivery) {
-      change(underWay, delivery, 1);
-      if (delivery.attempts > 0) change(retries, delivery, 1);
-    },
+    enter: (delivery) => void underWay.set(delivery, performance.now()),
     leave(delivery) {
-      change(underWay, delivery, -1);
-      if (delivery.attempts > 0) change(retries, delivery, -1);
-      if (underWay.total === 0) onEmpty();
+      const isQuick = performance.now() - underWay.get(delivery)! <= SLOW_MS;
+      underWay.delete(delivery);
+      quick.delete(delivery.streamId);
+      if (isQuick) quick.add(delivery.streamId);
+      if (quick.size > MAX_QUICK) quick.delete(quick.values().next().value!);
+      if (underWay.size === 0) onEmpty();
     },
-    underWay,
-    retries,
+    total: () => underWay.size,
+    loads() {
+      const loads = new Map<string, LoadWithRetries>();
+      for (const { streamId, bodyBytes, attempts } of underWay.keys()) {
+        let load = loads.get(streamId);
+        if (load === undefined) loads.set(streamId, (load = noLoad()));
+        addTo(load, bodyBytes);
+        if (attempts > 0) addTo(load.retries, bodyBytes);
+      }
+      return loads;
+    },
+    quick() {
+      const since = performance.now() - SLOW_MS;
+      for (const [{ streamId }, enteredAt] of underWay) {
+        if (enteredAt > since) break;
+        quick.delete(streamId);
+      }
+      return quick;
+    },
     emptied: () =>
       new Promise((resolve) => {
         onEmpty = resolve;
-        if (underWay.total === 0) resolve();
+        if (underWay.size === 0) resolve();
       }),
   };
+}
+
+const noLoad = (): LoadWithRetries => ({ total: 0, bytes: 0, retries: { total: 0, bytes: 0 } });
+
+function addTo(load: Load, bodyBytes: number): void {
+  load.total++;
+  load.bytes += bodyBytes;
+}
+
+/** Returns the number of deliveries in flight by stream id. */
+export const toCounts = (loads: Iterable<readonly [string, Load]>): Record<string, number> =>
+  Object.fromEntries([...loads].map(([streamId, { total }]) => [streamId, total]));
+
+/** Returns the sum of these loads. */
+export function sumLoads(loads: Iterable<LoadWithRetries>): LoadWithRetries {
+  const sum = noLoad();
+  for (const { total, bytes, retries } of loads) {
+    sum.total += total;
+    sum.bytes += bytes;
+    sum.retries.total += retries.total;
+    sum.retries.bytes += retries.bytes;
+  }
+  return sum;
 }

@@ -31,6 +31,7 @@ import {
   tokenTransfer,
   transferTo,
 } from './ingestWorld.test-only.ts';
+import { plain } from '../../test/store/plain.ts';
 
 let world: IngestWorld;
 
@@ -260,6 +261,7 @@ describe('reorgs', () => {
       await world.expectOracle(1);
       expect(world.log.some((line) => line.includes(`removed=${depth}`))).toBe(true);
     },
+    180_000,
   );
 
   test('to a branch of the same height are detected', async () => {
@@ -378,10 +380,12 @@ test('a block takes at most two commits, however often rules change', async () =
     pollMs: 20,
     log: createLog(() => {}),
   });
-  const { id } = await store.createStream({
-    ...{ family: 'evm', tag: '', description: '', webhookUrl: world.sink.url, chainIds: [CHAIN] },
-    ...{ options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
-  });
+  const { id } = await store.createStream(
+    plain({
+      ...{ family: 'evm', tag: '', description: '', webhookUrl: world.sink.url, chainIds: [CHAIN] },
+      ...{ options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
+    }),
+  );
   const commits = new Map<number, number>();
   const moving: Store = {
     ...store,

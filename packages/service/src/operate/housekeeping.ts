@@ -63,7 +63,7 @@ export function startHousekeeping({
   };
 
   const forget = async (): Promise<void> => {
-    const { dropped, shrunk, sparedMs } = await store.tendDays(options);
+    const { dropped, shrunk, keptMs } = await store.tendDays(options);
     if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
     if (shrunk.length > 0) log.info('partitions truncated', { partitions: shrunk.join(' ') });
     let deliveries = 0;
@@ -71,8 +71,8 @@ export function startHousekeeping({
     let after = '';
     await stepByStep(async () => {
       const done = await store.deleteExpired({
-        deliveredMs: options.deliveredMs + sparedMs,
-        undeliveredMs: options.undeliveredMs + sparedMs,
+        deliveredMs: options.deliveredMs + keptMs,
+        undeliveredMs: options.undeliveredMs + keptMs,
         forMs: STEP_MS,
         after,
       });

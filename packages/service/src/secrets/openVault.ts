@@ -4,14 +4,13 @@ import type { Log } from '../base/log.ts';
 import type { Store } from '../store/store.ts';
 import { resealAddedUrls } from './addedUrls.ts';
 import { resealKeyPairs } from './keyPairs.ts';
-import { resealEndpoints } from './sealedEndpoints.ts';
+import { resealEndpoints } from './endpoints.ts';
 import { resealSettings } from './settings.ts';
 import { resealStreamSecrets } from './streamSecrets.ts';
 import { type MasterKeySettings, type Vault, createVault, readMasterKeys } from './vault.ts';
 
 /**
  * Opens the vault, and re-encrypts secrets that an older master key encrypted.
- * @param store store that returns the values encrypted
  * @throws CallerError if no master key can be read, or the ledger uses a different one
  */
 export async function openVault(

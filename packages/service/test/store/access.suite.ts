@@ -9,6 +9,7 @@ import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contr
 import type { NewApiKey } from '../../src/store/access/contract.ts';
 import type { SealedSecret } from '../../src/store/tables/streams.ts';
 import type { Store } from '../../src/store/store.ts';
+import { plain } from './plain.ts';
 
 export function testAccess(open: () => Promise<Store>): void {
   let store: Store;
@@ -27,7 +28,7 @@ export function testAccess(open: () => Promise<Store>): void {
   });
   const createStream = (sealedSecret?: string) =>
     store.createStream(
-      {
+      plain({
         family: 'evm',
         tag: '',
         description: '',
@@ -35,7 +36,7 @@ export function testAccess(open: () => Promise<Store>): void {
         chainIds: ['0x1'],
         options: DEFAULT_OPTIONS,
         ...DEFAULT_DELIVERY,
-      },
+      }),
       sealedSecret === undefined ? {} : { sealedSecret },
     );
 

@@ -4,6 +4,7 @@ import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../../src/store/streams/co
 import type { BlockHeader } from '../../src/store/blocks/contract.ts';
 import { newMatch } from './newMatch.ts';
 import { type StoreTools, hashOf, draft } from './storeTools.ts';
+import { plain } from './plain.ts';
 
 export function testBlocks(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
@@ -218,12 +219,15 @@ export function testBlocks(tools: StoreTools): void {
     test('does not change with its stream, but goes to the current URL', async () => {
       const { chain, id } = await oneMatch();
       const [body] = await bodiesOf(id);
-      await tools.store.updateStream(id, {
-        tag: 'after',
-        webhookUrl: 'http://127.0.0.1:2/new',
-        headers: { 'x-new': '1' },
-        options: { ...DEFAULT_OPTIONS, abi: [{ type: 'event', name: 'New', inputs: [] }] },
-      });
+      await tools.store.updateStream(
+        id,
+        plain({
+          tag: 'after',
+          webhookUrl: 'http://127.0.0.1:2/new',
+          headers: { 'x-new': '1' },
+          options: { ...DEFAULT_OPTIONS, abi: [{ type: 'event', name: 'New', inputs: [] }] },
+        }),
+      );
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
       expect(await bodiesOf(id)).toEqual([body, body]);
       expect((await deliveriesOf(id)).map((each) => each.tag)).toEqual(['before', 'before']);

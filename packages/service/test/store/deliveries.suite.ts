@@ -177,31 +177,37 @@ export function testDeliveries(tools: StoreTools): void {
       expect(stats?.deliveredSeries.at(-1)).toBe(1);
     });
 
-    test('are counted as delivered once, and as redelivered after a replay', async () => {
-      const { id } = await oneDue();
-      const read = async () => {
-        await tools.store.rollUpStats();
-        const { points } = await tools.store.readActivity({
-          streamId: id,
-          stepMinutes: 60,
-          points: 2,
+    test.each([0, 1])(
+      'are counted as delivered once, and as redelivered after a replay, with %i failures before',
+      async (failures) => {
+        const { id } = await oneDue();
+        const read = async () => {
+          await tools.store.rollUpStats();
+          const { points } = await tools.store.readActivity({
+            streamId: id,
+            stepMinutes: 60,
+            points: 2,
+          });
+          const all = points.find(({ delivered }) => delivered > 0);
+          const stats = (await tools.store.readStreamStats()).find((each) => each.streamId === id);
+          return { all, stats };
+        };
+        const failed = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 } as const;
+        for (let n = 0; n < failures; n++) {
+          await tools.store.completeDeliveries([outcomeOf((await claimOf(id))[0]!, failed)]);
+        }
+        const [first] = await claimOf(id);
+        await tools.store.completeDeliveries([outcomeOf(first!)]);
+        await tools.store.replayDelivery(id, first!.id);
+        await tools.store.completeDeliveries([outcomeOf((await claimOf(id))[0]!)]);
+        const { all, stats } = await read();
+        const counted = { delivered: 1, redelivered: 1, failedAttempts: failures };
+        expect(all).toMatchObject(counted);
+        expect(stats).toMatchObject({
+          ...{ delivered24h: 1, redelivered24h: 1, failedAttempts24h: failures },
         });
-        const all = points.find(({ delivered }) => delivered > 0);
-        const stats = (await tools.store.readStreamStats()).find((each) => each.streamId === id);
-        return { all, stats };
-      };
-      const [first] = await claimOf(id);
-      await tools.store.completeDeliveries([
-        outcomeOf(first!, { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 }),
-      ]);
-      await tools.store.completeDeliveries([outcomeOf((await claimOf(id))[0]!)]);
-      await tools.store.replayDelivery(id, first!.id);
-      await tools.store.completeDeliveries([outcomeOf((await claimOf(id))[0]!)]);
-      const { all, stats } = await read();
-      const counted = { delivered: 1, redelivered: 1, failedAttempts: 1 };
-      expect(all).toMatchObject(counted);
-      expect(stats).toMatchObject({ delivered24h: 1, redelivered24h: 1, failedAttempts24h: 1 });
-    });
+      },
+    );
 
     test('are counted once each, even while counts are rolled up', async () => {
       const chain = await startChain();

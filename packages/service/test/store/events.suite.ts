@@ -8,6 +8,7 @@ import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { takeChain } from './takeChain.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
 import type { Store } from '../../src/store/store.ts';
+import { plain } from './plain.ts';
 
 /** Collects the events of a feed after its newest batch, or after the batch at `from`. */
 export async function followFeed(feed: EventFeed, from?: string) {
@@ -45,15 +46,17 @@ export async function followFeed(feed: EventFeed, from?: string) {
 }
 
 export const eventStream = (store: Store, chain: string) =>
-  store.createStream({
-    family: 'evm',
-    tag: 'watched',
-    description: '',
-    webhookUrl: 'http://127.0.0.1:1/',
-    chainIds: [chain],
-    options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
-    ...DEFAULT_DELIVERY,
-  });
+  store.createStream(
+    plain({
+      family: 'evm',
+      tag: 'watched',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/',
+      chainIds: [chain],
+      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+      ...DEFAULT_DELIVERY,
+    }),
+  );
 
 export function testEvents(open: () => Promise<Store>): void {
   const chain = '0xe7e7';

@@ -19,6 +19,7 @@ import type { BlockHeader, NewMatch } from '../../src/store/blocks/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StreamTotals } from '../../src/store/stats/contract.ts';
+import { plain } from './plain.ts';
 
 const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x20_000;
@@ -33,15 +34,17 @@ export function testHistory(open: () => Promise<Store>): void {
   afterAll(() => store.close());
 
   const createStream = (chains: string[]) =>
-    store.createStream({
-      family: 'evm',
-      tag: 'tag',
-      description: '',
-      webhookUrl: 'http://127.0.0.1:1/hook',
-      chainIds: chains,
-      options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
-      ...DEFAULT_DELIVERY,
-    });
+    store.createStream(
+      plain({
+        family: 'evm',
+        tag: 'tag',
+        description: '',
+        webhookUrl: 'http://127.0.0.1:1/hook',
+        chainIds: chains,
+        options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+        ...DEFAULT_DELIVERY,
+      }),
+    );
 
   /** Starts a new chain. Each commit adds a block with the given matches. */
   const startChain = async () => {

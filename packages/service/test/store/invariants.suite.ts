@@ -15,6 +15,7 @@ import {
 import { VIOLATIONS, type ViolationKind } from '../../src/store/upkeep/contract.ts';
 import type { BlockHeader } from '../../src/store/blocks/contract.ts';
 import type { Store } from '../../src/store/store.ts';
+import { plain } from './plain.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHAIN = '0xabcd';
@@ -40,15 +41,17 @@ export function testInvariants(
       const epoch = await takeChain(store, CHAIN);
       held = { chain: CHAIN, epoch };
       await store.startChain({ ...held, block: tip, genesisHash: '0xgenesis' });
-      stream = await store.createStream({
-        tag: 'tag',
-        description: '',
-        webhookUrl: 'http://127.0.0.1:1/hook',
-        chainIds: [CHAIN],
-        options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
-        family: 'evm',
-        ...DEFAULT_DELIVERY,
-      });
+      stream = await store.createStream(
+        plain({
+          tag: 'tag',
+          description: '',
+          webhookUrl: 'http://127.0.0.1:1/hook',
+          chainIds: [CHAIN],
+          options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+          family: 'evm',
+          ...DEFAULT_DELIVERY,
+        }),
+      );
     });
     afterAll(() => store.close());
 
@@ -135,7 +138,7 @@ export function testInvariants(
       await store.rollUpStats();
       expect(await found()).toEqual(NOTHING);
 
-      const other = await store.createStream({ ...withoutLife(stream), tag: 'deleted' });
+      const other = await store.createStream(plain({ ...withoutLife(stream), tag: 'deleted' }));
       const kept = stream;
       stream = other as StreamRecord;
       await advance(4);

@@ -7,6 +7,7 @@ import { takeChain } from './takeChain.ts';
 import { DEFAULT_APTOS_OPTIONS, DEFAULT_DELIVERY } from '../../src/store/streams/contract.ts';
 import { newMatch } from './newMatch.ts';
 import { type StoreTools, KEY_ID, hashOf, newChain, draft, address } from './storeTools.ts';
+import { plain } from './plain.ts';
 
 export function testRules(tools: StoreTools): void {
   const { add, remove, cleanUp, startChain, deliveriesOf } = tools;
@@ -63,15 +64,17 @@ export function testRules(tools: StoreTools): void {
     test('belong to one chain family, and on Aptos apply from a ledger version', async () => {
       const chain = newChain();
       const own = `0x${'b0b'.padStart(64, '0')}`;
-      const aptos = await tools.store.createStream({
-        family: 'aptos' as const,
-        tag: 'tag',
-        description: '',
-        webhookUrl: 'https://example.com',
-        chainIds: [chain],
-        ...DEFAULT_DELIVERY,
-        options: DEFAULT_APTOS_OPTIONS,
-      });
+      const aptos = await tools.store.createStream(
+        plain({
+          family: 'aptos' as const,
+          tag: 'tag',
+          description: '',
+          webhookUrl: 'https://example.com',
+          chainIds: [chain],
+          ...DEFAULT_DELIVERY,
+          options: DEFAULT_APTOS_OPTIONS,
+        }),
+      );
       const evm = await tools.store.createStream(draft([chain]));
       const ids = async (family: 'evm' | 'aptos') =>
         (await tools.store.readRules(-1, family)).changed.map(({ id }) => id);

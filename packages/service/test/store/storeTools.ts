@@ -9,7 +9,9 @@ import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamDraft,
+  type Sealed,
 } from '../../src/store/streams/contract.ts';
+import { plain } from './plain.ts';
 import type { AddressPart } from '../../src/store/addresses/contract.ts';
 import type { AttemptOutcome } from '../../src/store/deliveries/contract.ts';
 import type { BlockHeader, NewMatch, Unverified } from '../../src/store/blocks/contract.ts';
@@ -22,16 +24,17 @@ export const newChain = (): string => `0x${(++lastChain).toString(16)}`;
 export const draft = (
   chainIds: string[],
   changes: Partial<EvmStreamDraft> = {},
-): EvmStreamDraft => ({
-  tag: 'tag',
-  description: 'a stream',
-  webhookUrl: 'http://127.0.0.1:1/hook',
-  chainIds,
-  options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
-  family: 'evm',
-  ...DEFAULT_DELIVERY,
-  ...changes,
-});
+): Sealed<EvmStreamDraft> =>
+  plain<EvmStreamDraft>({
+    tag: 'tag',
+    description: 'a stream',
+    webhookUrl: 'http://127.0.0.1:1/hook',
+    chainIds,
+    options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+    family: 'evm',
+    ...DEFAULT_DELIVERY,
+    ...changes,
+  });
 
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../../src/store/streams/contrac
 import type { ClaimedDelivery } from '../../src/store/deliveries/contract.ts';
 import { newMatch } from './newMatch.ts';
 import { type StoreTools, draft } from './storeTools.ts';
+import { plain } from './plain.ts';
 
 export function testStreams(tools: StoreTools): void {
   const { add, startChain, deliveriesOf, claimOf, outcomeOf } = tools;
@@ -277,7 +278,7 @@ export function testStreams(tools: StoreTools): void {
 
       for (const end of [
         () => tools.store.endBackOff([id]),
-        () => tools.store.updateStream(id, { webhookUrl: 'https://example.com/other' }),
+        () => tools.store.updateStream(id, plain({ webhookUrl: 'https://example.com/other' })),
         () => tools.store.setStreamStatus(id, 'active', 'Stream is active'),
       ]) {
         await spare('throttled', 60_000);
@@ -310,7 +311,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await tools.store.recordCertificate(id, 1_000)).toBe(false);
       await tools.store.setStreamStatus(id, 'active', 'Stream is active');
       expect(await read()).toBe(1_000);
-      await tools.store.updateStream(id, { webhookUrl: 'https://example.com/other' });
+      await tools.store.updateStream(id, plain({ webhookUrl: 'https://example.com/other' }));
       expect(await read()).toBeUndefined();
       await tools.store.recordCertificate(id, 1_000);
       expect(await tools.store.recordCertificate(id, null)).toBe(true);

@@ -143,6 +143,18 @@ export function testUncertain(tools: StoreTools): void {
     });
   });
 
+  test.each([
+    ['a second witness confirms it', { ...uncertain(), witnesses: 2 }, 'pending'],
+    ['it passes its checks', undefined, 'pending'],
+    ['it stays uncertain', uncertain(), 'held'],
+  ])('held deliveries of an uncertain block after a reading: %s', async (_, unverified, state) => {
+    const { id, commit, dueNow, reread } = await start({ unverified: 'hold' });
+    await commit([newMatch(id)]);
+    expect(await listed(id)).toEqual(['unconfirmed held']);
+    await reread(await dueNow(), { unverified });
+    expect(await listed(id)).toEqual([`unconfirmed ${state}`]);
+  });
+
   describe('matches whose records vanished', () => {
     test('are removed and replaced, and stay removed if the block returns', async () => {
       const { id, chain, commit, dueNow, reread } = await start({ notifyRemoved: true });
@@ -195,10 +207,11 @@ export function testUncertain(tools: StoreTools): void {
     test.each([
       ['uncertain', uncertain()],
       ['certain', undefined],
-    ])('and returns is read again if it is %s, with its records', async (_, unverified) => {
+    ])('and returns is read again at once if it is %s, with its records', async (_, unverified) => {
       const { id, chain, commit, dueNow, reread } = await start();
       const block = await commit([]);
-      await reread(await dueNow(), { matches: [newMatch(id)] });
+      const next = { ...AGAIN, dueInMs: 3_600_000 };
+      await reread(await dueNow(), { matches: [newMatch(id)], next });
       await chain.rewind({ ...block, number: 100, hash: block.parentHash });
       expect(await listed(id)).toEqual(['unconfirmed cancelled']);
       await chain.commit(block, [newMatch(id)], 2, [], 1, unverified);

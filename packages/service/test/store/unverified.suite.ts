@@ -226,6 +226,23 @@ export function testUnverified(tools: StoreTools): void {
       expect(await send(id)).toEqual([['unconfirmed', MARK]]);
     });
 
+    test('holds what a backfill finds in a block, until a second witness confirms it', async () => {
+      const { id, chain } = await holding();
+      const block = { ...chain.next(), number: 50 };
+      const job = await tools.store.createJob({
+        ...{ streamId: id, chain: chain.chain, blockFrom: 50, blockTo: 50 },
+      });
+      const unverified = { codes: CODES, witnesses: 1, isUncertain: true };
+      await tools.store.commitJob({
+        ...{ ...chain.held, id: job!.id, from: 50, to: 50 },
+        blocks: [{ block, matches: [newMatch(id)], unverified }],
+      });
+      expect(await listed(id)).toEqual(['confirmed held 50']);
+      const at = { chain: chain.chain, blockHash: block.hash };
+      await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      expect(await send(id)).toEqual([['confirmed', MARK]]);
+    });
+
     test('holds a delivery that a bulk replay sends again', async () => {
       const { id, chain, commitMarked } = await holding();
       const block = await commitMarked();

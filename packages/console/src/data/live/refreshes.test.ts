@@ -16,7 +16,7 @@ const definitionsOf = (name: string): string[] =>
     text
       .split(/(?=queryKey: )/)
       .filter((part) => new RegExp(`^queryKey: (\\['${name}'|queryKeys\\.${name},)`).test(part))
-      .map((part) => part.split(/\n *\}\);/)[0]!),
+      .map((part) => part.replace(/\n *\}\);.*/s, '')),
   ).filter((part) => part.includes('queryFn'));
 
 /** Returns the first elements of all query keys in the source of the console. */

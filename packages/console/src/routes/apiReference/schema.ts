@@ -35,18 +35,25 @@ const FORMATS: Readonly<Record<string, string>> = {
   cidrv6: 'IPv6 network',
 };
 
-/** Returns the type in words, such as `array of string or null`. */
-export function typeOf(schema: Schema, schemas: Schemas): string {
+/**
+ * Returns the type in words, such as `array of string or null`.
+ * @param toName returns what to write for a named schema. Default: its type in words.
+ */
+export function typeOf(
+  schema: Schema,
+  schemas: Schemas,
+  toName?: (name: string) => string,
+): string {
+  if (schema.$ref !== undefined && toName !== undefined) return toName(lastPart(schema.$ref));
   const known = resolve(schema, schemas);
-  if (known.anyOf !== undefined) {
-    return [...new Set(known.anyOf.map((option) => typeOf(option, schemas)))].join(' or ');
-  }
+  const inWords = (part: Schema): string => typeOf(part, schemas, toName);
+  if (known.anyOf !== undefined) return [...new Set(known.anyOf.map(inWords))].join(' or ');
   if (known.const !== undefined) return JSON.stringify(known.const);
   const format = known.format && (FORMATS[known.format] ?? known.format);
   const words = typesOf(known).map((type) => {
-    if (type === 'array' && known.items) return `array of ${typeOf(known.items, schemas)}`;
+    if (type === 'array' && known.items) return `array of ${inWords(known.items)}`;
     if (type === 'object' && typeof known.additionalProperties === 'object') {
-      return `object of ${typeOf(known.additionalProperties, schemas)} by name`;
+      return `object of ${inWords(known.additionalProperties)} by name`;
     }
     return type === 'string' && format ? format : type;
   });

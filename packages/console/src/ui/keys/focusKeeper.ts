@@ -19,7 +19,7 @@ const isShown = (element: HTMLElement): boolean => element.isConnected && elemen
 const isDisabled = (element: HTMLElement): boolean => element.matches(':disabled');
 
 /** Focuses an element that may not be focusable by itself. Returns whether it is now focused. */
-function focus(element: HTMLElement): boolean {
+export function focusAny(element: HTMLElement): boolean {
   const isFocusable = element.tabIndex >= 0 || element.hasAttribute('tabindex');
   if (!isFocusable) {
     element.tabIndex = -1;
@@ -60,7 +60,7 @@ export function useFocusKeeper(): void {
       if (isShown(focused) && !isDisabled(focused)) return;
       const content = document.getElementById('content');
       for (const each of [...ancestors, ...(content === null ? [] : [content])]) {
-        if (!isShown(each) || each.closest('[inert]') !== null || !focus(each)) continue;
+        if (!isShown(each) || each.closest('[inert]') !== null || !focusAny(each)) continue;
         if (focused.isConnected) waiting = { element: focused, at: each };
         return;
       }

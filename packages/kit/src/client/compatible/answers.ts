@@ -61,7 +61,7 @@ const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
 const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
 
 /**
- * Adds defaults for the fields that the hosted service omits. Throws `invalid_answer` if the
+ * Adds defaults for the fields that the hosted service omits. Throws `invalid_response` if the
  * response is not a stream.
  */
 export const toStream = (answer: unknown): Stream =>
@@ -83,7 +83,7 @@ function fill(
   lists: readonly string[],
 ): object {
   if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
-    throw new SluiceError('invalid_answer', 'The response is not a stream');
+    throw new SluiceError('invalid_response', 'The response is not a stream');
   }
   const stream: Record<string, unknown> = { ...answer };
   for (const field of flags) stream[field] ??= false;

@@ -11,7 +11,7 @@ export async function readJson(response: Response): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SluiceError('invalid_answer', 'The response is not JSON', {
+    throw new SluiceError('invalid_response', 'The response is not JSON', {
       status: response.status,
       requestId: requestIdOf(response),
     });

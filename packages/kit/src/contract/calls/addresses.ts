@@ -36,8 +36,8 @@ const watchedAddress = shape(
   }),
 );
 
-const addressesAnswer = named(
-  'AddressesAnswer',
+const addressesResponse = named(
+  'AddressesResponse',
   'The response to a change of addresses.',
   z.strictObject({
     streamId: uuid,
@@ -88,7 +88,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Add addresses: one, or up to a million',
     body: evmLabelledAddressesSchema,
-    answer: addressesAnswer,
+    answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   removeEvmAddresses: {
@@ -102,7 +102,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
       'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: evmAddressesSchema,
-    answer: addressesAnswer,
+    answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   replaceEvmAddresses: {
@@ -113,7 +113,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Replace all addresses',
     body: evmLabelledAddressesSchema,
-    answer: addressesAnswer,
+    answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
 });
@@ -137,7 +137,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     params: { id: idOf('stream') },
     summary: 'Add addresses; leading zeros are optional',
     body: aptosLabelledAddressesSchema,
-    answer: addressesAnswer,
+    answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   removeAptosAddresses: {
@@ -151,7 +151,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
       'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: aptosAddressesSchema,
-    answer: addressesAnswer,
+    answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
 });

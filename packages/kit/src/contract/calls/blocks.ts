@@ -24,8 +24,8 @@ import {
   historicalJobSchema,
 } from '../requests/blocks.ts';
 
-const dryRunAnswer = named(
-  'DryRunAnswer',
+const dryRunResult = named(
+  'DryRunResult',
   'The webhook that would be sent. The hosted service may omit parts of it.',
   typed(
     'Partial<EvmWebhook>',
@@ -35,8 +35,8 @@ const dryRunAnswer = named(
   ),
 );
 
-const historicalJobAnswer = named(
-  'HistoricalJobAnswer',
+const historicalJobResponse = named(
+  'HistoricalJobResponse',
   'The response to creating a job over past blocks.',
   z.strictObject({
     message: text,
@@ -160,8 +160,8 @@ const job = named(
   }),
 );
 
-const evmDryRunAnswer = named(
-  'EvmDryRunAnswer',
+const evmDryRunResult = named(
+  'EvmDryRunResult',
   'The result of an EVM dry run.',
   z.strictObject({
     webhook: evmWebhook.nullable().describe('Null if nothing matches.'),
@@ -174,8 +174,8 @@ const evmDryRunAnswer = named(
   }),
 );
 
-const aptosDryRunAnswer = named(
-  'AptosDryRunAnswer',
+const aptosDryRunResult = named(
+  'AptosDryRunResult',
   'The result of an Aptos dry run.',
   z.strictObject({
     webhook: aptosWebhook.nullable().describe('Null if nothing matches.'),
@@ -200,7 +200,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     summary: 'Preview the webhook that a stream with these fields would send for a block',
     description: 'Nothing is sent or stored.',
     body: dryRunBlockSchema,
-    answer: dryRunAnswer,
+    answer: dryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
   sendEvmBlock: {
@@ -218,7 +218,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     scope: 'replay',
     summary: 'Match a range of past blocks against a stream, and send the webhooks',
     body: historicalJobSchema,
-    answer: historicalJobAnswer,
+    answer: historicalJobResponse,
     errors: [400, 404, 422],
   },
 });
@@ -234,7 +234,7 @@ export const blocksCalls = tagged('Sluice', {
     description:
       "Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
     body: evmDryRunSchema,
-    answer: evmDryRunAnswer,
+    answer: evmDryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
   dryRunAptos: {
@@ -247,7 +247,7 @@ export const blocksCalls = tagged('Sluice', {
     description:
       "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind.",
     body: aptosDryRunSchema,
-    answer: aptosDryRunAnswer,
+    answer: aptosDryRunResult,
     errors: [400, 404, 422, 503],
   },
   sendAptosBlock: {

@@ -135,7 +135,10 @@ const label = fc
   .oneof(
     fc.string({ unit: 'grapheme', maxLength: 64 }),
     fc.string({ unit: 'binary', maxLength: 64 }),
-    fc.string({ unit: fc.constantFrom(...'=+-@\uff1d\uff20;,\'"# \u{a0}a🙂'), maxLength: 64 }),
+    fc.string({
+      unit: fc.constantFrom(...'=+-@\uff1d\uff20;,\'"# \u{a0}a'.split(''), '🙂'),
+      maxLength: 64,
+    }),
     fc.constantFrom(A, `https://a.io/address/${A}`, '#', 'vitalik.eth', '🙂'.repeat(64)),
   )
   .filter(isAddressLabel);

@@ -6,7 +6,7 @@ import type { DecodedLog, UndecodedLog } from '../decode.ts';
 import { toExpress } from '../adapters/express.ts';
 import { toFastify } from '../adapters/fastify.ts';
 import { createHandler } from './handler.ts';
-import type { OnChain, WebhookHandler } from './types.ts';
+import type { WithChainId, WebhookHandler } from './types.ts';
 import { toHono } from '../adapters/hono.ts';
 import { toNodeListener } from '../adapters/node.ts';
 import type { ReceivedWebhook } from '../unwrap.ts';
@@ -30,7 +30,7 @@ const typed = createHandler({ secret, abi: erc20Abi })
     unconfirmed: async ({ args }) => expectTypeOf(args.spender).toEqualTypeOf<Hex>(),
     confirmed: ({ args }) => expectTypeOf(args.owner).toEqualTypeOf<Hex>(),
   })
-  .onUndecoded((log) => expectTypeOf(log).toEqualTypeOf<OnChain<UndecodedLog>>())
+  .onUndecoded((log) => expectTypeOf(log).toEqualTypeOf<WithChainId<UndecodedLog>>())
   .onWebhook({ unconfirmed: (webhook) => expectTypeOf(webhook).toEqualTypeOf<EvmWebhook>() });
 
 // @ts-expect-error no such event
@@ -49,7 +49,7 @@ for (const handler of [
   createHandler({ secret }),
   createHandler({ secret, abi: [] as AbiItem[] }),
 ]) {
-  handler.on('Whatever', (log) => expectTypeOf(log).toEqualTypeOf<OnChain<DecodedLog>>());
+  handler.on('Whatever', (log) => expectTypeOf(log).toEqualTypeOf<WithChainId<DecodedLog>>());
 }
 expectTypeOf(createHandler({ apiKey: 'k' })).toExtend<WebhookHandler>();
 

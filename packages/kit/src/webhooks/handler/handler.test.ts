@@ -3,7 +3,7 @@ import { erc20Abi, erc721Abi } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
 import type { EvmWebhook } from '../../contract/shapes.generated.ts';
 import { isSluiceError } from '../../errors.ts';
-import { NeverAgain, RetryLater } from '../outcomes.ts';
+import { DoNotRetry, RetryLater } from '../outcomes.ts';
 import { createHandler } from './handler.ts';
 import type { HandlerOptions } from './types.ts';
 import type { SeenStore } from '../seen.ts';
@@ -510,9 +510,9 @@ describe('an error in a listener', () => {
     expect(() => new RetryLater('x', { afterMs })).toThrow('afterMs must be above 0');
   });
 
-  it('NeverAgain: 200, then not handled again', async () => {
+  it('DoNotRetry: 200, then not handled again', async () => {
     const { handler, onError } = createTested();
-    const onWebhook = vi.fn(() => Promise.reject(new NeverAgain('unknown tenant')));
+    const onWebhook = vi.fn(() => Promise.reject(new DoNotRetry('unknown tenant')));
     handler.onWebhook(onWebhook);
     expect(await answerOf(handler(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Dropped']);
     await handler(post(WEBHOOK, { id: 'one' }));

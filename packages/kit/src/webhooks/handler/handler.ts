@@ -10,14 +10,14 @@
  * 5. a delivery that was handled before: 200, and no function is called;
  * 6. otherwise, the registered functions are called in order:
  *    - all functions succeed: 200, and the id counts as handled;
- *    - `NeverAgain` is thrown: 200, and the id counts as handled;
+ *    - `DoNotRetry` is thrown: 200, and the id counts as handled;
  *    - `RetryLater` is thrown: 503 with `Retry-After`;
  *    - any other error is thrown: 500. Only `onError` gets the error.
  */
 import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import { SluiceError } from '../../errors.ts';
-import { isNeverAgain, isRetryLater } from '../outcomes.ts';
+import { isDoNotRetry, isRetryLater } from '../outcomes.ts';
 import { decodeKnown, hasItems } from '../decode.ts';
 import type { DecodedLog, UndecodedLog } from '../decode.ts';
 import { readHeader } from '../adapters/headers.ts';
@@ -31,13 +31,13 @@ import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook } from '../unwrap.ts';
 import { refuse, refuseBody, createReporter, answer, type Reporter } from './reporter.ts';
 import type {
-  OnChain,
-  WebhookAnswer,
+  WithChainId,
+  WebhookResponse,
   HandlerOptions,
   HandlerRules,
   AnyAbi,
-  Handle,
-  Handles,
+  HandlerFunction,
+  HandlerFunctions,
   AnyReceived,
   IncomingWebhook,
   Verifier,
@@ -93,7 +93,7 @@ export function toHandler<A extends AnyAbi>(
   };
   const reporter = createReporter(options.onError, verifier);
   const streamsWithoutAbi = new Set<string>();
-  const underWay = new Map<string, Promise<WebhookAnswer>>();
+  const underWay = new Map<string, Promise<WebhookResponse>>();
 
   const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
     if (method !== 'POST') return answer(405, 'Webhooks are sent by POST', { allow: 'POST' });
@@ -136,7 +136,7 @@ export function toHandler<A extends AnyAbi>(
 
   const inTurn = createTurns();
 
-  const handle = (delivery: AnyReceived, headers: WebhookHeaders): Promise<WebhookAnswer> =>
+  const handle = (delivery: AnyReceived, headers: WebhookHeaders): Promise<WebhookResponse> =>
     isAptos(delivery)
       ? attempt(reporter, delivery, async () => {
           for (const each of registered.aptos) await each(delivery.webhook, delivery);
@@ -189,7 +189,7 @@ export function toHandler<A extends AnyAbi>(
         });
       }
       const handlers = registered.events.get(name) ?? [];
-      handlers.push(toPhases(handles as Handles<OnChain<DecodedLog>>));
+      handlers.push(toPhases(handles as HandlerFunctions<WithChainId<DecodedLog>>));
       registered.events.set(name, handlers);
       return handler;
     },
@@ -244,12 +244,12 @@ async function attempt(
   reporter: Reporter,
   delivery: AnyReceived,
   work: () => Promise<void>,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   try {
     await work();
     return answer(200, 'Handled');
   } catch (error) {
-    if (isNeverAgain(error)) return answer(200, 'Dropped');
+    if (isDoNotRetry(error)) return answer(200, 'Dropped');
     if (isRetryLater(error)) {
       const seconds = Math.min(Math.ceil(error.afterMs / 1000), MAX_RETRY_AFTER_SECONDS);
       return answer(503, 'Retry later', { 'retry-after': String(seconds) });
@@ -272,23 +272,23 @@ function fromRequest(request: Request): IncomingWebhook {
 }
 
 /** Converts an answer to a web response, for adapters. */
-export const toResponse = ({ status, headers, body }: WebhookAnswer): Response =>
+export const toResponse = ({ status, headers, body }: WebhookResponse): Response =>
   new Response(body, { status, headers });
 
 interface Phases<T> {
-  readonly unconfirmed?: Handle<T>;
-  readonly confirmed?: Handle<T>;
+  readonly unconfirmed?: HandlerFunction<T>;
+  readonly confirmed?: HandlerFunction<T>;
 }
 
 interface Registered {
-  readonly events: Map<string, Phases<OnChain<DecodedLog>>[]>;
-  readonly undecoded: Phases<OnChain<UndecodedLog>>[];
+  readonly events: Map<string, Phases<WithChainId<DecodedLog>>[]>;
+  readonly undecoded: Phases<WithChainId<UndecodedLog>>[];
   readonly webhooks: Phases<ReceivedWebhook['webhook']>[];
-  readonly removed: Handle<ReceivedWebhook['webhook']>[];
+  readonly removed: HandlerFunction<ReceivedWebhook['webhook']>[];
   readonly aptos: ((webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown)[];
 }
 
-const toPhases = <T>(handles: Handles<T>): Phases<T> =>
+const toPhases = <T>(handles: HandlerFunctions<T>): Phases<T> =>
   typeof handles === 'function' ? { confirmed: handles } : handles;
 
 const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>

@@ -1,12 +1,12 @@
 /** Creates responses, and reports errors to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
-import type { AnyReceived, HandlerRules, ReadRequest, Verifier, WebhookAnswer } from './types.ts';
+import type { AnyReceived, HandlerRules, ReadRequest, Verifier, WebhookResponse } from './types.ts';
 
 export function answer(
   status: number,
   message: string,
   headers?: Record<string, string>,
-): WebhookAnswer {
+): WebhookResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
@@ -18,7 +18,7 @@ export function answer(
  * Returns the response to a rejected request. It contains a message of the kit, but neither errors
  * of the user's code nor a diagnosis.
  */
-export function refuse(error: unknown): WebhookAnswer {
+export function refuse(error: unknown): WebhookResponse {
   if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
     return answer(401, error.message);
   }
@@ -30,7 +30,7 @@ export function refuseBody(
   failed: 'too-large' | 'broken-off' | 'already-parsed',
   maxBodyBytes: number,
   reporter: Reporter,
-): WebhookAnswer {
+): WebhookResponse {
   if (failed === 'broken-off') return answer(400, 'The body is incomplete');
   if (failed === 'too-large') {
     const message = `The body is larger than ${maxBodyBytes} bytes`;

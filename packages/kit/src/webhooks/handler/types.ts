@@ -31,7 +31,7 @@ export interface HandlerRules<A extends AnyAbi = readonly AbiItem[]> extends Dec
    */
   maxBodyBytes?: number | undefined;
   /**
-   * Receives each error of your functions, except `RetryLater` and `NeverAgain`, and each error
+   * Receives each error of your functions, except `RetryLater` and `DoNotRetry`, and each error
    * of the `seen` store, with its delivery. Also receives a `SluiceError` for most rejected
    * requests, without a delivery and at most once per second. For a rejected signature, its
    * `details` contain a {@link diagnose diagnosis} if the body has at most 1 MiB. Default:
@@ -66,7 +66,7 @@ export interface Verifier {
 export type AnyReceived = ReceivedWebhook | ReceivedAptosWebhook;
 
 /** A function that handles a webhook or log. It is awaited, and its result is ignored. */
-export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
+export type HandlerFunction<T> = (value: T, delivery: ReceivedWebhook) => unknown;
 
 /**
  * A function that is called only for confirmed deliveries, or functions by phase. Most blocks are
@@ -75,19 +75,19 @@ export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
  * an unconfirmed delivery that arrives after the confirmed one was handled, unless `seen` is
  * `false`.
  */
-export type Handles<T> =
-  | Handle<T>
-  | { readonly unconfirmed: Handle<T>; readonly confirmed?: Handle<T> }
-  | { readonly unconfirmed?: Handle<T>; readonly confirmed: Handle<T> };
+export type HandlerFunctions<T> =
+  | HandlerFunction<T>
+  | { readonly unconfirmed: HandlerFunction<T>; readonly confirmed?: HandlerFunction<T> }
+  | { readonly unconfirmed?: HandlerFunction<T>; readonly confirmed: HandlerFunction<T> };
 
 type EventName<A extends AnyAbi> = DecodedLogOf<A>['name'];
 
-type LogNamed<A extends AnyAbi, Name> = OnChain<
+type LogNamed<A extends AnyAbi, Name> = WithChainId<
   number extends A['length'] ? DecodedLog : Extract<DecodedLogOf<A>, { readonly name: Name }>
 >;
 
 /** A log with the id of its chain. */
-export type OnChain<Log> = Log & {
+export type WithChainId<Log> = Log & {
   /** Chain id in hex, such as `0x1`. Chain, transaction and `logIndex` together identify a log. */
   readonly chainId: string;
 };
@@ -102,7 +102,7 @@ export interface IncomingWebhook {
 }
 
 /** The response to a webhook, which the adapters send. */
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON object with a `message`. */
@@ -112,7 +112,7 @@ export interface WebhookAnswer {
 /** The part of a {@link WebhookHandler} that an adapter needs. */
 export interface WebhookReceiver {
   /** Handles a webhook and returns the response. The promise never rejects. */
-  receive(request: IncomingWebhook): Promise<WebhookAnswer>;
+  receive(request: IncomingWebhook): Promise<WebhookResponse>;
   readonly maxBodyBytes: number;
 }
 
@@ -129,24 +129,24 @@ export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends W
    * stream, `onError` gets `missing_abi` once per stream, unless {@link onUndecoded} is used.
    * @throws SluiceError `invalid_argument` if the given ABI has no such event.
    */
-  on<Name extends EventName<A>>(name: Name, handles: Handles<LogNamed<A, Name>>): this;
+  on<Name extends EventName<A>>(name: Name, handles: HandlerFunctions<LogNamed<A, Name>>): this;
   /**
    * Registers functions that are called for each log that the ABI cannot decode, with the reason.
    * Without an ABI, they are called for all logs.
    */
-  onUndecoded(handles: Handles<OnChain<UndecodedLog>>): this;
+  onUndecoded(handles: HandlerFunctions<WithChainId<UndecodedLog>>): this;
   /**
    * Registers functions that are called for each webhook of an EVM stream, after the functions for
    * its logs. They are not called for removal webhooks.
    */
-  onWebhook(handles: Handles<ReceivedWebhook['webhook']>): this;
+  onWebhook(handles: HandlerFunctions<ReceivedWebhook['webhook']>): this;
   /**
    * Registers a function that is called for removal webhooks: a delivered block left the chain, so
    * delete what you stored for its hash. Sluice sends removal webhooks for streams with
    * `notifyRemoved`, and no other function is called for them. The events may then be in another
    * block, and the block itself may return and be delivered again.
    */
-  onRemoved(handle: Handle<ReceivedWebhook['webhook']>): this;
+  onRemoved(handle: HandlerFunction<ReceivedWebhook['webhook']>): this;
   /**
    * Registers a function that is called for each webhook of an Aptos stream. No other function is
    * called for it. Aptos blocks are final, so each one is delivered once.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import { IN_FLIGHT_PER_STREAM } from '../lanes.ts';
+import { IN_FLIGHT_PER_STREAM } from '../capacity.ts';
 import type { SendResult } from '../send/send.ts';
 import { createReceivers } from './receivers.ts';
 

@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.ts';
 import type { ClaimedDelivery } from '../../store/deliveries/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { HostPace } from '../hostPace.ts';
-import { IN_FLIGHT_PER_STREAM } from '../lanes.ts';
+import { IN_FLIGHT_PER_STREAM } from '../capacity.ts';
 import { whyUrlMustChange } from '../outcomes.ts';
 import type { SendResult } from '../send/send.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';

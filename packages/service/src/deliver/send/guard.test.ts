@@ -305,6 +305,28 @@ describe(`${names.length} names of a lying name server`, () => {
   });
 });
 
+test('a silent name occupies one lookup of the system, whatever is sent to it', async () => {
+  const asked: string[] = [];
+  let answer = (): void => {};
+  const own = createAddressGuard({
+    allowCidrs: [],
+    lookup: ((name: string, _: object, callback: (error: null, found: LookupAddress[]) => void) => {
+      asked.push(name);
+      const found = [{ address: '127.0.0.1', family: 4 }];
+      if (name === 'silent.test') answer = () => callback(null, found);
+      else callback(null, found);
+    }) as never,
+  });
+  const refuse = (name: string) => own.refuseResolved(new URL(`http://${name}/`));
+  const waiting = Array.from({ length: 64 }, () => refuse('silent.test'));
+  expect(await refuse('other.test')).toMatch(REFUSED);
+  expect(asked).toEqual(['silent.test', 'other.test']);
+  answer();
+  for (const each of await Promise.all(waiting)) expect(each).toMatch(REFUSED);
+  expect(await Promise.all([refuse('other.test'), refuse('other.test')])).toHaveLength(2);
+  expect(asked).toEqual(['silent.test', 'other.test', 'other.test']);
+});
+
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])(
     '%i to the canary is a failure, not followed',

@@ -4,8 +4,9 @@
  * in the URL, in each result of the DNS lookup, and as the peer of the connected socket. Changing a
  * DNS record in between therefore has no effect.
  */
-import { lookup as systemLookup } from 'node:dns';
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
 import { buildConnector } from 'undici';
 import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
@@ -158,33 +159,34 @@ export function createAddressGuard({
     return `port ${port} is not allowed: use 80, 443, or a port from 1024 up that no other well-known service uses`;
   };
 
+  const resolve = shareLookups(lookup);
+
   /** Looks up a name; fails if any resolved address is not allowed. */
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     let isOver = false;
-    const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => {
-      isOver = true;
-      const why = `the name ${hostname} was not resolved within ${LOOKUP_TIMEOUT_MS / 1_000} s`;
-      callback(Object.assign(new Error(why), { code: 'ETIMEOUT' }), '', 0);
-    });
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const end = (error: Error | null, addresses: readonly LookupAddress[]): void => {
       if (isOver) return;
+      isOver = true;
       endDeadline();
-      if (error !== null) {
-        callback(error, '', 0);
-        return;
-      }
+      if (error !== null) return callback(error, '', 0);
       for (const { address } of addresses) {
         const refused = judge(address, 'lookup');
-        if (refused !== undefined) {
-          callback(blockedError(refused), '', 0);
-          return;
-        }
+        if (refused !== undefined) return callback(blockedError(refused), '', 0);
       }
       const [first] = addresses;
-      if (options.all) callback(null, addresses);
+      if (options.all) callback(null, [...addresses]);
       else callback(null, first?.address ?? '', first?.family ?? 0);
+    };
+    const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => {
+      const why = `the name ${hostname} was not resolved within ${LOOKUP_TIMEOUT_MS / 1_000} s`;
+      end(Object.assign(new Error(why), { code: 'ETIMEOUT' }), []);
     });
+    resolve(hostname, options).then(
+      (addresses) => end(null, addresses),
+      (error: Error) => end(error, []),
+    );
   };
+
   /**
    * Checks a host without a lookup: a literal address, or a name that exists only in private
    * networks.
@@ -243,6 +245,26 @@ export function createAddressGuard({
 
     connect: connectWith(undefined),
     connectWith,
+  };
+}
+
+/**
+ * Returns a lookup in which requests for a name share the one in flight. The system resolves few
+ * names at once, and a name whose servers are silent takes it many seconds, so each such name may
+ * occupy only one of them.
+ */
+function shareLookups(lookup: typeof systemLookup) {
+  const inFlight = new Map<string, Promise<LookupAddress[]>>();
+  return (hostname: string, options: LookupOptions): Promise<LookupAddress[]> => {
+    const key = `${hostname} ${options.family} ${options.hints}`;
+    let addresses = inFlight.get(key);
+    if (addresses === undefined) {
+      addresses = promisify(lookup)(hostname, { ...options, all: true }).finally(() =>
+        inFlight.delete(key),
+      );
+      inFlight.set(key, addresses);
+    }
+    return addresses;
   };
 }
 

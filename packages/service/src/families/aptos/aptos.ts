@@ -7,9 +7,9 @@ import {
 } from '@sluice/kit/contract';
 import { type FollowedAptos, followAptos } from './chains/followedAptos.ts';
 import { createAptosMatching } from './chains/matching.ts';
+import { toAptosSettings } from './chains/settings.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
-import { APTOS_POLL_MS } from '../../config.ts';
 import { createAptosProvider } from './ingest/provider.ts';
 import { defineFamily } from '../family.ts';
 import { APTOS_API } from './api/aptosApi.ts';
@@ -38,16 +38,7 @@ export const APTOS = defineFamily({
       maxWebhookBytes,
     });
     const chains: FamilyChains<FollowedAptos> = createFamilyChains({
-      settings: {
-        family: 'aptos',
-        configs: aptos,
-        idOf: ({ network }) => toAptosChain(network),
-        startConfig: (chain) => ({
-          network: findAptosNetwork(chain)!,
-          urls: [],
-          pollMs: APTOS_POLL_MS,
-        }),
-      },
+      settings: toAptosSettings(aptos),
       rules: createRuleKeeper(matching.live, surroundings),
       open: (config) => followAptos(config, { ...surroundings, matching }),
     });

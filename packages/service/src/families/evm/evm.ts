@@ -5,10 +5,10 @@ import { unpackNames } from './chains/ensNames.ts';
 import { EXPLORERS } from './chains/explorers.ts';
 import { type FollowedEvm, followEvm } from './chains/followedEvm.ts';
 import { createEvmMatching } from './chains/matching.ts';
+import { toEvmSettings } from './chains/settings.ts';
 import { openEvmNode } from './chains/openNode.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
-import { startChain } from '../../config.ts';
 import { checkPlan } from './enrich/plan.ts';
 import { checkAbi, checkSelection } from './match/selection.ts';
 import { defineFamily } from '../family.ts';
@@ -37,12 +37,7 @@ export const EVM = defineFamily({
       maxWebhookBytes,
     });
     const chains: FamilyChains<FollowedEvm> = createFamilyChains({
-      settings: {
-        family: 'evm',
-        configs: config.chains,
-        idOf: ({ id }) => id,
-        startConfig: startChain,
-      },
+      settings: toEvmSettings(config.chains),
       rules: createRuleKeeper(matching.live, surroundings),
       open: (chain) =>
         followEvm(chain, {

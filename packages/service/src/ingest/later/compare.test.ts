@@ -216,7 +216,29 @@ describe('records that vanished', () => {
   });
 });
 
+test('records that returned after nodes lacked them did not appear', async () => {
+  const early = await createStream();
+  const changed = await createStream();
+  await commit([early], blockOf(['0x01'], uncertain()));
+  const lacking = blockOf([], uncertain(['bloom']));
+  // A stream whose rules match the block only now gets no records that were read before.
+  await reread([{ block: lacking }, { block: blockOf(['0x01', '0x02']) }], {
+    streams: [early, changed],
+  });
+  expect(await deliveriesOf(early)).toEqual(['unconfirmed 0x01', 'unconfirmed 0x02']);
+  expect(await deliveriesOf(changed)).toEqual(['unconfirmed 0x02']);
+});
+
 describe('records that appeared', () => {
+  test('are matched for a stream that was paused since', async () => {
+    const id = await createStream();
+    await commit([id], blockOf(['0x01'], uncertain()));
+    await store.setStreamStatus(id, 'paused', '');
+    await reread([{ block: blockOf(['0x01', '0x02']) }], { streams: [] });
+    await store.setStreamStatus(id, 'active', '');
+    expect(await deliveriesOf(id)).toEqual(['unconfirmed 0x01', 'unconfirmed 0x02']);
+  });
+
   test('are found without the ids of earlier ones', async () => {
     const id = await createStream();
     await commit([id], blockOf(['0x01'], uncertain()), '#9000 digest');

@@ -15,6 +15,7 @@ import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
 import type { Store } from '../../store/store.ts';
+import { plain } from '../../../test/store/plain.ts';
 
 const PATIENCE = { timeout: 10_000 };
 const folder = mkdtempSync(join(tmpdir(), 'sluice-notifier-'));
@@ -66,15 +67,17 @@ function start(timing: NotifierOptions['timing'] = {}): void {
 }
 
 const createStream = () =>
-  store.createStream({
-    family: 'evm',
-    tag: 'orders',
-    description: '',
-    webhookUrl: 'http://127.0.0.1:1/',
-    chainIds: ['0x1'],
-    options: DEFAULT_OPTIONS,
-    ...DEFAULT_DELIVERY,
-  });
+  store.createStream(
+    plain({
+      family: 'evm',
+      tag: 'orders',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/',
+      chainIds: ['0x1'],
+      options: DEFAULT_OPTIONS,
+      ...DEFAULT_DELIVERY,
+    }),
+  );
 
 /** Verifies the requests so far, and returns each alert once, even if it was sent repeatedly. */
 const reported = (): Alert[] => {

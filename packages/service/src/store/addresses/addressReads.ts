@@ -71,8 +71,7 @@ function isSought(find: string) {
   const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
   if (!/^0x[0-9a-f]*$/.test(head)) {
     const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    // The database lowercases both sides, because SQLite and PostgreSQL lowercase different
-    // letters.
+    // The database lowercases both sides, because engines lowercase different letters.
     return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
       or address like lower(${pattern}) escape '\\')`;
   }

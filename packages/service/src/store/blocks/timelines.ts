@@ -39,7 +39,8 @@ export async function listTimelines(
         (select min(block.number) from block where block.chain = checkpoint.chain) as oldest
       from checkpoint) as newest
     where oldest is not null`.execute(db);
-  // On SQLite, the cross join fixes the order: first the range of each chain, then its matches.
+  // The cross join fixes the order without statistics: first the range of each chain, then its
+  // matches.
   const { rows: matched } = await sql<Matched>`
     select match.stream_id as "streamId", match.chain, match.block_number as number,
       match.block_hash as hash,

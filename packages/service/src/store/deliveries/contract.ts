@@ -192,34 +192,39 @@ export interface DeliveryReads {
   readOldestDue(): Promise<number | null>;
 }
 
+export interface ClaimLimits {
+  limit: number;
+  /** Maximum total size of the bodies. At least one delivery is claimed, regardless of its size. */
+  maxBytes: number;
+  /** Maximum per stream, including the `taken` deliveries that are already in flight. */
+  perStream: number;
+  taken: Record<string, number>;
+  /**
+   * Maximum total size of the bodies of a stream, with the sizes that are taken. A stream with
+   * nothing taken gets a delivery of any size. Default: no limit.
+   */
+  bytes?: { perStream: number; taken: Record<string, number> };
+  /**
+   * Limits for retries, in addition to the limits above. Default: the same limits, with no retries
+   * in flight.
+   */
+  retries?: { limit: number; maxBytes: number; taken: Record<string, number> };
+}
+
 export interface DeliveryWrites {
   /**
-   * Leases due deliveries for `leaseMs`: at most `limit` in total, and at most `perStream` per
-   * stream, including the `taken` deliveries that are already in flight. For a stream in `error`,
-   * leases one probe every ten minutes. The limits and the order of a stream apply across all
-   * processes. Retries use at most three quarters of what a stream may have in flight, and get
-   * about a quarter of its claims if first attempts are due as well.
+   * Leases due deliveries for `leaseMs`. For a stream in `error`, leases one probe every ten
+   * minutes. The limits and the order of a stream apply across all processes. Retries use at most
+   * three quarters of what a stream may have in flight, and get about a quarter of its claims if
+   * first attempts are due as well.
    */
-  claimDeliveries(claim: {
-    limit: number;
-    /**
-     * Maximum total size of the bodies. At least one delivery is claimed, regardless of its size.
-     */
-    maxBytes: number;
-    perStream: number;
-    taken: Record<string, number>;
-    /**
-     * Maximum total size of the bodies of a stream, with the sizes that are taken. A stream with
-     * nothing taken gets a delivery of any size. Default: no limit.
-     */
-    bytes?: { perStream: number; taken: Record<string, number> };
-    /**
-     * Limits for retries, in addition to the limits above. Default: the same limits, with no
-     * retries in flight.
-     */
-    retries?: { limit: number; maxBytes: number; taken: Record<string, number> };
-    leaseMs: number;
-  }): Promise<ClaimedDelivery[]>;
+  claimDeliveries(
+    claim: ClaimLimits & {
+      /** Separate limits for all streams except the `quick` ones. Default: none. */
+      slow?: ClaimLimits & { quick: ReadonlySet<string> };
+      leaseMs: number;
+    },
+  ): Promise<ClaimedDelivery[]>;
   /**
    * Leases one suspect, which is a delivery that lost at least two leases in a row, so that an
    * isolated process can send it. Ignores deliveries of `notStreams`. Returns undefined if no

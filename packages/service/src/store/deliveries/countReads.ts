@@ -117,7 +117,7 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
     const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
       if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
       if (column === 'age') return sql`case ${ages} else 'older' end`;
-      // Keeps SQLite from choosing the index by stream and scanning the deliveries of all streams.
+      // Keeps the planner from choosing the index by stream, which scans the deliveries of all streams.
       if (column === 'stream_id') return sql`stream_id || ''`;
       return sql.ref(column);
     };

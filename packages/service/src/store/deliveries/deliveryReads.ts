@@ -27,7 +27,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
       const [direction, beyond] = order === 'oldest' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
       const conditions = toConditions(filter);
       if (after !== undefined) conditions.push(sql`id ${beyond} ${after}`);
-      // Makes SQLite start with the matches of the transaction, because they are few.
+      // Starts with the matches of the transaction, because they are few.
       const hint = filter.transactionHash === undefined ? sql`` : engine.indexedBy('delivery_once');
       const { rows } = await sql<DeliveryRow>`
         select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}

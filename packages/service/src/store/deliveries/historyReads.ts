@@ -97,7 +97,7 @@ function toRange(
     conditions.push(sql`match_id in (
       select id from match where chain = ${chain} and block_number in (${sql.join(blockNumbers)}))`);
   }
-  // Makes SQLite start with the matches of the transaction or blocks, because they are few.
+  // Starts with the matches of the transaction or blocks, because they are few.
   const isOfMatches = transactionHash !== undefined || blockNumbers !== undefined;
   const hint = isOfMatches ? engine.indexedBy('delivery_once') : sql``;
   return sql`${hint} where ${sql.join(conditions, sql` and `)}`;

@@ -1,12 +1,12 @@
 /**
- * Finds due deliveries in the lanes (queues) of streams, and applies the limits of streams. Several
- * processes can claim at once from a shared ledger: each process locks the rows of the streams that
+ * Finds due deliveries in the lanes (queues) of streams. Several processes can claim at once from a shared ledger: each process locks the rows of the streams that
  * it claims from, and skips locked rows.
  */
 import { type SqlBool, sql } from 'kysely';
-import type { Db, Tables } from '../tables/tables.ts';
+import type { Db } from '../tables/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/days.ts';
+import { type LaneTurns, type LimitedLane, TURNS_AHEAD_MS, isLimited } from './turns.ts';
 
 /**
  * A lane with due deliveries. `has_first` and `has_retries` are 1 if first attempts or retries are
@@ -172,40 +172,6 @@ export async function findDue(
 }
 
 /**
- * If both kinds are due, every fourth claimed delivery is a retry. Retries use at most three
- * quarters of a capacity, so neither a backlog of retries nor a steady flow of first attempts
- * delays the other.
- */
-const RETRY_EVERY = 4;
-
-/** Returns how many of `capacity` deliveries may be retries: three quarters, but at least one. */
-export const toRetryCapacity = (capacity: number): number =>
-  Math.max(1, Math.floor(capacity - capacity / RETRY_EVERY));
-
-/**
- * Mixes the due deliveries of one stream: a retry after every three first attempts, until only one
- * kind is left.
- *
- * @param turn index in this sequence; random by default, so that a stream with one delivery per
- * claim gets both kinds
- */
-export function mixKinds(
-  due: readonly DueDelivery[],
-  { room, retryRoom }: Pick<OpenLane, 'room' | 'retryRoom'>,
-  turn = Math.floor(Math.random() * RETRY_EVERY),
-): DueDelivery[] {
-  const first = due.filter(({ attempts }) => attempts === 0);
-  const retries = due.filter(({ attempts }) => attempts > 0).slice(0, retryRoom);
-  const mixed: DueDelivery[] = [];
-  for (let f = 0, r = 0; mixed.length < room && mixed.length < first.length + retries.length;) {
-    const isRetryTurn = (turn + mixed.length) % RETRY_EVERY === RETRY_EVERY - 1;
-    const takesRetry = r < retries.length && (isRetryTurn || f === first.length);
-    mixed.push(takesRetry ? retries[r++]! : first[f++]!);
-  }
-  return mixed;
-}
-
-/**
  * Returns the first unfinished delivery of a lane that has `ordered` set, and whether it can be
  * sent; undefined if there is none.
  */
@@ -224,64 +190,9 @@ async function findFirst(
   return rows[0];
 }
 
-export type LimitedLane = Pick<
-  Tables['stream'],
-  'id' | 'max_in_flight' | 'max_per_second' | 'strict_order'
->;
-
 export interface LockedLane {
   /** Number of leased deliveries of the lane in all processes, and of retries among them. */
   leased: number;
   leasedRetries: number;
   nextSendAt: number | null;
-}
-
-export interface LaneTurns {
-  room: number;
-  /**
-   * Time of the first turn in Unix milliseconds, and interval between turns. The interval is 0 if
-   * the stream has no limit per second.
-   */
-  firstAt: number;
-  intervalMs: number;
-}
-
-/** Milliseconds by which turns are assigned in advance, so that claims can be less frequent. */
-const TURNS_AHEAD_MS = 250;
-
-export const isLimited = (lane: LimitedLane): boolean =>
-  lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
-
-/** Returns the remaining capacity and turns of a lane; undefined if the lane has none now. */
-export function toTurns(
-  lane: LimitedLane,
-  held: Omit<LockedLane, 'leasedRetries'>,
-  now: number,
-): LaneTurns | undefined {
-  const atOnce = lane.strict_order === 1 ? 1 : (lane.max_in_flight ?? Number.POSITIVE_INFINITY);
-  const intervalMs = lane.max_per_second === null ? 0 : 1000 / lane.max_per_second;
-  const firstAt = intervalMs === 0 ? now : Math.max(now, held.nextSendAt ?? now);
-  const turns =
-    intervalMs === 0
-      ? Number.POSITIVE_INFINITY
-      : Math.floor((now + TURNS_AHEAD_MS - firstAt) / intervalMs) + 1;
-  const room = Math.min(atOnce - held.leased, turns);
-  return room > 0 ? { room, firstAt, intervalMs } : undefined;
-}
-
-/** Takes the first `count` turns; returns the milliseconds until each turn. */
-export async function takeTurns(
-  trx: Db,
-  lane: LimitedLane,
-  { firstAt, intervalMs }: LaneTurns,
-  count: number,
-  now: number,
-): Promise<number[]> {
-  if (intervalMs === 0 || count === 0) return Array.from({ length: count }, () => 0);
-  await trx
-    .updateTable('stream')
-    .set({ next_send_at: Math.ceil(firstAt + count * intervalMs) })
-    .where('id', '=', lane.id)
-    .execute();
-  return Array.from({ length: count }, (_, n) => firstAt - now + n * intervalMs);
 }

@@ -1,4 +1,7 @@
-/** What SQL engines do differently. Each engine has a folder, and the rest of the store knows none. */
+/**
+ * Abilities that each engine implements in its own way. An engine is one folder here, and nothing
+ * outside its folder names it.
+ */
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db, Tables } from '../tables/tables.ts';
 import type { DayFilter, DayRange } from './days.ts';
@@ -132,9 +135,9 @@ export interface DayWrites {
   /**
    * Prepares the coming days, and drops old days without rows to keep. Old days with only a few rows
    * to keep are shrunk to these rows. Returns the names of the dropped and the shrunk days, and the
-   * milliseconds for which expired rows are spared, because they will be dropped with their day.
+   * milliseconds for which expired rows are kept, because they will be dropped with their day.
    */
-  tendDays(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[]; sparedMs: number }>;
+  tendDays(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[]; keptMs: number }>;
 }
 
 export interface ServerReads {

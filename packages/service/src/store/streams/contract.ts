@@ -127,6 +127,16 @@ export type StreamPatch =
   | Partial<Omit<EvmStreamDraft, 'family'>>
   | Partial<Omit<AptosStreamDraft, 'family'>>;
 
+declare const SEALED: unique symbol;
+
+/** Fields of a stream in which `endpoints.ts` has encrypted the credentials of the receiver. */
+export type Sealed<Fields> = Fields & { readonly [SEALED]: true };
+
+/** A patch that cannot contain credentials, or one in which they are encrypted. */
+export type SealedPatch =
+  | Sealed<StreamPatch>
+  | (StreamPatch & { webhookUrl?: never; headers?: never; oauth2?: never });
+
 export interface StreamLife {
   id: string;
   status: StreamStatus;
@@ -204,6 +214,7 @@ export interface ListPosition {
   id: string;
 }
 
+/** Reads streams with encrypted credentials, which `endpoints.ts` decrypts. */
 export interface StreamReads {
   /** Returns a stream; undefined if it is unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -235,7 +246,7 @@ export interface StreamChangeReads {
 
 export interface StreamWrites {
   createStream<Draft extends StreamDraft>(
-    draft: Draft,
+    draft: Sealed<Draft>,
     options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
   /**
@@ -245,7 +256,7 @@ export interface StreamWrites {
    */
   updateStream(
     id: string,
-    patch: StreamPatch,
+    patch: SealedPatch,
     options?: { note?: StreamChangeNote | undefined; unchangedSince?: number },
   ): Promise<StreamRecord | undefined>;
   setStreamStatus(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { openHoles } from '../blocks/coverage.ts';
+import { PROBE_EVERY_MS } from '../deliveries/probes.ts';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { streamColumns, toStreamRecord } from './streamRow.ts';
@@ -136,12 +137,6 @@ export function createHealthWrites({ engine, transact }: Ledger): HealthWrites {
     },
   };
 }
-
-/**
- * Milliseconds between the probes of a stream in `error`. A probe is one delivery that tests
- * whether the receiver responds again.
- */
-export const PROBE_EVERY_MS = 10 * 60_000;
 
 const NO_BACK_OFF = { back_off_reason: null, back_off_since: null, back_off_until: null } as const;
 

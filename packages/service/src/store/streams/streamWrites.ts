@@ -174,8 +174,8 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
  */
 const WAITING = ['enriching', 'held', 'pending'] as const;
 /**
- * Maximum number of deliveries per statement. It is low because on SQLite, each delivery is on a
- * different page if there are many streams.
+ * Maximum number of deliveries per statement. It is low because each delivery may be on a different
+ * page if there are many streams.
  */
 const CANCELLED_AT_ONCE = 200;
 

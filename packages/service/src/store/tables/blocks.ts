@@ -56,7 +56,7 @@ interface MatchTable {
   chain: string;
   block_number: number;
   block_hash: string;
-  /** UTC day of the block's timestamp, `YYYY-MM-DD`. PostgreSQL partitions tables by this day. */
+  /** UTC day of the block's timestamp, `YYYY-MM-DD`. An engine may divide tables by this day. */
   block_day: string;
   part: number;
   parts: number;

@@ -24,7 +24,7 @@ interface StreamTable {
   family: ChainFamily;
   tag: string;
   description: string;
-  /** Webhook URL, in which `sealedEndpoints.ts` has encrypted the login, if there is one. */
+  /** Webhook URL, in which `endpoints.ts` has encrypted the login, if there is one. */
   webhook_url: string;
   /** JSON array of chain ids. */
   chain_ids: string;
@@ -36,12 +36,12 @@ interface StreamTable {
   /** 1 if deliveries of unverified blocks are held until a second witness confirms the block. */
   hold_unverified: number;
   /**
-   * JSON object of the custom headers of each webhook, with values that `sealedEndpoints.ts` has
+   * JSON object of the custom headers of each webhook, with values that `endpoints.ts` has
    * encrypted.
    */
   headers: string;
   /**
-   * JSON of `OAuth2Credentials`, with a client secret that `sealedEndpoints.ts` has encrypted; null
+   * JSON of `OAuth2Credentials`, with a client secret that `endpoints.ts` has encrypted; null
    * if the receiver needs no access token.
    */
   oauth2: string | null;

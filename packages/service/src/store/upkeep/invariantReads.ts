@@ -300,8 +300,8 @@ async function countStream(
 }
 
 /**
- * Converts all values to numbers, because PostgreSQL's sums of bigints are `numeric`, which its
- * driver returns as strings.
+ * Converts all values to numbers, because an engine may return sums of bigints as
+ * strings.
  */
 const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])) as Record<

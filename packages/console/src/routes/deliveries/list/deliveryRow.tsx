@@ -13,6 +13,7 @@ import {
 } from '../../../ui/text/format.ts';
 import { isFresh } from '../../../data/live/live.ts';
 import { nameOfStream } from '../../../words/names.ts';
+import { focusAny } from '../../../ui/keys/focusKeeper.ts';
 import { RowMark } from '../../../ui/list/rowMarks.tsx';
 import { Status } from '../../../ui/status.tsx';
 
@@ -73,10 +74,11 @@ export function DeliveryRow({
 }) {
   const element = useRef<HTMLDivElement>(null);
   const { id } = cells.row;
-  // When another row reuses the element, removes the focus, so that the new row does not get it.
+  // When another row reuses the element, the list gets the focus, so that the new row does not.
   useLayoutEffect(() => {
     const focused = document.activeElement;
-    if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
+    const list = element.current?.closest<HTMLElement>('[role=table]');
+    if (list != null && element.current?.contains(focused) === true) focusAny(list);
     // oxlint-disable-next-line react/exhaustive-deps -- runs when the element shows another row
   }, [id]);
   return (

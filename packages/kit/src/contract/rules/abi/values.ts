@@ -28,14 +28,14 @@ export const OVERLAPPING = new Error('Values overlap in the data');
 export const DIRTY = new Error('Unused bits are not zero');
 
 /** Form of decoded text: `exact`, or for a database, with U+FFFD instead of each NUL character. */
-export type TextForm = 'exact' | 'database';
+export type TextFormat = 'exact' | 'database';
 
 /** PostgreSQL and others cannot store NUL, so it is replaced like invalid UTF-8. */
 export const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
 export interface ReadOptions {
   readonly strict: boolean;
-  readonly text: TextForm;
+  readonly text: TextFormat;
 }
 
 const LENIENT: ReadOptions = { strict: false, text: 'exact' };

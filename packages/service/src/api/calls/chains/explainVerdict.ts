@@ -10,7 +10,7 @@ import {
   type ExplainVerdict,
   type StreamVerdict,
   EXPLAIN_STAGES,
-  describeCode,
+  describeUnverifiedCode,
 } from '@sluice/kit/contract';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
 import type { ChainReport } from '../../../store/upkeep/contract.ts';
@@ -82,7 +82,7 @@ export function toBlockStages(
           ),
   );
   if (unverified.length > 0) {
-    const codes = unverified.map((code) => `${code}: ${describeCode(code).meaning}`);
+    const codes = unverified.map((code) => `${code}: ${describeUnverifiedCode(code).meaning}`);
     stages.push(reason('verified', 'unknown', `accepted unverified. ${codes.join(' ')}`));
   }
   return stages;

@@ -133,7 +133,7 @@ const toStreamAddress = ({
 }): StreamAddress => ({ address, ...(label !== null && { label }) });
 
 /**
- * Responds with an `AddressesAnswer` that repeats the addresses as they were sent, in chunks if
+ * Responds with an `AddressesResponse` that repeats the addresses as they were sent, in chunks if
  * there are many.
  */
 function repeat(

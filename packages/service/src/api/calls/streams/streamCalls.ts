@@ -12,12 +12,13 @@ import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/streams/contract.ts';
 import type { TestWebhook } from '../../../deliver/testWebhook.ts';
+import type { Endpoints } from '../../../secrets/endpoints.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import { HttpError, validationFailed } from '../../answers.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Received } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
-import { type StreamOf, findStream, ofFamily } from './findStream.ts';
+import { type StreamOf, ofFamily } from './findStream.ts';
 import type { ProblemNeeds } from '../../family.ts';
 
 /** Receiver of a stream: the URL, the headers and the client credentials. */
@@ -29,6 +30,7 @@ export interface StreamCallNeeds extends ProblemNeeds {
   refuseUrl(url: URL): Promise<string | undefined>;
   /** Sends a test webhook; returns why it failed, or undefined. */
   testWebhook: TestWebhook;
+  endpoints: Endpoints;
   streamSecrets: StreamSecrets;
 }
 
@@ -58,9 +60,12 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   needs: StreamCallNeeds,
   family: StreamFamily<Name, Wanted, Changes, Shown>,
 ) {
-  const { store, streamSecrets } = needs;
-  const find = (id: string) => findStream(store, id, family.name);
-  const own = (record: StreamRecord | undefined) => ofFamily(record, family.name);
+  const { store, endpoints, streamSecrets } = needs;
+  const open = (record: StreamRecord | undefined): StreamOf<Name> => {
+    const own = ofFamily(record, family.name);
+    return endpoints.open(own.id, own);
+  };
+  const find = async (id: string) => open(await store.readStream(id));
 
   return {
     async list({
@@ -71,7 +76,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const after = fromCursor(cursor);
       const page = await store.listStreams({ limit, after, family: family.name, status });
       return {
-        result: page.rows.map((record) => family.toAnswer(own(record))),
+        result: page.rows.map((record) => family.toAnswer(open(record))),
         ...pageEnd(after?.total ?? page.total, page.next),
       };
     },
@@ -83,8 +88,8 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const endpoint = { ...draft, id };
       refuseTwoAuthorizations(endpoint, sent.body);
       await tryWebhook(needs, family.testWebhook, endpoint, [secret]);
-      const record = own(await store.createStream<StreamDraft>(draft, { id, sealedSecret }));
-      return family.toAnswer(record);
+      const sealed = endpoints.seal<StreamDraft>(id, draft);
+      return family.toAnswer(open(await store.createStream(sealed, { id, sealedSecret })));
     },
 
     get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toAnswer(await find(id)),
@@ -119,15 +124,16 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const fields = changedFields(before, patch);
         const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
         const unchangedSince = before.updatedAt;
-        const record = await store.updateStream(before.id, patch, { note, unchangedSince });
-        if (record !== undefined) return family.toAnswer(own(record));
+        const sealed = endpoints.seal(before.id, patch);
+        const record = await store.updateStream(before.id, sealed, { note, unchangedSince });
+        if (record !== undefined) return family.toAnswer(open(record));
       }
       throw new HttpError(409, 'Other calls keep changing this stream. Send the update again.');
     },
 
     async delete({ params }: Pick<Asked, 'params'>) {
       const { id } = await find(params.id);
-      return family.toAnswer(own(await store.deleteStream(id)));
+      return family.toAnswer(open(await store.deleteStream(id)));
     },
 
     async setStatus({ context, params, body: { status } }: Asked<{ status: StreamStatus }>) {
@@ -140,7 +146,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       }
       const isActive = status === 'active';
       const { keyId } = callerOf(context);
-      const record = own(
+      const record = open(
         await store.setStreamStatus(
           before.id,
           status,

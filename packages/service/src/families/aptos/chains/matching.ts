@@ -1,6 +1,6 @@
 /** Matches blocks of Aptos networks. */
 import {
-  type AptosDryRunAnswer,
+  type AptosDryRunResult,
   type ObservedMovePath,
   findAptosNetwork,
 } from '@sluice/kit/contract';
@@ -17,7 +17,7 @@ import type { Store } from '../../../store/store.ts';
 import type { AptosStreamRecord } from '../../../store/streams/contract.ts';
 import { type MatchFamily, type Matching, createMatching } from '../../../chains/matching.ts';
 
-export type AptosMatching = Matching<AptosStreamRecord, AptosBlock, AptosDryRunAnswer>;
+export type AptosMatching = Matching<AptosStreamRecord, AptosBlock, AptosDryRunResult>;
 
 export const createAptosMatching = (needs: {
   store: Store;

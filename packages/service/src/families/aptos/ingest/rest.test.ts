@@ -30,6 +30,19 @@ test('the size of a response is its size in bytes', async () => {
   await rest.close();
 });
 
+test.each([
+  [400, { error_code: 'Key-0f3a_9Zq', message: 'bad' }],
+  [400, { error_code: 'web_error', message: 'no key Key-0f3a_9Zq\u202e' }],
+  [410, { error_code: 'version_pruned', message: 'gone from Key-0f3a_9Zq' }],
+  [502, { message: 'no key Key-0f3a_9Zq\u202e' }],
+])('the text of an error is cleaned and masked: HTTP %i %o', async (status, body) => {
+  const rest = createAptosRest(`${await serve(JSON.stringify(body), status)}/Key-0f3a_9Zq`, 'node');
+  const error: unknown = await rest.get('blocks/by_height/1').catch((e: unknown) => e);
+  await rest.close();
+  expect((error as Error).message).toContain('***');
+  expect((error as Error).message).not.toMatch(/0f3a|\u202e/);
+});
+
 describe('pruned data', () => {
   const ARCHIVE = 'https://archive.example/v1';
   const pruned = (archive?: unknown): string =>

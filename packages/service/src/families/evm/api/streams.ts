@@ -40,7 +40,7 @@ export interface EvmStreamNeeds extends StreamCallNeeds, AddressHandlerNeeds {
 }
 
 export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
-  const { store, addressChanges } = needs;
+  const { store, endpoints, addressChanges } = needs;
   const addresses = createAddressCalls(needs, EVM_API);
 
   const toAnswer = (record: EvmStreamRecord): EvmStream => ({
@@ -112,7 +112,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
      * only some of them.
      */
     async duplicateEvmStream({ context, params }) {
-      const original = await findStream(store, params.id, 'evm');
+      const found = await findStream(store, params.id, 'evm');
+      const original = endpoints.open(found.id, found);
       const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
       const { options, deliver, notifyRemoved, unverified, limits } = original;
       const isPaused = original.status === 'paused';
@@ -127,13 +128,14 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         ...{ oauth2, options, deliver, notifyRemoved, unverified, limits },
       };
       const pausedBecause = `Copying addresses from ${from}`;
-      await store.createStream(draft, { id, sealedSecret, pausedBecause });
+      const sealed = endpoints.seal(id, draft);
+      await store.createStream(sealed, { id, sealedSecret, pausedBecause });
       const copied = await addressChanges.copy(from, id, callerOf(context).keyId);
       if (copied.outcome !== 'changed') throw notFound('Stream');
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
         : await store.setStreamStatus(id, 'active', 'Stream is active');
-      return toAnswer(ofFamily(record, 'evm'));
+      return toAnswer(endpoints.open(id, ofFamily(record, 'evm')));
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,5 +1,5 @@
 /** Matches blocks of EVM chains. */
-import type { EvmDryRunAnswer, CloseMatch, ObservedEvent } from '@sluice/kit/contract';
+import type { EvmDryRunResult, CloseMatch, ObservedEvent } from '@sluice/kit/contract';
 import type { EvmEnrich } from '../enrich/enrich.ts';
 import type { BodyTail } from '../enrich/records.ts';
 import type { EvmBlock } from '../match/block.ts';
@@ -25,7 +25,7 @@ import { type MatchFamily, type Matching, createMatching } from '../../../chains
 /** Addresses of possible spam contracts by chain, in lowercase. */
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
-export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunAnswer>;
+export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunResult>;
 
 export const createEvmMatching = ({
   spamLists,

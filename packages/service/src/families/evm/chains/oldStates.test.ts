@@ -17,6 +17,7 @@ import { takeChain } from '../../../../test/store/takeChain.ts';
 import { openSqliteStore } from '../../../store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../../store/store.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
+import { plain } from '../../../../test/store/plain.ts';
 
 const CHAIN = '0x7a69';
 const MATCHES = 300;
@@ -91,10 +92,12 @@ test('states that no node keeps are requested a few times, and then once for eac
   const message = 'missing trie node 5c61d5a (path )';
   chain.trouble({ kind: 'error', message, methods: STATE_METHODS });
   await source.readHead();
-  const { id: streamId } = await store.createStream({
-    ...{ family: 'evm', tag: '', description: '', webhookUrl: 'http://127.0.0.1:1/' },
-    ...{ chainIds: [CHAIN], options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
-  });
+  const { id: streamId } = await store.createStream(
+    plain({
+      ...{ family: 'evm', tag: '', description: '', webhookUrl: 'http://127.0.0.1:1/' },
+      ...{ chainIds: [CHAIN], options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
+    }),
+  );
   await commitMatches(streamId);
   const isWaiting = async (): Promise<boolean> => {
     const { rows } = await store.listDeliveries({ limit: 1, streamId, state: 'enriching' });

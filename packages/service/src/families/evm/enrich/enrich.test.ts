@@ -28,6 +28,7 @@ import { type EvmEnrich, createEnrich } from './enrich.ts';
 import { TOKENS_ONLY, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
 import { type StateAnswer, type StateReader } from './state.ts';
+import { plain } from '../../../../test/store/plain.ts';
 
 const CHAIN = '0x1';
 /** Epoch of each chain's lease, which is taken once. */
@@ -181,15 +182,17 @@ describe('enrichment', () => {
   };
 
   const createStream = (chain = CHAIN) =>
-    store.createStream({
-      family: 'evm',
-      tag: 'tag',
-      description: '',
-      webhookUrl: 'http://127.0.0.1:1/',
-      chainIds: [chain],
-      options: WANTS_ALL,
-      ...DEFAULT_DELIVERY,
-    });
+    store.createStream(
+      plain({
+        family: 'evm',
+        tag: 'tag',
+        description: '',
+        webhookUrl: 'http://127.0.0.1:1/',
+        chainIds: [chain],
+        options: WANTS_ALL,
+        ...DEFAULT_DELIVERY,
+      }),
+    );
 
   /**
    * Starts a chain, and returns a function that commits a block with a match of each given stream.
@@ -347,6 +350,27 @@ describe('enrichment', () => {
     );
     released.resolve();
     await untilAll(slow.id, 'pending');
+  });
+
+  test('delays no other stream of a chain if the calls of many streams stall', async () => {
+    const slow = await Promise.all(Array.from({ length: 12 }, () => createStream()));
+    const quick = await createStream();
+    const commit = await startChain();
+    const slowToken = `0x${'51'.repeat(20)}`;
+    const ids = slow.map(({ id }) => id);
+    for (let n = 0; n < 6; n++) await commit(ids, transferOf(slowToken));
+    const enrich = start({
+      ...goodState,
+      async call(block, calls) {
+        if (calls.some(({ to }) => to === slowToken)) await released.promise;
+        return goodState.call(block, calls);
+      },
+    });
+    await commit([quick.id]);
+    enrich.wake();
+    await untilAll(quick.id, 'pending');
+    released.resolve();
+    for (const id of ids) await untilAll(id, 'pending');
   });
 
   test('waits out an outage of any length, and reports it', async () => {

@@ -13,11 +13,18 @@ const arraysWith = (value: string): TokenArrays => ({
       ...{ tokenName: '', tokenSymbol: '', tokenDecimals: '' },
     },
   ],
-  ...{ erc20Approvals: [], nftTokenApprovals: [], nftTransfers: [] },
+  erc20Approvals: [
+    {
+      ...{ transactionHash: '0x1', logIndex: '1', contract: CONTRACT },
+      ...{ owner: CONTRACT, spender: CONTRACT, value, possibleSpam: false },
+      ...{ tokenName: '', tokenSymbol: '', tokenDecimals: '' },
+    },
+  ],
+  ...{ nftTokenApprovals: [], nftTransfers: [] },
   nftApprovals: { ERC721: [], ERC1155: [] },
 });
 
-test('property: a transfer has the decimals of its token, even zero, and the value with them', () => {
+test('property: a transfer or approval has the decimals of its token, even zero, and the value with them', () => {
   const value = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String);
   fc.assert(
     fc.property(value, fc.nat(255), (amount, decimals) => {
@@ -26,11 +33,13 @@ test('property: a transfer has the decimals of its token, even zero, and the val
         ...{ address, name: 'Test', symbol: 'T', decimals },
         ...{ standard: '', blockNumber: 1 },
       }));
-      expect(arrays.erc20Transfers[0]).toMatchObject({
+      const filled = {
         value: amount,
         tokenDecimals: String(decimals),
         valueWithDecimals: toValueWithDecimals(amount, decimals),
-      });
+      };
+      expect(arrays.erc20Transfers).toMatchObject([filled]);
+      expect(arrays.erc20Approvals).toMatchObject([filled]);
     }),
     { examples: [['12345', 0]] },
   );

@@ -94,6 +94,12 @@ describe('a block that passes its checks but is not proven', () => {
     expect(found.block.unverified).toMatchObject({ witnesses: 2 });
   });
 
+  test('is not accepted from half of four nodes', async () => {
+    await expect(read([ALTERED, TRUE, ALTERED, TRUE])).rejects.toMatchObject({
+      kind: 'disagreement',
+    });
+  });
+
   test('is not accepted from the majority of nodes of one operator', async () => {
     const versions = [ALTERED, ALTERED, TRUE];
     const one = { 0: 'same', 1: 'same' };

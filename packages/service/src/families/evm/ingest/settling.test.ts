@@ -82,3 +82,25 @@ test('a failure to read ahead is ignored, and the number of blocks read ahead is
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(reads).toBe(1_024);
 });
+
+test('heads far above a settling block are not read ahead', async () => {
+  const read: number[] = [];
+  const settling = createSettling((number) => Promise.resolve(read.push(number)));
+  settling.followHead(1);
+  settling.remainingMs(block(1), 'a', SETTLE_MS);
+  for (const head of [1_000, 4_096, 4_100]) settling.followHead(head);
+  await tick();
+  expect(Math.max(...read)).toBe(4_097);
+});
+
+test('the oldest content is forgotten, so that memory is bounded', () => {
+  let nowMs = 0;
+  const { remainingMs } = createSettling(
+    () => Promise.resolve(),
+    () => nowMs,
+  );
+  remainingMs(block(1), 'a', SETTLE_MS);
+  nowMs = SETTLE_MS;
+  for (let number = 2; number <= 8_193; number++) remainingMs(block(number), 'a', SETTLE_MS);
+  expect(remainingMs(block(1), 'a', SETTLE_MS)).toBe(SETTLE_MS);
+});

@@ -62,7 +62,7 @@ export function createPartitionWrites(db: Kysely<Tables>): DayWrites {
         else if (await giveUp(db, (trx) => shrink(trx, name, ages))) shrunk.push(name);
       }
       // Rows that still exist a day after they expired are deleted one by one.
-      return { dropped, shrunk, sparedMs: DAY_MS };
+      return { dropped, shrunk, keptMs: DAY_MS };
     },
   };
 }

@@ -10,6 +10,7 @@ import type { AttemptOutcome } from '../../deliveries/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../streams/contract.ts';
 import type { Store } from '../../store.ts';
 import { takeChain } from '../../../../test/store/takeChain.ts';
+import { plain } from '../../../../test/store/plain.ts';
 
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;
@@ -50,15 +51,17 @@ let lastChain = 0;
 /** Creates a stream, and functions that commit matching blocks and attempt deliveries. */
 async function newStream() {
   const chain = `0x${(++lastChain).toString(16)}`;
-  const { id: streamId } = await store.createStream({
-    family: 'evm',
-    tag: 'tag',
-    description: '',
-    webhookUrl: 'http://127.0.0.1:1/',
-    chainIds: [chain],
-    options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
-    ...DEFAULT_DELIVERY,
-  });
+  const { id: streamId } = await store.createStream(
+    plain({
+      family: 'evm',
+      tag: 'tag',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/',
+      chainIds: [chain],
+      options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+      ...DEFAULT_DELIVERY,
+    }),
+  );
   const commit = async (timestamp: number, matches = 1): Promise<void> => {
     await store.commitManual({
       chain,

@@ -80,6 +80,7 @@ describe('a pooler in transaction mode', () => {
     ['longest idle first', 1],
     ['longest idle first', 3],
     ['of the client itself first', 2],
+    ['of the client itself first', 3],
   ])(
     'that hands out the session %s is refused at the start, with %i idle sessions',
     async (order, size) => {

@@ -47,7 +47,7 @@ export const sqliteEngine: Engine = {
   // Deleting a row touches many pages and blocks the only writer.
   expiryBatch: { first: 5, most: 80 },
   createDayWrites: () => ({
-    tendDays: () => Promise.resolve({ dropped: [], shrunk: [], sparedMs: 0 }),
+    tendDays: () => Promise.resolve({ dropped: [], shrunk: [], keptMs: 0 }),
   }),
   createServerReads: () => ({
     countWaitingCommits: () => Promise.resolve(0),

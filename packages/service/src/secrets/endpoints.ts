@@ -1,20 +1,18 @@
 /**
  * Encrypts the custom headers of streams, their OAuth 2.0 client secrets and the logins in their
- * webhook URLs before they reach the ledger, because they may be credentials of receivers. The returned store reads and writes
- * streams in plain text.
+ * webhook URLs, because they may be credentials of receivers. The ledger stores only the encrypted
+ * values.
  */
-import { randomUUID } from 'node:crypto';
 import type { OAuth2Credentials } from '@sluice/kit/contract';
 import { eachStream } from '../store/streams/eachStream.ts';
 import type { Store } from '../store/store.ts';
-import type { StreamDraft, StreamRecord } from '../store/streams/contract.ts';
-import { intercept } from '../store/intercept.ts';
+import type { Sealed } from '../store/streams/contract.ts';
 import type { Vault } from './vault.ts';
 
 type Headers = Record<string, string>;
 
-/** The encrypted fields of a stream. */
-interface SealedEndpoint {
+/** The fields of a stream that may contain credentials. */
+interface Endpoint {
   webhookUrl: string;
   headers: Headers;
   oauth2: OAuth2Credentials | null;
@@ -50,7 +48,14 @@ const mapClientSecret = (
   change: (secret: string) => string,
 ): OAuth2Credentials | null => oauth2 && { ...oauth2, clientSecret: change(oauth2.clientSecret) };
 
-export function sealEndpoints(store: Store, vault: Vault): Store {
+export interface Endpoints {
+  /** Encrypts the credentials in the fields of a stream, before they are written. */
+  seal<Fields extends Partial<Endpoint>>(streamId: string, fields: Fields): Sealed<Fields>;
+  /** Decrypts the credentials in fields that were read from the ledger. */
+  open<Fields extends Endpoint>(streamId: string, sealed: Fields): Fields;
+}
+
+export function createEndpoints(vault: Vault): Endpoints {
   const opened = new Map<string, string>();
   const open = (sealed: string, purpose: string): string => {
     const place = `${purpose} ${sealed}`;
@@ -62,82 +67,38 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
     }
     return value;
   };
-  const seal = <Endpoint extends Partial<SealedEndpoint>>(
-    streamId: string,
-    endpoint: Endpoint,
-  ): Endpoint => ({
-    ...endpoint,
-    ...(endpoint.headers !== undefined && {
-      headers: mapValues(endpoint.headers, (value) => vault.seal(value, purposeOf(streamId))),
-    }),
-    ...(endpoint.oauth2 !== undefined && {
-      oauth2: mapClientSecret(endpoint.oauth2, (secret) =>
-        vault.seal(secret, oauth2PurposeOf(streamId)),
+  return {
+    seal: <Fields extends Partial<Endpoint>>(streamId: string, fields: Fields) =>
+      ({
+        ...fields,
+        ...(fields.headers !== undefined && {
+          headers: mapValues(fields.headers, (value) => vault.seal(value, purposeOf(streamId))),
+        }),
+        ...(fields.oauth2 !== undefined && {
+          oauth2: mapClientSecret(fields.oauth2, (secret) =>
+            vault.seal(secret, oauth2PurposeOf(streamId)),
+          ),
+        }),
+        ...(fields.webhookUrl !== undefined && {
+          webhookUrl: mapLogin(
+            fields.webhookUrl,
+            (login) => SEALED_USER + vault.seal(login, loginPurposeOf(streamId)),
+          ),
+        }),
+      }) as Sealed<Fields>,
+    open: (streamId, sealed) => ({
+      ...sealed,
+      headers: mapValues(sealed.headers, (value) => open(value, purposeOf(streamId))),
+      oauth2: mapClientSecret(sealed.oauth2, (secret) => open(secret, oauth2PurposeOf(streamId))),
+      webhookUrl: mapLogin(sealed.webhookUrl, (login) =>
+        open(login.slice(SEALED_USER.length), loginPurposeOf(streamId)),
       ),
     }),
-    ...(endpoint.webhookUrl !== undefined && {
-      webhookUrl: mapLogin(
-        endpoint.webhookUrl,
-        (login) => SEALED_USER + vault.seal(login, loginPurposeOf(streamId)),
-      ),
-    }),
-  });
-  const unseal = <Endpoint extends SealedEndpoint>(
-    streamId: string,
-    endpoint: Endpoint,
-  ): Endpoint => ({
-    ...endpoint,
-    headers: mapValues(endpoint.headers, (sealed) => open(sealed, purposeOf(streamId))),
-    oauth2: mapClientSecret(endpoint.oauth2, (sealed) => open(sealed, oauth2PurposeOf(streamId))),
-    webhookUrl: mapLogin(endpoint.webhookUrl, (login) =>
-      open(login.slice(SEALED_USER.length), loginPurposeOf(streamId)),
-    ),
-  });
-  const openStream = <Stream extends StreamRecord>(stream: Stream): Stream =>
-    unseal(stream.id, stream);
-  const openFound = async (found: Promise<StreamRecord | undefined>) => {
-    const stream = await found;
-    return stream && openStream(stream);
   };
-
-  return intercept(store, {
-    readStream: (read) => (id) => openFound(read(id)),
-    listStreams: (list) => async (listing) => {
-      const page = await list(listing);
-      return { ...page, rows: page.rows.map(openStream) };
-    },
-    createStream:
-      (create) =>
-      async <Draft extends StreamDraft>(
-        draft: Draft,
-        { id = randomUUID(), ...given }: Parameters<Store['createStream']>[1] = {},
-      ) =>
-        openStream(await create<Draft>(seal(id, draft), { ...given, id })),
-    updateStream: (update) => (id, patch, options) =>
-      openFound(update(id, seal(id, patch), options)),
-    setStreamStatus:
-      (set) =>
-      (...change) =>
-        openFound(set(...change)),
-    deleteStream: (remove) => (id) => openFound(remove(id)),
-    failStream:
-      (fail) =>
-      (...change) =>
-        openFound(fail(...change)),
-    recoverStream: (recover) => (id) => openFound(recover(id)),
-    terminateStreams: (terminate) => async (afterMs) => (await terminate(afterMs)).map(openStream),
-    claimDeliveries: (claim) => async (asked) =>
-      (await claim(asked)).map((each) => unseal(each.streamId, each)),
-    claimSuspect: (claim) => async (asked) => {
-      const claimed = await claim(asked);
-      return claimed && unseal(claimed.streamId, claimed);
-    },
-  });
 }
 
 /**
  * Re-encrypts values that an older master key encrypted, and returns the number of changed streams.
- * @param store store that returns the values encrypted
  * @throws CallerError if the key of a value was not provided
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
@@ -158,7 +119,7 @@ export async function resealEndpoints(store: Store, vault: Vault): Promise<numbe
       ),
     };
     if (!isOld) continue;
-    await store.updateStream(id, patch);
+    await store.updateStream(id, patch as Sealed<typeof patch>);
     count++;
   }
   return count;
