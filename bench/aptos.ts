@@ -8,17 +8,20 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createScriptedAptosLedger, encodeAptosMessage, scriptedAptos } from '@sluice/testkit';
-import { decodeResponse } from '../packages/service/src/ingest/aptos/proto.ts';
-import { toAptosTransaction } from '../packages/service/src/ingest/aptos/transaction.ts';
-import type { AptosJson, AptosTransaction } from '../packages/service/src/match/aptos/block.ts';
-import { createAptosIndex } from '../packages/service/src/match/aptos/streamIndex.ts';
-import { matchAptosBlock } from '../packages/service/src/match/aptos/match.ts';
-import { toAptosWebhookParts } from '../packages/service/src/match/aptos/webhook.ts';
+import { decodeResponse } from '../packages/service/src/families/aptos/ingest/proto.ts';
+import { toAptosTransaction } from '../packages/service/src/families/aptos/ingest/transaction.ts';
+import type {
+  AptosJson,
+  AptosTransaction,
+} from '../packages/service/src/families/aptos/match/block.ts';
+import { createAptosIndex } from '../packages/service/src/families/aptos/match/streamIndex.ts';
+import { matchAptosBlock } from '../packages/service/src/families/aptos/match/match.ts';
+import { toAptosWebhookParts } from '../packages/service/src/families/aptos/match/webhook.ts';
 import { packAddresses } from '../packages/service/src/store/addresses/packedAddresses.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
-  DEFAULT_LIMITS,
+  DEFAULT_DELIVERY,
 } from '../packages/service/src/store/streams/contract.ts';
 import type { Figures } from './figures.ts';
 
@@ -183,9 +186,7 @@ const stream = (id: string): AptosStreamRecord => ({
   description: '',
   webhookUrl: '',
   chainIds: [CHAIN],
-  headers: {},
-  oauth2: null,
-  limits: DEFAULT_LIMITS,
+  ...DEFAULT_DELIVERY,
   options: { ...DEFAULT_APTOS_OPTIONS, includeEvents: true },
   status: 'active',
   statusMessage: '',

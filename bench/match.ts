@@ -7,16 +7,20 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { bloomOf } from '../packages/service/src/ingest/evm/bloom.ts';
-import { createEvmSource } from '../packages/service/src/ingest/evm/evm.ts';
-import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/match/evm/block.ts';
+import { bloomOf } from '../packages/service/src/families/evm/ingest/bloom.ts';
+import { createEvmSource } from '../packages/service/src/families/evm/ingest/evm.ts';
+import type {
+  EvmBlock,
+  EvmLog,
+  EvmTransaction,
+} from '../packages/service/src/families/evm/match/block.ts';
 import {
   matchBlock,
   type CompiledStream,
   type EvmStreams,
   createStreamIndex,
-} from '../packages/service/src/match/evm/match.ts';
-import { toWebhookParts } from '../packages/service/src/match/evm/webhook.ts';
+} from '../packages/service/src/families/evm/match/match.ts';
+import { toWebhookParts } from '../packages/service/src/families/evm/match/webhook.ts';
 import { createLog } from '../packages/service/src/base/log.ts';
 import { splitBody } from '../packages/service/src/store/blocks/body.ts';
 import {

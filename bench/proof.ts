@@ -9,14 +9,17 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 import type { Json } from '../packages/service/src/ingest/json.ts';
-import { createHeaderProver, toFindings } from '../packages/service/src/ingest/evm/headerLayout.ts';
-import { networkOf } from '../packages/service/src/ingest/evm/networks.ts';
-import { checkRoots } from '../packages/service/src/ingest/evm/proof/proveBlock.ts';
-import { encodeReceipt } from '../packages/service/src/ingest/evm/proof/receipts.ts';
+import {
+  createHeaderProver,
+  toFindings,
+} from '../packages/service/src/families/evm/ingest/headerLayout.ts';
+import { networkOf } from '../packages/service/src/families/evm/ingest/networks.ts';
+import { checkRoots } from '../packages/service/src/families/evm/ingest/proof/proveBlock.ts';
+import { encodeReceipt } from '../packages/service/src/families/evm/ingest/proof/receipts.ts';
 import {
   encodeTransaction,
   typeOf,
-} from '../packages/service/src/ingest/evm/proof/transactions.ts';
+} from '../packages/service/src/families/evm/ingest/proof/transactions.ts';
 import setup from '../test/installPeers.ts';
 import { type Figures, toFigure } from './figures.ts';
 

@@ -97,7 +97,7 @@ export async function createChain(
     streamIds,
     async commit(count, parts = 1) {
       // Streams of other chains, created after this chain, raise the revision as well.
-      revision ??= (await store.readRules(Number.MAX_SAFE_INTEGER)).revision;
+      revision ??= (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision;
       number++;
       const matches: NewMatch[] = [];
       for (let n = 0; n < count; n++) {

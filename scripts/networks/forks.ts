@@ -3,15 +3,18 @@ import {
   type HeaderProof,
   createHeaderProver,
   toFindings,
-} from '../../packages/service/src/ingest/evm/headerLayout.ts';
-import { unknownFieldsOf } from '../../packages/service/src/ingest/evm/layout/headerFields.ts';
-import { type Network, networkOf } from '../../packages/service/src/ingest/evm/networks.ts';
-import type { Finding } from '../../packages/service/src/ingest/evm/normalize.ts';
-import { checkRoots } from '../../packages/service/src/ingest/evm/proof/proveBlock.ts';
+} from '../../packages/service/src/families/evm/ingest/headerLayout.ts';
+import { unknownFieldsOf } from '../../packages/service/src/families/evm/ingest/layout/headerFields.ts';
+import {
+  type Network,
+  networkOf,
+} from '../../packages/service/src/families/evm/ingest/networks.ts';
+import type { Finding } from '../../packages/service/src/families/evm/ingest/normalize.ts';
+import { checkRoots } from '../../packages/service/src/families/evm/ingest/proof/proveBlock.ts';
 import {
   encodeTransaction,
   typeOf,
-} from '../../packages/service/src/ingest/evm/proof/transactions.ts';
+} from '../../packages/service/src/families/evm/ingest/proof/transactions.ts';
 import type { Json } from '../../packages/service/src/ingest/json.ts';
 
 export interface Watched {
@@ -33,9 +36,9 @@ interface Surprise {
 }
 
 const TIMEOUT_MS = 30_000;
-const TABLE = 'packages/service/src/ingest/evm/networks.ts';
-const LAYOUTS = 'packages/service/src/ingest/evm/layout/headerFields.ts';
-const TYPES = 'packages/service/src/ingest/evm/proof/networkTypes.ts';
+const TABLE = 'packages/service/src/families/evm/ingest/networks.ts';
+const LAYOUTS = 'packages/service/src/families/evm/ingest/layout/headerFields.ts';
+const TYPES = 'packages/service/src/families/evm/ingest/proof/networkTypes.ts';
 
 /** Reads the newest `blocks` blocks of each chain, and describes what is not understood. */
 export async function watchForks(chains: readonly Watched[], blocks: number): Promise<Report> {

@@ -6,8 +6,8 @@ import { type EvmWebhook, verifyLogProof } from '@sluice/kit';
 import { keccak256 } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { createListTrie } from '../../packages/service/src/ingest/evm/proof/trie.ts';
-import type { EvmBlock } from '../../packages/service/src/match/evm/block.ts';
+import { createListTrie } from '../../packages/service/src/families/evm/ingest/proof/trie.ts';
+import type { EvmBlock } from '../../packages/service/src/families/evm/match/block.ts';
 import { type ProvenWebhook, readProvenWebhook } from './provenWebhook.ts';
 
 interface Trie {

@@ -2,14 +2,14 @@
 import type { EvmWebhook } from '@sluice/kit';
 import { type ScriptedTransaction, createScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { createLog } from '../../packages/service/src/base/log.ts';
-import { createEvmSource } from '../../packages/service/src/ingest/evm/evm.ts';
-import type { EvmBlock } from '../../packages/service/src/match/evm/block.ts';
+import { createEvmSource } from '../../packages/service/src/families/evm/ingest/evm.ts';
+import type { EvmBlock } from '../../packages/service/src/families/evm/match/block.ts';
 import {
   createStreamIndex,
   matchBlock,
   needsOf,
-} from '../../packages/service/src/match/evm/match.ts';
-import { toWebhookParts } from '../../packages/service/src/match/evm/webhook.ts';
+} from '../../packages/service/src/families/evm/match/match.ts';
+import { toWebhookParts } from '../../packages/service/src/families/evm/match/webhook.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,

@@ -205,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 18,
     what: 'logs are not compared with the bloom of their block',
-    file: `${SERVICE}/ingest/evm/normalize.ts`,
+    file: `${SERVICE}/families/evm/ingest/normalize.ts`,
     edits: [['if (!covers(bloom, promised)) {', 'if (false) {']],
     suite: 'chains',
     tests: 'on sqlite.*fault 18: a node behind a load balancer has too few logs: emptyLogs',
@@ -213,7 +213,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 19,
     what: 'logs are not checked',
-    file: `${SERVICE}/ingest/evm/normalize.ts`,
+    file: `${SERVICE}/families/evm/ingest/normalize.ts`,
     edits: [["if (log['blockHash'] !== header.hash || log['removed'] === true) {", 'if (false) {']],
     suite: 'chains',
     tests: 'on sqlite.*fault 19: the only node lies about logs: foreignLogs',
@@ -286,7 +286,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 24,
     what: 'a log that does not decode is omitted',
-    file: `${SERVICE}/match/evm/selection.ts`,
+    file: `${SERVICE}/families/evm/match/selection.ts`,
     edits: [
       [
         "if (choices === undefined) return 'log';",

@@ -8,19 +8,22 @@ import { fileURLToPath } from 'node:url';
 import { toMovePath } from '@sluice/kit/contract';
 import { encodeAptosMessage } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
-import { decodeResponse } from '../../packages/service/src/ingest/aptos/proto.ts';
-import type { AptosPage } from '../../packages/service/src/ingest/aptos/provider.ts';
-import { createAptosRun } from '../../packages/service/src/ingest/aptos/run.ts';
-import { primaryStoreOf } from '../../packages/service/src/ingest/aptos/stores.ts';
-import { toAptosTransaction } from '../../packages/service/src/ingest/aptos/transaction.ts';
-import type { AptosBlock, AptosJson } from '../../packages/service/src/match/aptos/block.ts';
-import { createAptosIndex } from '../../packages/service/src/match/aptos/streamIndex.ts';
+import { decodeResponse } from '../../packages/service/src/families/aptos/ingest/proto.ts';
+import type { AptosPage } from '../../packages/service/src/families/aptos/ingest/provider.ts';
+import { createAptosRun } from '../../packages/service/src/families/aptos/ingest/run.ts';
+import { primaryStoreOf } from '../../packages/service/src/families/aptos/ingest/stores.ts';
+import { toAptosTransaction } from '../../packages/service/src/families/aptos/ingest/transaction.ts';
+import type {
+  AptosBlock,
+  AptosJson,
+} from '../../packages/service/src/families/aptos/match/block.ts';
+import { createAptosIndex } from '../../packages/service/src/families/aptos/match/streamIndex.ts';
 import {
   readMovements,
   readTouched,
   readTransfers,
-} from '../../packages/service/src/match/aptos/movements.ts';
-import { countObservedPaths } from '../../packages/service/src/match/aptos/observed.ts';
+} from '../../packages/service/src/families/aptos/match/movements.ts';
+import { countObservedPaths } from '../../packages/service/src/families/aptos/match/observed.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,

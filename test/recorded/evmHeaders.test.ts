@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { createHeaderProver } from '../../packages/service/src/ingest/evm/headerLayout.ts';
+import { createHeaderProver } from '../../packages/service/src/families/evm/ingest/headerLayout.ts';
 
 const folder = join(
   process.env['SLUICE_FIXTURES'] ??

@@ -13,7 +13,7 @@ import { type EvmWebhook, createClient, decodeLogs, unwrap } from '@sluice/kit';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { startWebhookSink } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
-import { createEvmSource } from '../../packages/service/src/ingest/evm/evm.ts';
+import { createEvmSource } from '../../packages/service/src/families/evm/ingest/evm.ts';
 import { createLog } from '../../packages/service/src/base/log.ts';
 import { startService } from '../../packages/service/src/service.ts';
 

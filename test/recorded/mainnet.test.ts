@@ -9,12 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEvmSource } from '../../packages/service/src/ingest/evm/evm.ts';
-import type { EvmBlock } from '../../packages/service/src/match/evm/block.ts';
-import { matchBlock, createStreamIndex } from '../../packages/service/src/match/evm/match.ts';
+import { createEvmSource } from '../../packages/service/src/families/evm/ingest/evm.ts';
+import type { EvmBlock } from '../../packages/service/src/families/evm/match/block.ts';
+import {
+  matchBlock,
+  createStreamIndex,
+} from '../../packages/service/src/families/evm/match/match.ts';
 import { createLog } from '../../packages/service/src/base/log.ts';
 import { packAddresses } from '../../packages/service/src/store/addresses/packedAddresses.ts';
-import { toWebhookParts } from '../../packages/service/src/match/evm/webhook.ts';
+import { toWebhookParts } from '../../packages/service/src/families/evm/match/webhook.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,

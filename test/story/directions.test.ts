@@ -31,7 +31,8 @@ function readImports(folder: string): Import[] {
 }
 
 /**
- * Folders and files that each part of the service may import. `service.ts` and `index.ts` may
+ * Folders and files that each part of the service may import. The folders of a chain family belong
+ * to the part of the same name. `service.ts`, `index.ts` and the other files of `families` may
  * import everything.
  */
 const BELOW: Record<string, readonly string[]> = {
@@ -63,11 +64,14 @@ const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
 };
 
 test.each([
-  ['service', BELOW, ['index.ts', 'service.ts']],
+  ['service', BELOW, ['families', 'index.ts', 'service.ts']],
   ['console', BELOW_IN_CONSOLE, ['main.tsx', 'router.tsx', 'styles.css']],
 ])('folders of the %s import only folders below them', (name, below, starts) => {
   const source = join(name, 'src');
-  const roomOf = (path: string): string => relative(source, path).split(sep, 1)[0]!;
+  const roomOf = (path: string): string =>
+    relative(source, path)
+      .replace(/^families\/\w+\/(?=\w+\/)/, '')
+      .split(sep, 1)[0]!;
   const wrong = readImports(source).filter(({ from, to }) => {
     const [own, other] = [roomOf(from), roomOf(to)];
     if (starts.includes(own) || own === other) return false;
@@ -82,11 +86,41 @@ test.each([
 });
 
 test('ingestion imports only the chain calls of enrichment', () => {
-  const wrong = readImports(join('service', 'src', 'ingest')).filter(
-    ({ to }) => to.includes(join('src', 'enrich')) && !to.endsWith(join('enrich', 'state.ts')),
+  const wrong = readImports(join('service', 'src')).filter(
+    ({ from, to }) =>
+      /src\/(families\/\w+\/)?ingest\//.test(from) &&
+      /src\/(families\/\w+\/)?enrich\//.test(to) &&
+      !/\/(state|coinReader)\.ts$/.test(to),
   );
   expect(wrong).toEqual([]);
 });
+
+/** Files that compose the chain families, or describe the contract, whose names contain theirs. */
+const COMPOSING = [
+  'api/openApi.ts',
+  'api/openApiExamples.ts',
+  'config.ts',
+  'families/index.ts',
+  'index.ts',
+  'store/streams/contract.ts',
+];
+
+test('the service names a chain family only in its folder, and where families are composed', () => {
+  const source = join(packages, 'service', 'src');
+  const naming = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    if (!name.endsWith('.ts') || /\.(test|test-only|bench)\./.test(name)) return false;
+    if (/^families\/\w+\//.test(name)) {
+      const other = name.startsWith('families/evm/') ? /aptos/i : /\bevm|Evm|EVM_/;
+      return other.test(readCode(join(source, name)));
+    }
+    return /evm|aptos/i.test(name) || /evm|aptos/i.test(readCode(join(source, name)));
+  });
+  expect(naming.toSorted()).toEqual(COMPOSING);
+});
+
+/** Returns the text of a file without its comments. */
+const readCode = (path: string): string =>
+  readFileSync(path, 'utf8').replaceAll(/\/\*[^]*?\*\/|^ *\/\/.*$/gm, '');
 
 test('only the command line imports the service', () => {
   const wrong = ['kit', 'testkit', 'console']

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { keccak256 } from '@sluice/kit/contract';
 import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
-import { listKnownFields } from '../../packages/service/src/ingest/evm/layout/headerFields.ts';
-import { encodeRlp } from '../../packages/service/src/ingest/evm/proof/rlp.ts';
+import { listKnownFields } from '../../packages/service/src/families/evm/ingest/layout/headerFields.ts';
+import { encodeRlp } from '../../packages/service/src/families/evm/ingest/proof/rlp.ts';
 import { watchForks } from '../../scripts/networks/forks.ts';
 
 type Json = Record<string, unknown>;

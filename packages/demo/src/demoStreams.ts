@@ -135,9 +135,7 @@ const aptos = (
   description,
   chainIds: [APTOS],
   options: { ...DEFAULT_APTOS_OPTIONS, ...options },
-  headers: {},
-  oauth2: null,
-  limits: DEFAULT_DELIVERY.limits,
+  ...DEFAULT_DELIVERY,
 });
 
 const labelled = (label: string, addresses: readonly string[]) =>

@@ -6,7 +6,6 @@ import { CONTRACT_SCHEDULE_MS, QUICK_RETRY_MS, readInboxName } from '@sluice/kit
 import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
-import { findNameChain } from './api/calls/chains/names.ts';
 import { createLive } from './api/live.ts';
 import { VERSION, readCommit } from './base/build.ts';
 import { CallerError, hasCode } from './base/errors.ts';
@@ -14,12 +13,8 @@ import { type Log, createLog, describeError } from './base/log.ts';
 import { openTracing } from './base/openTracing.ts';
 import type { Tracing } from './base/tracing.ts';
 import { type ChainReports, createChainReports } from './chains/chainReports.ts';
-import { withAddedNodes } from './chains/addedNodes.ts';
 import { createChains } from './chains/chains.ts';
 import { createNodeTest } from './chains/testNode.ts';
-import { createAbiSource } from './chains/evm/abiSource.ts';
-import { EXPLORERS } from './chains/explorers.ts';
-import { unpackNames } from './chains/evm/ensNames.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { openLedger } from './openLedger.ts';
 import { createDeliver } from './deliver/deliver.ts';
@@ -28,8 +23,14 @@ import { createReplays } from './deliver/replays.ts';
 import { openClientCertificate } from './deliver/send/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
-import { checkPlan } from './enrich/evm/plan.ts';
-import { checkAbi, checkSelection, unreadEvents } from './match/evm/selection.ts';
+import {
+  EXPLORERS,
+  openFamilies,
+  openNode,
+  prepareApi,
+  readPlace,
+  toApiParts,
+} from './families/index.ts';
 import { createAlertUrlTest } from './operate/alerts/testAlertUrl.ts';
 import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { createDuties } from './operate/duties.ts';
@@ -151,7 +152,7 @@ async function startWith(
   if (clientCertificate !== undefined) watchers.push(clientCertificate);
   const onBlocked = metrics.recordBlockedAddress;
   const senders = createSenders(config, {
-    ...{ store, settings, keyPairs, clientCertificate, onBlocked },
+    ...{ store, settings, keyPairs, clientCertificate, onBlocked, readPlace },
   });
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })
@@ -181,8 +182,7 @@ async function startWith(
     ...{ sealed, senders, following },
     ...{ live, kept, retries, metrics, readiness, log },
   });
-  // Unpacks the tables for ENS names before the first request, because this blocks the event loop.
-  if (roles.includes('api') && findNameChain(chains) !== undefined) unpackNames();
+  if (roles.includes('api')) prepareApi(chains.families);
   const server = createAdaptorServer({
     fetch: app.fetch,
     overrideGlobalObjects: false,
@@ -350,15 +350,18 @@ async function createFollowing(
   const roles = config.roles ?? ROLES;
   const isReading = roles.includes('ingest') || roles.includes('api');
   store.queueChanges.on(metrics.recordSetAside);
-  const chains = createChains(config, {
-    ...{ store, holder, nodeGuard, log, tracing },
-    onReorg: metrics.recordReorg,
-    refuseBlocks: () => disk?.problem,
-    confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
-  });
+  const chains = createChains(
+    {
+      ...{ store, holder, nodeGuard, log, tracing },
+      onReorg: metrics.recordReorg,
+      refuseBlocks: () => disk?.problem,
+      confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
+    },
+    (surroundings) => openFamilies(config, surroundings),
+  );
   const reports: ChainReports = createChainReports({ store, log, own: () => chains.all });
   if (isReading) {
-    const follow = () => chains.follow(withAddedNodes(config, addedUrls.read()));
+    const follow = () => chains.follow(addedUrls.read());
     await follow();
     addedUrls.onChange(() => {
       follow().catch((error: unknown) => {
@@ -404,17 +407,17 @@ function createApi(
     docsFolder: config.docsFolder,
     hidesSecrets: config.hideSecrets === true,
     configured: config,
+    configuredNodes: chains.configured,
     addedUrls,
     keyPairs,
     allowsNodeChanges: config.allowNodeChanges === true,
-    testNode: createNodeTest(nodeGuard),
+    testNode: createNodeTest(nodeGuard, openNode),
     testAlertUrl: createAlertUrlTest({ guard, sender }),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),
     chains: reports.list,
     callsOf: chains.callsOf,
-    aptosCallsOf: chains.aptosCallsOf,
-    abiSource: createAbiSource(config.abiUrls ?? {}),
+    ...toApiParts(chains.families),
     explorers: { ...EXPLORERS, ...config.explorers },
     hasSource: reports.isRead,
     whyDown(chain) {
@@ -422,12 +425,6 @@ function createApi(
       return report?.state === 'down' ? report.message : undefined;
     },
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
-    checkOptions: (options, body) => [
-      ...checkAbi(body, options),
-      ...checkSelection(options),
-      ...checkPlan(options),
-    ],
-    unreadEvents,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
     testWebhook:

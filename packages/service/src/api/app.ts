@@ -12,24 +12,17 @@ import { bodyLimitOf, takeBody } from './body.ts';
 import { createConsoleHandler, createDocsHandler } from './console.ts';
 import { allowPages } from './auth/cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './calls/account/access.ts';
-import { createAddressHandlers } from './calls/streams/addresses.ts';
+import { type AddressHandlerNeeds, createAddressHandlers } from './calls/streams/addresses.ts';
 import { type AddedUrlHandlerNeeds, createAddedUrlHandlers } from './calls/account/addedUrls.ts';
 import { type AccountHandlerNeeds, createAccountHandlers } from './calls/account/account.ts';
-import {
-  type AptosBlockHandlerNeeds,
-  createAptosBlockHandlers,
-} from './calls/chains/aptosBlocks.ts';
-import { createAptosStreamHandlers } from './calls/streams/aptosStreams.ts';
 import { type HistoryHandlerNeeds, createHistoryHandlers } from './calls/deliveries/history.ts';
 import { type BlockHandlerNeeds, createBlockHandlers } from './calls/chains/blocks.ts';
-import { type ContractHandlerNeeds, createContractHandlers } from './calls/chains/contracts.ts';
-import { createExplainHandler } from './calls/chains/explain.ts';
+import { type ExplainHandlerNeeds, createExplainHandler } from './calls/chains/explain.ts';
 import { createActivityHandlers } from './calls/deliveries/activity.ts';
 import { createInboxHandlers } from './calls/deliveries/inboxes.ts';
-import { createNameHandler } from './calls/chains/names.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './calls/deliveries/replays.ts';
 import { type SluiceHandlerNeeds, createSluiceHandlers } from './calls/account/sluice.ts';
-import { type EvmStreamNeeds, createEvmStreamHandlers } from './calls/streams/streams.ts';
+import type { StreamCallNeeds } from './calls/streams/streamCalls.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 import { type Handlers, type Received, createReader, sendAnswer } from './handlers.ts';
 import type { Live } from './live.ts';
@@ -39,10 +32,9 @@ import { nameIgnoredQuery } from './query.ts';
 
 export interface AppNeeds
   extends
-    Omit<EvmStreamNeeds, 'addressChanges'>,
-    AptosBlockHandlerNeeds,
+    StreamCallNeeds,
     BlockHandlerNeeds,
-    ContractHandlerNeeds,
+    ExplainHandlerNeeds,
     HistoryHandlerNeeds,
     ReplayHandlerNeeds,
     AccountHandlerNeeds,
@@ -53,6 +45,8 @@ export interface AppNeeds
   auth: Auth;
   live: Live;
   log: Log;
+  /** Creates the handlers of the calls that only one family has. */
+  createFamilyHandlers(needs: StreamCallNeeds & AddressHandlerNeeds): FamilyHandlers;
   commit: string;
   /** Whether this process serves more than health, readiness and metrics. */
   servesApi: boolean;
@@ -67,6 +61,7 @@ export interface AppNeeds
   environment: SluiceHandlerNeeds['environment'];
   /** Base URLs of block explorers by chain id. */
   explorers: SluiceHandlerNeeds['explorers'];
+  abiChains: SluiceHandlerNeeds['abiChains'];
   /** Retention of deliveries. */
   kept: { deliveredMs: number; undeliveredMs: number };
   remainingWaitsMs: SluiceHandlerNeeds['remainingWaitsMs'];
@@ -181,27 +176,30 @@ function createAdmission(
   };
 }
 
-function createHandlers(needs: AppNeeds): Handlers {
-  const addressChanges = createAddressChanges(needs.store);
-  return {
-    ...createEvmStreamHandlers({ ...needs, addressChanges }),
-    ...createAptosStreamHandlers(needs),
-    ...createAddressHandlers({ ...needs, addressChanges }),
-    ...createHistoryHandlers(needs),
-    ...createAccountHandlers(needs),
-    ...createAccessHandlers(needs),
-    ...createAddedUrlHandlers(needs),
-    ...createSluiceHandlers(needs),
-    ...createReplayHandlers(needs),
-    ...createActivityHandlers(needs),
-    ...createInboxHandlers(needs),
-    ...createBlockHandlers(needs),
-    ...createAptosBlockHandlers(needs),
-    ...createContractHandlers(needs),
-    ...createNameHandler(needs),
-    ...createExplainHandler(needs),
-  };
-}
+type FamilyHandlers = Omit<Handlers, keyof ReturnType<typeof createSharedHandlers>>;
+
+/** Creates the handlers of the calls for all families. */
+const createSharedHandlers = (needs: AppNeeds) => ({
+  ...createAddressHandlers(needs),
+  ...createHistoryHandlers(needs),
+  ...createAccountHandlers(needs),
+  ...createAccessHandlers(needs),
+  ...createAddedUrlHandlers(needs),
+  ...createSluiceHandlers(needs),
+  ...createReplayHandlers(needs),
+  ...createActivityHandlers(needs),
+  ...createInboxHandlers(needs),
+  ...createBlockHandlers(needs),
+  ...createExplainHandler(needs),
+});
+
+const createHandlers = (needs: AppNeeds): Handlers => ({
+  ...createSharedHandlers(needs),
+  ...needs.createFamilyHandlers({
+    ...needs,
+    addressChanges: createAddressChanges(needs.store),
+  }),
+});
 
 /** Serves the console, the documentation, the API description, and an index. */
 function addPages(

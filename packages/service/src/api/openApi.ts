@@ -80,17 +80,18 @@ const AS_SENT = { io: 'input', unrepresentable: 'any' } as const;
 
 function createSchemas(): Json {
   const registry = z.registry<{ id: string }>();
-  const named = [...SCHEMAS].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  for (const [id, schema] of named) registry.add(schema, { id });
+  for (const [id, schema] of SCHEMAS) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     uri: (id) => refTo(id)['$ref'] as string,
     ...AS_SENT,
   });
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _schema, $id: _id, ...schema }]) => {
-      const example = EXAMPLES[name];
-      return [name, { ...schema, ...(example !== undefined && { examples: [example] }) }];
-    }),
+    Object.entries(schemas)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, { $schema: _schema, $id: _id, ...schema }]) => {
+        const example = EXAMPLES[name];
+        return [name, { ...schema, ...(example !== undefined && { examples: [example] }) }];
+      }),
   );
 }
 

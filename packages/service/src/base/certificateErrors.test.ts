@@ -5,9 +5,9 @@ import { createCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVERYWHERE, createAddressGuard } from '../deliver/send/guard.ts';
 import { createSender } from '../deliver/send/send.ts';
-import { createAptosRest } from '../ingest/aptos/rest.ts';
-import { createRpcClient } from '../ingest/evm/rpc/createRpcClient.ts';
-import { createAbiSource } from '../chains/evm/abiSource.ts';
+import { createAptosRest } from '../families/aptos/ingest/rest.ts';
+import { createRpcClient } from '../families/evm/ingest/rpc/createRpcClient.ts';
+import { createAbiSource } from '../families/evm/chains/abiSource.ts';
 import { findCertificateFault } from './certificateErrors.ts';
 
 const DAY_MS = 24 * 3_600_000;

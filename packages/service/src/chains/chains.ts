@@ -1,74 +1,38 @@
 /** Manages the chains of this process: follows and stops them, and provides their calls. */
-import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
-import { createAptosMatching } from './aptos/matching.ts';
-import type { AptosConfig, ChainConfig, ServiceConfig } from '../config.ts';
-import type { ChainConfigs } from './addedNodes.ts';
-import { type FollowedAptos, followAptos } from './aptos/followedAptos.ts';
-import { type Family, createFamily } from './chainFamily.ts';
+import type { ChainCalls } from './calls.ts';
+import type { AddedUrl, FamilyChains } from './familyChains.ts';
 import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
-import { type FollowedEvm, followEvm } from './evm/followedEvm.ts';
-import { createEvmMatching } from './evm/matching.ts';
-import { createRuleKeeper } from './ruleKeeper.ts';
 import { createChainSharing } from './sharing.ts';
 
-export interface Chains {
+export interface Chains<Opened = unknown> {
   readonly all: readonly FollowedChain[];
-  /** Returns the calls of an EVM chain; undefined if this process does not follow such a chain. */
-  callsOf(chain: string): FollowedEvm['calls'] | undefined;
-  /**
-   * Returns the calls of an Aptos network; undefined if this process does not follow the network.
-   */
-  aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;
+  /** The families, with the chains that are followed. */
+  readonly families: Opened;
+  /** URLs of the configured nodes by chain. */
+  readonly configured: ReadonlyMap<string, readonly string[]>;
+  /** Returns the calls of a chain; undefined if this process does not follow the chain. */
+  callsOf(chain: string): ChainCalls | undefined;
   /** Returns why some chains can't be read yet; undefined unless their rules are being loaded. */
   whyUnprepared(): string | undefined;
   /**
-   * Follows exactly these chains with these nodes from now on, once earlier calls have finished.
-   * Chains with unchanged settings are not interrupted.
+   * Follows exactly the configured chains and those of these nodes from now on, once earlier calls
+   * have finished. Chains with unchanged nodes are not interrupted.
    */
-  follow(configs: ChainConfigs): Promise<void>;
+  follow(added: readonly AddedUrl[]): Promise<void>;
   /** Loads the rules, and then reads this process's share of the chains. */
   start(): void;
   stop(): Promise<void>;
 }
 
-export function createChains(
-  config: Pick<
-    ServiceConfig,
-    'spamLists' | 'omitRecentFields' | 'maxWebhookBytes' | 'settleMs' | 'readAgainAfterMs'
-  >,
+/** @param open opens the families, which follow no chains yet */
+export function createChains<Opened extends Readonly<Record<string, { chains: FamilyChains }>>>(
   given: Omit<ChainSurroundings, 'isOwn'>,
-): Chains {
+  open: (surroundings: ChainSurroundings) => Opened,
+): Chains<Opened> {
   const { store, log, holder } = given;
-  const surroundings: ChainSurroundings = { ...given, isOwn: (chain) => sharing.isOwn(chain) };
-  const maxWebhookBytes = config.maxWebhookBytes ?? DEFAULT_MAX_WEBHOOK_BYTES;
-  const matching = createEvmMatching({
-    store,
-    enrichOf: (chain) => evm.get(chain)!.enrich,
-    spamLists: config.spamLists ?? {},
-    omitRecentFields: config.omitRecentFields === true,
-    maxWebhookBytes,
-  });
-  const evm: Family<ChainConfig, FollowedEvm> = createFamily({
-    rules: createRuleKeeper(matching.live, given),
-    open: (chain: ChainConfig) =>
-      followEvm(chain, {
-        ...surroundings,
-        ...{ matching, maxWebhookBytes },
-        ...{ settleMs: config.settleMs, readAgainAfterMs: config.readAgainAfterMs },
-      }),
-  });
-  const aptosMatching = createAptosMatching({
-    store,
-    enrichOf: (chain) => aptos.get(chain)!.enrich,
-    maxWebhookBytes,
-  });
-  const aptos: Family<AptosConfig, FollowedAptos> = createFamily({
-    rules: createRuleKeeper(aptosMatching.live, given),
-    open: (network: AptosConfig) =>
-      followAptos(network, { ...surroundings, matching: aptosMatching }),
-  });
-  const families = [evm, aptos];
-  const listAll = (): FollowedChain[] => [...evm.list(), ...aptos.list()];
+  const opened = open({ ...given, isOwn: (chain) => sharing.isOwn(chain) });
+  const families = Object.values(opened).map(({ chains }) => chains);
+  const listAll = (): FollowedChain[] => families.flatMap((family) => family.list());
   const sharing = createChainSharing({
     id: holder.id,
     ...{ store, log },
@@ -86,15 +50,22 @@ export function createChains(
     get all() {
       return listAll();
     },
+    families: opened,
+    configured: new Map(families.flatMap(({ configured }) => [...configured])),
+    callsOf(chain) {
+      for (const family of families) {
+        const followed = family.get(chain);
+        if (followed !== undefined) return followed.calls;
+      }
+      return undefined;
+    },
     whyUnprepared: () =>
       isStarted && families.some((family) => !family.isPrepared())
         ? 'the rules and addresses of the streams are being loaded'
         : undefined,
-    callsOf: (chain) => evm.get(chain)?.calls,
-    aptosCallsOf: (chain) => aptos.get(chain)?.calls,
-    follow(configs) {
+    follow(added) {
       const done = following.then(async () => {
-        await Promise.all([evm.follow(configs.chains), aptos.follow(configs.aptos)]);
+        await Promise.all(families.map((family) => family.follow(added)));
         sharing.look();
       });
       following = done.catch(() => {});

@@ -1,5 +1,5 @@
 /** Turns a block into matches, with their webhook bodies and enrichment plans. */
-import { type DescribedAptosWebhook, type DescribedEvmWebhook, describeWebhook } from '@sluice/kit';
+import { describeWebhook } from '@sluice/kit';
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
@@ -7,12 +7,16 @@ import type { Matcher } from '../ingest/commit.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { createStreamFinder, followRules } from '../match/loadedRules.ts';
 import type { SingleStream, RuleIndex, WatchingStreams } from '../match/ruleIndex.ts';
-import type { LogSearch } from '../match/evm/logSearch.ts';
+import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
-import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
+import {
+  STREAM_FAMILIES,
+  type StreamOfFamily,
+  type StreamRecord,
+} from '../store/streams/contract.ts';
 import type { ExplainOnly, ExplainedRecords } from './calls.ts';
 import { type AddressesOf, MAX_LISTED, searchStreams } from './searchStreams.ts';
 
@@ -25,9 +29,6 @@ export type RecordCounts = Pick<
 /** The parts of matching that differ between chain families. */
 export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail, Insight> {
   readonly name: Name;
-  readonly addressBytes: 20 | 32;
-  /** Whether new blocks are final, so that their matches are delivered only once, as confirmed. */
-  readonly isFinal: boolean;
   createIndex(): RuleIndex<Name, Rules>;
   /** Returns the parts of a block that the streams need. */
   needs(streams: WatchingStreams<Name, Rules>, chain: string): BlockNeeds;
@@ -121,6 +122,7 @@ export function createMatching<
   },
 ): Matching<StreamOfFamily<Name>, Block, { webhook: object | null } & Insight> {
   type Record = StreamOfFamily<Name>;
+  const { addressBytes, isFinal } = STREAM_FAMILIES[family.name];
   const optionsOf = ({ stream }: Match) => stream.record.options as Options;
   /** Returns the maximum size of a webhook, and the setting that determines it. */
   const limitOf = ({ stream }: Match) => {
@@ -138,17 +140,17 @@ export function createMatching<
     const enrich = enrichOf(chain);
     // Plans the enrichment first, because planning writes cached metadata into `tail`.
     const enrichment = enrich.plan(optionsOf(match), tail);
-    const body = family.isFinal ? splitFinalBody(head, tail) : splitBody(head, tail);
+    const body = isFinal ? splitFinalBody(head, tail) : splitBody(head, tail);
     const newMatch: NewMatch = {
       streamId: record.id,
       tag: record.tag,
       part: 0,
       parts: 1,
-      deliver: record.family === 'evm' ? record.deliver : 'confirmed',
+      deliver: isFinal ? 'confirmed' : record.deliver,
       ...family.countRecords(match),
       enrichment,
       setAside: null,
-      about: describeWebhook({ ...head, ...tail } as DescribedEvmWebhook | DescribedAptosWebhook),
+      about: describeWebhook({ ...head, ...tail } as Parameters<typeof describeWebhook>[0]),
       ...body,
     };
     const growth = enrichment === null ? 0 : enrich.mostGrowth(optionsOf(match), tail);
@@ -197,7 +199,7 @@ export function createMatching<
       if (match === undefined) return { webhook: null, ...insight };
       const { head, tail } = family.toParts(chain, block, match);
       await enrichOf(chain).complete(block, optionsOf(match), tail);
-      const confirmed = family.isFinal ? {} : { confirmed: isConfirmed };
+      const confirmed = isFinal ? {} : { confirmed: isConfirmed };
       return { webhook: { ...confirmed, ...head, retries: 0, ...tail }, ...insight };
     },
   });
@@ -237,7 +239,7 @@ export function createMatching<
       if (addresses === undefined) return single(chain, await findStream(record));
       const own = family.createIndex();
       own.put(record);
-      own.addAddresses(record.id, packAddresses(addresses, family.addressBytes).bytes);
+      own.addAddresses(record.id, packAddresses(addresses, addressBytes).bytes);
       return single(chain, own.only(record)!);
     },
   };

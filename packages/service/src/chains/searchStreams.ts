@@ -2,7 +2,7 @@
  * Plans a search with the addresses of the streams: calls `plan` once to learn which lists it
  * needs, and again with these lists.
  */
-import type { LogSearch } from '../match/evm/logSearch.ts';
+import type { LogSearch } from '../match/logSearch.ts';
 import { unpackAddresses } from '../store/addresses/packedAddresses.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,17 +1,17 @@
 /** Tests, before a node is added, whether it responds and serves its chain. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type UrlVerdict, findAptosNetwork } from '@sluice/kit/contract';
+import type { UrlVerdict } from '@sluice/kit/contract';
 import type { AddressGuard } from '../deliver/send/guard.ts';
-import { createAptosProvider } from '../ingest/aptos/provider.ts';
-import { createHeaderProver } from '../ingest/evm/headerLayout.ts';
-import { createHeaderRules } from '../ingest/evm/headerRules.ts';
-import { createLearned } from '../ingest/evm/learned.ts';
-import { networkOf } from '../ingest/evm/networks.ts';
-import { createProvider } from '../ingest/evm/provider.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
 import type { AnyProvider } from '../ingest/nodes/anyProvider.ts';
 
 export type TestNode = (node: { chainId: string; url: string }) => Promise<UrlVerdict>;
+
+/** Opens a node of a chain, and connects to it only through the guard. */
+export type OpenNode = (
+  node: { chainId: string; url: string },
+  guard: Pick<AddressGuard, 'connect'>,
+) => Pick<AnyProvider, 'identify' | 'readHead' | 'close'>;
 
 const TIMEOUT_MS = 10_000;
 
@@ -43,13 +43,14 @@ const TIMED_OUT: Failure = {
 
 export function createNodeTest(
   guard: Pick<AddressGuard, 'refuseResolved' | 'connect'>,
+  openNode: OpenNode,
   timeoutMs = TIMEOUT_MS,
 ): TestNode {
   return async ({ chainId, url }) => {
     const startedAt = performance.now();
     const refused = await guard.refuseResolved(new URL(url));
     if (refused !== undefined) return { code: 'blocked', message: refused, latencyMs: null };
-    const node = openNode(chainId, url, guard);
+    const node = openNode({ chainId, url }, guard);
     const over = new AbortController();
     try {
       const failure = await Promise.race([
@@ -68,21 +69,6 @@ export function createNodeTest(
       await node.close();
     }
   };
-}
-
-function openNode(
-  chain: string,
-  url: string,
-  { connect }: Pick<AddressGuard, 'connect'>,
-): Pick<AnyProvider, 'identify' | 'readHead' | 'close'> {
-  const name = new URL(url).host;
-  const network = findAptosNetwork(chain);
-  if (network !== undefined) return createAptosProvider(network, url, name, connect);
-  const headers = createHeaderRules({
-    ...{ trust: 'evidence', network: networkOf(chain) },
-    ...{ prover: createHeaderProver(), learned: createLearned() },
-  });
-  return createProvider(chain, url, name, headers, undefined, connect);
 }
 
 /** Returns why the node cannot be used; undefined if it serves its chain. */

@@ -76,7 +76,7 @@ test.each([1, -1])(
     );
     const epoch = await takeChain(store, chain);
     await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
-    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
     await store.commitBlock({
       chain,
       epoch,

@@ -153,7 +153,7 @@ async function extend(
 ): Promise<void> {
   const [chain] = stream.chainIds as [string];
   const path = stream.tag;
-  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
   const { number: tip } = (await store.readCheckpoint(chain))!;
   for (let number = tip + 1; number <= tip + count; number++) {
     const result = await store.commitBlock({

@@ -4,13 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeWebhook } from '@sluice/kit';
-import {
-  type AptosWebhook,
-  type EvmWebhook,
-  type InboxDelivery,
-  WEBHOOK_HEADERS,
-  signWebhook,
-} from '@sluice/kit/contract';
+import { type InboxDelivery, WEBHOOK_HEADERS, signWebhook } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 
 /** Stores a webhook and responds after the configured delay. */
@@ -22,11 +16,16 @@ export type ReceiveInbox = (
 export const TOO_MANY_INBOXES =
   'The service already has the maximum number of inboxes. Delete one, or use an existing one.';
 
+/** Returns the chain and phase of a delivery from its webhook. */
+export type ReadPlace = (webhook: object) => Pick<InboxDelivery, 'chainId' | 'phase'>;
+
 export function createInbox({
   store,
   secret,
+  readPlace,
 }: {
   store: Store;
+  readPlace: ReadPlace;
   /** Returns the account's streams secret. */
   secret(): string;
 }): ReceiveInbox {
@@ -35,7 +34,7 @@ export function createInbox({
     const received = await store.receiveInInbox({
       inbox,
       webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
-      delivery: readDelivery(body),
+      delivery: readDelivery(body, readPlace),
       headers,
       body,
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
@@ -50,19 +49,22 @@ export function createInbox({
 /**
  * Returns the details of a delivery from its webhook; null for a test webhook, which has no stream.
  */
-function readDelivery(body: string): InboxDelivery | null {
-  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+function readDelivery(body: string, readPlace: ReadPlace): InboxDelivery | null {
+  const webhook = JSON.parse(body) as AnyWebhook;
   const { streamId, tag, block } = webhook;
   if (streamId === '') return null;
-  const place = {
+  return {
     streamId,
     tag,
     blockNumber: Number(block.number),
     about: describeWebhook(webhook),
+    ...readPlace(webhook),
   };
-  if ('network' in webhook) {
-    return { ...place, chainId: `aptos:${webhook.network}`, phase: 'confirmed' };
-  }
-  const phase = webhook.removed ? 'removed' : webhook.confirmed ? 'confirmed' : 'unconfirmed';
-  return { ...place, chainId: webhook.chainId, phase };
 }
+
+/** What the webhooks of all families contain. */
+type AnyWebhook = Parameters<typeof describeWebhook>[0] & {
+  readonly streamId: string;
+  readonly tag: string;
+  readonly block: { readonly number: string };
+};

@@ -29,10 +29,10 @@ function createTester({
   return { sent, testWebhook };
 }
 
-test('sends the webhook of the chain family to the endpoint, with a new id each time', async () => {
+test('sends the webhook to the endpoint, with a new id each time', async () => {
   const { sent, testWebhook } = createTester();
-  expect(await testWebhook('evm', ENDPOINT)).toBeUndefined();
-  expect(await testWebhook('aptos', ENDPOINT)).toBeUndefined();
+  expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toBeUndefined();
+  expect(await testWebhook(TEST_APTOS_WEBHOOK, ENDPOINT)).toBeUndefined();
   expect(sent).toMatchObject([ENDPOINT, ENDPOINT]);
   expect(sent.map(({ body }) => JSON.parse(Buffer.from(body).toString()))).toEqual([
     TEST_WEBHOOK,
@@ -43,13 +43,13 @@ test('sends the webhook of the chain family to the endpoint, with a new id each 
 
 test('returns why it failed', async () => {
   const { testWebhook } = createTester({ error: 'HTTP 500' });
-  expect(await testWebhook('evm', ENDPOINT)).toBe('HTTP 500');
+  expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toBe('HTTP 500');
 });
 
 test('is not sent if the host of the URL is busy for longer than a caller waits', async () => {
   const { sent, testWebhook } = createTester({ maxPerHost: 0.1 });
-  expect(await testWebhook('evm', ENDPOINT)).toBeUndefined();
-  expect(await testWebhook('evm', ENDPOINT)).toContain('--max-per-host 0.1');
+  expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toBeUndefined();
+  expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toContain('--max-per-host 0.1');
   expect(sent).toHaveLength(1);
 });
 
@@ -58,6 +58,8 @@ test.each(['LEDGER', 'EMFILE', 'STALLED'] as const)(
   async (cause) => {
     const localFailure = { cause, isSent: false };
     const { testWebhook } = createTester({ error: 'database or disk is full', localFailure });
-    await expect(testWebhook('evm', ENDPOINT)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(testWebhook(TEST_WEBHOOK, ENDPOINT)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
   },
 );

@@ -1,6 +1,5 @@
 /** Sends the test webhook that a new URL must accept before its stream is saved. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ChainFamily, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import type { HostPace } from './hostPace.ts';
 import { RetryableError } from '../base/errors.ts';
 import { LOCAL_FAILURES } from './send/localFailure.ts';
@@ -10,12 +9,12 @@ import type { Sender, Sending } from './send/send.ts';
 const MAX_WAIT_MS = 5_000;
 
 /**
- * Sends the test webhook of a chain family. Returns why it failed; undefined on success.
+ * Sends a test webhook. Returns why it failed; undefined on success.
  *
  * @throws RetryableError `unavailable` if this process or the ledger failed, not the receiver
  */
 export type TestWebhook = (
-  family: ChainFamily,
+  webhook: object,
   endpoint: Pick<Sending, 'url' | 'headers' | 'oauth2' | 'secrets'>,
 ) => Promise<string | undefined>;
 
@@ -29,13 +28,12 @@ export function createTestWebhook({
   /** The value of `--max-per-host`, for the error message. */
   maxPerHost: number | undefined;
 }): TestWebhook {
-  return async (family, endpoint) => {
+  return async (webhook, endpoint) => {
     const waitMs = hostPace.takeSoon(endpoint.url, MAX_WAIT_MS);
     if (waitMs === undefined) {
       return `webhooks already wait more than ${MAX_WAIT_MS / 1_000} s for this host (--max-per-host ${maxPerHost}): try again later`;
     }
     if (waitMs > 0) await wait(waitMs);
-    const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
     const { error, localFailure } = await sender.send({
       ...endpoint,
       // A new id each time lets receivers detect that a captured test webhook is sent again.

@@ -10,8 +10,8 @@ import {
 } from '@sluice/testkit';
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
-import type { EvmBlock } from '../match/evm/block.ts';
-import { createStreamIndex, matchBlock, needsOf, searchOf } from '../match/evm/match.ts';
+import type { EvmBlock } from '../families/evm/match/block.ts';
+import { createStreamIndex, matchBlock, needsOf, searchOf } from '../families/evm/match/match.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import {
   DEFAULT_DELIVERY,
@@ -20,7 +20,7 @@ import {
   type StreamOptions,
 } from '../store/streams/contract.ts';
 import { createReader } from './blockReader.ts';
-import { createEvmSource } from './evm/evm.ts';
+import { createEvmSource } from '../families/evm/ingest/evm.ts';
 import { SourceError } from './source.ts';
 
 const CHAIN = '0x7a69';

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '@sluice/kit/contract';
-import type { LogSearch } from '../match/evm/logSearch.ts';
+import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import {
   type BlockSearch,

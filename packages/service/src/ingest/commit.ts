@@ -2,7 +2,7 @@
  * Fetches, matches and commits blocks. While the chain catches up, blocks are fetched in advance.
  */
 import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
-import type { LogSearch } from '../match/evm/logSearch.ts';
+import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import { type LocalChain, type StaleRules, haltError } from './localChain.ts';
 import type { ChainSource, MaybeUnverified } from './source.ts';

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import { createConfirming } from './confirming.ts';
-import { type Source, SourceError } from './source.ts';
+import { SourceError } from './source.ts';
+import type { EvmSource } from '../families/evm/ingest/source.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });
 /** Returns the blocks from the tip down to block 0. */
 const window = (tip: number): BlockRef[] => Array.from({ length: tip + 1 }, (_, n) => at(tip - n));
-const sourceOf = (read: () => BlockRef | undefined): Source =>
-  ({ readFinalized: async () => read() }) as unknown as Source;
+const sourceOf = (read: () => BlockRef | undefined): EvmSource =>
+  ({ readFinalized: async () => read() }) as unknown as EvmSource;
 
 describe('confirming by depth', () => {
   test('confirms blocks at the depth, and treats twice as many as open', async () => {

@@ -17,7 +17,7 @@ import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
 import { takeChain } from '../../test/store/takeChain.ts';
-import { createEvmSource } from './evm/evm.ts';
+import { createEvmSource } from '../families/evm/ingest/evm.ts';
 import { createIngest } from './ingest.ts';
 import {
   API_KEY,
@@ -402,7 +402,7 @@ test('a block takes at most two commits, however often rules change', async () =
       source,
       store: moving,
       matcher: {
-        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision,
+        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision,
         needs: () => ({ logs: false, transactions: false, traces: false }),
         match: () => [],
       },
@@ -442,7 +442,7 @@ test('no block is committed while the disk is full, and all are afterwards', asy
       source,
       store,
       matcher: {
-        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision,
+        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision,
         needs: () => ({ logs: false, transactions: false, traces: false }),
         match: () => [],
       },

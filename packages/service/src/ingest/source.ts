@@ -5,8 +5,7 @@ import { previewText } from '../base/preview.ts';
 import type { BlockNeeds, BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
 import type { RecordIds } from './later/records.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
-import type { EvmBlock } from '../match/evm/block.ts';
-import type { LogSearch } from '../match/evm/logSearch.ts';
+import type { LogSearch } from '../match/logSearch.ts';
 
 /** A block that the source may not have fully verified. */
 export interface MaybeUnverified {
@@ -67,8 +66,7 @@ export interface ChainSource<Block> {
    */
   proof?(): ChainProof;
   /**
-   * Returns the identity of the chain that the nodes serve: the hash of block 0, or the chain id on
-   * Aptos. If a provider has the `expected` identity, returns it, and providers of other chains are
+   * Returns the identity of the chain that the nodes serve: the hash of block 0, or a chain id. If a provider has the `expected` identity, returns it, and providers of other chains are
    * excluded. Without `expected`, throws a {@link SourceError} if providers differ.
    */
   readGenesisHash(expected?: string): Promise<string>;
@@ -161,22 +159,6 @@ export type FinalityTag = 'safe' | 'finalized';
 
 /** The height or hash of the block that a transaction is in, or `pending` before it is in one. */
 export type TransactionPlace = { at: number | string } | 'pending';
-
-/** A source of an EVM chain, which also reads contract state. */
-export interface Source extends ChainSource<EvmBlock> {
-  /**
-   * Returns the result of one request, from a provider that has this block. Throws a {@link
-   * SourceError} if none has it, or if the request fails.
-   *
-   * @param maxBytes maximum response size; a larger response is `too-large`
-   */
-  requestAt(
-    block: BlockRef,
-    method: string,
-    params: readonly unknown[],
-    maxBytes?: number,
-  ): Promise<unknown>;
-}
 
 /**
  * A problem with a node's responses; a retry or another node may help.

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { address, draft, useStore } from '../../test/store/storeTools.ts';
 import type { EvmStreamRecord } from '../store/streams/contract.ts';
-import { createStreamIndex } from './evm/match.ts';
+import { createStreamIndex } from '../families/evm/match/match.ts';
 import { createStreamFinder, followRules } from './loadedRules.ts';
 import type { RuleReads, SingleStream } from './ruleIndex.ts';
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { AptosMatch } from './aptos/match.ts';
-import type { Match } from './evm/match.ts';
-import { countAptosRecords, countEvmRecords } from './recordCounts.ts';
+import type { AptosMatch } from '../families/aptos/match/match.ts';
+import type { Match } from '../families/evm/match/match.ts';
+import { countAptosRecords } from '../families/aptos/match/recordCounts.ts';
+import { countEvmRecords } from '../families/evm/match/recordCounts.ts';
 
 const logs = (topics: string[][]) => topics.map((each) => ({ topics: each }));
 const match = (changes: object): Match =>

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@sluice/testkit';
 import { expect, test } from 'vitest';
-import { withAddedNodes } from '../chains/addedNodes.ts';
+import { withAddedNodes } from '../chains/familyChains.ts';
+import { toAptosSettings } from '../families/aptos/chains/settings.ts';
+import { toEvmSettings } from '../families/evm/chains/settings.ts';
 import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { openAddedUrls, resealAddedUrls } from './addedUrls.ts';
@@ -66,7 +68,7 @@ test('are bounded and unique per chain in several processes, which follow each o
 test('come after the configured nodes, and start chains of their own', () => {
   // Added URLs are normalized, but configured URLs are not.
   const first = URL.replace('node.example', 'NODE.example:443');
-  const configured = { chains: [{ id: '0x1', urls: [first] }], aptos: [] };
+  const configured = [{ id: '0x1', urls: [first] }];
   const second = { id: 'b', url: 'https://second.example/' };
   const third = { id: 'c', url: 'wss://third.example/' };
   const fourth = { id: 'd', url: 'https://fourth.example/v1' };
@@ -77,11 +79,11 @@ test('come after the configured nodes, and start chains of their own', () => {
     { ...fourth, chain: 'aptos:testnet' },
     { id: 'e', chain: null, url: 'https://alerts.example/' },
   ];
-  expect(withAddedNodes(configured, added)).toEqual({
-    chains: [
-      { id: '0x1', urls: [first], addedNodes: [second] },
-      { id: '0x89', urls: [], pollMs: 5_000, addedNodes: [third] },
-    ],
-    aptos: [{ network: 'testnet', urls: [], addedNodes: [fourth], pollMs: 500 }],
-  });
+  expect(withAddedNodes(toEvmSettings(configured), added)).toEqual([
+    { id: '0x1', urls: [first], addedNodes: [second] },
+    { id: '0x89', urls: [], pollMs: 5_000, addedNodes: [third] },
+  ]);
+  expect(withAddedNodes(toAptosSettings([]), added)).toEqual([
+    { network: 'testnet', urls: [], addedNodes: [fourth], pollMs: 500 },
+  ]);
 });

@@ -5,7 +5,7 @@ import { until } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { refreshRules } from '../../src/match/ruleIndex.ts';
-import { createStreamIndex } from '../../src/match/evm/match.ts';
+import { createStreamIndex } from '../../src/families/evm/match/match.ts';
 import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.ts';
 
 export function testAddresses(tools: StoreTools): void {
@@ -254,10 +254,13 @@ export function testAddresses(tools: StoreTools): void {
 
       test('none of it is visible, and other changes of the stream are rejected as busy', async () => {
         const { id, change } = await staged();
-        const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         expect(await page(id)).toEqual({ addresses: before, next: undefined });
         expect((await tools.store.readAddresses(id)).addresses.bytes).toHaveLength(60);
-        expect(await tools.store.readRules(revision)).toMatchObject({ revision, changed: [] });
+        expect(await tools.store.readRules(revision, 'evm')).toMatchObject({
+          revision,
+          changed: [],
+        });
         const another = await tools.store.createStream(draft(['0x1']));
         expect((await add(another.id, [10])).outcome).toBe('changed');
         expect(await add(id, [12])).toEqual({ outcome: 'busy' });

@@ -55,7 +55,7 @@ export function testBlocks(tools: StoreTools): void {
         const chain = await startChain();
         const start = chain.tip();
         const block = { ...chain.next(), number, parentHash: hashOf() };
-        const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const commit = {
           ...chain.held,
           block,
@@ -67,7 +67,7 @@ export function testBlocks(tools: StoreTools): void {
           head: block.number,
         };
         const { id } = await tools.store.createStream(draft([chain.chain]));
-        const { revision: now } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision: now } = await tools.store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         expect(await tools.store.commitBlock(commit)).toEqual({
           outcome: 'stale-rules',
           revision: now,

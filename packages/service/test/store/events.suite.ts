@@ -119,7 +119,7 @@ export function testEvents(open: () => Promise<Store>): void {
       await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
       await feed.take('stream');
       const commit = async (number: number): Promise<void> => {
-        const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const outcome = await store.commitBlock({
           ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
           ...{ matches: [newMatch(stream.id)], head: 7 },

@@ -59,7 +59,7 @@ export function testHistory(open: () => Promise<Store>): void {
       tip: () => tip,
       async commit(matches: (Partial<NewMatch> & { streamId: string })[], confirmations = 1) {
         const block = { ...tip, number: tip.number + 1, hash: hashOf(), parentHash: tip.hash };
-        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const committed = await store.commitBlock({
           chain,
           epoch,

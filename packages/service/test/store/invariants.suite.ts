@@ -75,7 +75,7 @@ export function testInvariants(
      */
     const advance = async (blocks: number): Promise<void> => {
       for (let n = 0; n < blocks; n++) {
-        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const number = tip.number + 1;
         const block = {
           number,

@@ -83,7 +83,7 @@ export function testOrder(
         ...{ name: chain.chain, holder: 'another', forMs: 60_000, force: true },
       });
       const block = chain.next();
-      const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
+      const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
       await tools.store.commitBlock({
         ...{ chain: chain.chain, epoch: epoch!, block, ruleRevision: revision },
         ...{ confirmUpTo: 0, windowBlocks: 256, matches: [newMatch(id)] },

@@ -38,7 +38,7 @@ async function commitBlocks(store: Store, chain: string, count: number, streamId
   });
   const epoch = await takeChain(store, chain);
   await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
-  const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+  const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
   const commit = (number: number) =>
     store.commitBlock({
       ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },

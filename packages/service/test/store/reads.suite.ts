@@ -150,7 +150,7 @@ export function testReads(tools: StoreTools): void {
       expect(await listed()).toEqual([]);
 
       const passOver = async (to: number, after: BlockRef) => {
-        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const block = { ...next(), number: to, parentHash: hashOf() };
         const commit = { ...held, block, after, ruleRevision: revision, matches: [] };
         const outcome = await store.commitBlock({ ...commit, confirmUpTo: -1, windowBlocks: 256 });

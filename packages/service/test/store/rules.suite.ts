@@ -4,7 +4,7 @@ import { createAddressChanges } from '../../src/store/addresses/addressChanges.t
 import { splitFinalBody } from '../../src/store/blocks/body.ts';
 import { packAddresses, unpackAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { takeChain } from './takeChain.ts';
-import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../../src/store/streams/contract.ts';
+import { DEFAULT_APTOS_OPTIONS, DEFAULT_DELIVERY } from '../../src/store/streams/contract.ts';
 import { newMatch } from './newMatch.ts';
 import { type StoreTools, KEY_ID, hashOf, newChain, draft, address } from './storeTools.ts';
 import { plain } from './plain.ts';
@@ -18,18 +18,18 @@ export function testRules(tools: StoreTools): void {
       const paused = await tools.store.createStream(draft(['0x1']));
       await add(active.id, [7]);
       await tools.store.setStreamStatus(paused.id, 'paused', '');
-      const all = await tools.store.readRules(-1);
+      const all = await tools.store.readRules(-1, 'evm');
       expect(all.whole).toBe(true);
       expect(all.changed.map(({ id }) => id)).toContain(active.id);
       expect(all.gone).toContain(paused.id);
       const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
-      expect(await tools.store.readRules(all.revision)).toEqual(nothing);
+      expect(await tools.store.readRules(all.revision, 'evm')).toEqual(nothing);
 
       // If only the addresses of a stream changed, `readRules` omits the stream, and the changes
       // are read separately.
       await add(active.id, [8]);
       await remove(active.id, [7]);
-      const added = await tools.store.readRules(all.revision);
+      const added = await tools.store.readRules(all.revision, 'evm');
       expect(added).toEqual({ ...nothing, revision: all.revision + 2 });
       const last = Number.MAX_SAFE_INTEGER;
       const from = { revision: all.revision, change: last, part: last };
@@ -42,23 +42,23 @@ export function testRules(tools: StoreTools): void {
       ]);
 
       await tools.store.deleteStream(active.id);
-      const later = await tools.store.readRules(added.revision);
+      const later = await tools.store.readRules(added.revision, 'evm');
       expect(later.revision).toBeGreaterThan(added.revision);
       expect(later.gone).toEqual([active.id]);
     });
 
     test('are complete again once list changes are no longer stored', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
-      const { revision } = await tools.store.readRules(-1);
+      const { revision } = await tools.store.readRules(-1, 'evm');
       await add(id, [1]);
       await cleanUp({ keepMs: 3_600_000 });
-      expect((await tools.store.readRules(revision)).whole).toBe(false);
+      expect((await tools.store.readRules(revision, 'evm')).whole).toBe(false);
       await cleanUp({ keepMs: -1 });
-      expect((await tools.store.readRules(revision)).whole).toBe(true);
+      expect((await tools.store.readRules(revision, 'evm')).whole).toBe(true);
       const from = { revision, change: 0, part: 0 };
       expect(await tools.store.readAddressChanges(from, revision + 1)).toBeUndefined();
-      const now = await tools.store.readRules(-1);
-      expect((await tools.store.readRules(now.revision)).whole).toBe(false);
+      const now = await tools.store.readRules(-1, 'evm');
+      expect((await tools.store.readRules(now.revision, 'evm')).whole).toBe(false);
     });
 
     test('belong to one chain family, and on Aptos apply from a ledger version', async () => {
@@ -71,19 +71,17 @@ export function testRules(tools: StoreTools): void {
           description: '',
           webhookUrl: 'https://example.com',
           chainIds: [chain],
-          headers: {},
-          oauth2: null,
-          limits: DEFAULT_LIMITS,
+          ...DEFAULT_DELIVERY,
           options: DEFAULT_APTOS_OPTIONS,
         }),
       );
       const evm = await tools.store.createStream(draft([chain]));
-      const ids = async (family?: 'evm' | 'aptos') =>
+      const ids = async (family: 'evm' | 'aptos') =>
         (await tools.store.readRules(-1, family)).changed.map(({ id }) => id);
       expect(await ids('aptos')).toContain(aptos.id);
       expect(await ids('aptos')).not.toContain(evm.id);
-      expect(await ids()).toContain(evm.id);
-      expect(await ids()).not.toContain(aptos.id);
+      expect(await ids('evm')).toContain(evm.id);
+      expect(await ids('evm')).not.toContain(aptos.id);
 
       const first = { number: 5, hash: hashOf(), parentHash: hashOf(), timestamp: 1_700_000_000 };
       const epoch = await takeChain(tools.store, chain);
@@ -100,7 +98,7 @@ export function testRules(tools: StoreTools): void {
           keyId: KEY_ID,
         });
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 91 } });
-      const { revision } = await tools.store.readRules(-1);
+      const { revision } = await tools.store.readRules(-1, 'evm');
       const { outcome } = await tools.store.commitBlock({
         chain,
         epoch,
@@ -124,7 +122,7 @@ export function testRules(tools: StoreTools): void {
             ...{ timestamp: first.timestamp, lastVersion },
           },
         });
-      const newest = async () => (await tools.store.readRules(-1)).revision;
+      const newest = async () => (await tools.store.readRules(-1, 'evm')).revision;
       const settled = await newest();
       expect(await commitNext(120, revision)).toMatchObject({ revision: settled });
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 121 } });
@@ -151,7 +149,7 @@ export function testRules(tools: StoreTools): void {
     test('a block matched with older rules is rejected once, and later changes apply after it', async () => {
       const { store } = tools;
       const chain = await startChain();
-      const newest = async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision;
+      const newest = async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision;
       const create = async () => (await store.createStream(draft([chain.chain]))).id;
       const [early, paused, gone] = [await create(), await create(), await create()];
       const block = chain.next();
@@ -199,7 +197,7 @@ export function testRules(tools: StoreTools): void {
       await store.setStreamStatus(paused, 'paused', '');
       await store.setStreamStatus(resumed, 'active', '');
       const created = await create();
-      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
       expect((await commitWith(revision)).outcome).toBe('committed');
       const coverageOf = async (id: string) => (await store.readCoverage(id))[0];
       expect(await coverageOf(paused)).toMatchObject({

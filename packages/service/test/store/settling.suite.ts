@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { followRules } from '../../src/match/loadedRules.ts';
-import { createStreamIndex } from '../../src/match/evm/match.ts';
+import { createStreamIndex } from '../../src/families/evm/match/match.ts';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -80,7 +80,7 @@ describe('SQLite store', () => {
       ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}`, timestamp: number },
     });
     await first.startChain({ chain: '0xc', epoch, block: block(1), genesisHash: '0x0' });
-    const { revision } = await first.readRules(Number.MAX_SAFE_INTEGER);
+    const { revision } = await first.readRules(Number.MAX_SAFE_INTEGER, 'evm');
     await first.commitBlock({
       ...{ chain: '0xc', epoch, block: block(2), ruleRevision: revision, confirmUpTo: 0 },
       ...{ windowBlocks: 256, matches: [newMatch(id)] },
@@ -168,7 +168,7 @@ describe('SQLite store', () => {
     });
     await store.startChain({ chain, epoch, block: header(1), genesisHash: '0x0' });
     const { id } = await store.createStream(draft([chain]));
-    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
     const parts = Array.from({ length: 60 }, (_, part) => newMatch(id, { part, parts: 60 }));
     const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
     await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });

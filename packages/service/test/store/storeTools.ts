@@ -121,7 +121,7 @@ export function useStore(open: () => Promise<Store>) {
           ? undefined
           : { codes, witnesses, isUncertain: false },
       ) {
-        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const result = await store.commitBlock({
           chain,
           epoch,

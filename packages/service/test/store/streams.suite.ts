@@ -337,7 +337,7 @@ export function testStreams(tools: StoreTools): void {
     });
 
     const rulesOf = async (id: string) =>
-      (await tools.store.readRules(-1)).changed.find((stream) => stream.id === id);
+      (await tools.store.readRules(-1, 'evm')).changed.find((stream) => stream.id === id);
   });
 
   describe('inboxes', () => {

@@ -8,7 +8,7 @@ import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClientCertificate } from './clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
-import { createInbox } from '../inbox.ts';
+import { type ReadPlace, createInbox } from '../inbox.ts';
 import { type AddressGuardOptions, EVERYWHERE, METADATA, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
@@ -26,12 +26,14 @@ export function createSenders(
     keyPairs,
     clientCertificate,
     onBlocked,
+    readPlace,
   }: {
     store: Store;
     settings: Pick<AccountSettings, 'read'>;
     keyPairs: Pick<KeyPairs, 'privateKeys'>;
     clientCertificate: ClientCertificate | undefined;
     onBlocked: NonNullable<AddressGuardOptions['onBlocked']>;
+    readPlace: ReadPlace;
   },
 ) {
   const { egressProxy, httpsOnly } = config;
@@ -43,7 +45,7 @@ export function createSenders(
     privateKeys: keyPairs.privateKeys,
     clientCertificate,
   };
-  const inbox = createInbox({ store, secret: common.secret });
+  const inbox = createInbox({ store, secret: common.secret, readPlace });
   const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...common });
   return {
     guard,

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import type { EvmBlock, EvmLog } from '../../match/evm/block.ts';
-import { EVM_RECORDS } from './evmRecords.ts';
+import type { EvmBlock, EvmLog } from '../../families/evm/match/block.ts';
+import { EVM_RECORDS } from '../../families/evm/ingest/recordIds.ts';
 import { splitBody } from '../../store/blocks/body.ts';
 import type { BlockNeeds, NewMatch, Unverified } from '../../store/blocks/contract.ts';
 import { newMatch } from '../../../test/store/newMatch.ts';
@@ -80,7 +80,7 @@ const commit = async (
   block: EvmBlock,
   records = encodeIds(EVM_RECORDS.of(block)),
 ) => {
-  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
   const { unverified } = block;
   await store.commitBlock({
     ...{ chain: CHAIN, epoch, block: HEADER, ruleRevision: revision },

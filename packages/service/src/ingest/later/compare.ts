@@ -9,7 +9,6 @@ import type {
 } from '../../store/uncertain/contract.ts';
 import type { StreamMatcher } from '../blockReader.ts';
 import type { Matcher } from '../commit.ts';
-import { isMissing } from '../evm/acceptance.ts';
 import type { MaybeUnverified } from '../source.ts';
 import { type RecordIds, decodeIds, encodeIds } from './records.ts';
 
@@ -86,7 +85,8 @@ export function createComparing<Block extends BlockHeader & MaybeUnverified>({
       new Set([...existing.values()].flatMap((of) => [...idsOf(of)]));
     const appeared = minus(now, before);
     // A node that lacks parts does not show that a record is gone.
-    const lacksParts = block.unverified?.isUncertain && block.unverified.codes.some(isMissing);
+    const lacksParts =
+      block.unverified?.isUncertain && block.unverified.codes.some(records.isMissing);
     const vanished = lacksParts ? new Set<string>() : minus(before, now);
 
     const matches: NewMatch[] = [];

@@ -6,6 +6,8 @@ export interface RecordIds<Block> {
   of(block: Block): ReadonlySet<string>;
   /** Returns the ids of the records in all webhooks of one stream for one block. */
   ofWebhooks(bodies: readonly string[]): ReadonlySet<string>;
+  /** Returns whether the check with this code fails if parts of a block are missing. */
+  isMissing(code: string): boolean;
   /** Returns the block with only some of its records. */
   pick(block: Block, isWanted: (id: string) => boolean): Block;
 }

@@ -1,11 +1,11 @@
 /** Tests when an uncertain block is read again, by what the last reading returned. */
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import type { EvmBlock } from '../../match/evm/block.ts';
+import type { EvmBlock } from '../../families/evm/match/block.ts';
 import type { Store } from '../../store/store.ts';
 import type { UncertainBlock } from '../../store/uncertain/contract.ts';
 import { SourceError } from '../source.ts';
-import { EVM_RECORDS } from './evmRecords.ts';
+import { EVM_RECORDS } from '../../families/evm/ingest/recordIds.ts';
 import { createRereading } from './rereading.ts';
 
 const MINUTE_MS = 60_000;

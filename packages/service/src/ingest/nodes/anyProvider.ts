@@ -1,8 +1,12 @@
 /** The interface that nodes of every chain family share. */
 import type { ProviderHealth, ProviderState } from '@sluice/kit/contract';
+import type { buildConnector } from 'undici';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import type { FinalityTag } from '../source.ts';
 import type { Behind } from './lag.ts';
+
+/** Opens connections to a node, e.g. after checking its address. Default: undici's connector. */
+export type Connect = buildConnector.connector | undefined;
 
 export interface AnyProvider {
   readonly name: string;
@@ -49,6 +53,6 @@ export interface AnyProvider {
 export type NodeHealth = Omit<ProviderHealth, 'isPrimary' | 'addedId'>;
 
 export interface Identity {
-  /** Hash of block 0, or the chain id on Aptos; undefined if the node no longer has block 0. */
+  /** Hash of block 0, or a chain id; undefined if the node no longer has block 0. */
   genesisHash: string | undefined;
 }

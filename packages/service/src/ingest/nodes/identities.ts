@@ -5,8 +5,8 @@ import type { AnyProvider } from './anyProvider.ts';
 type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'>;
 
 /**
- * Checks which chain the nodes serve, by the hash of block 0 or the Aptos chain id. Nodes of a
- * different chain are excluded.
+ * Checks which chain the nodes serve, by the hash of block 0 or the chain id. Nodes of a different
+ * chain are excluded.
  */
 export interface Identities {
   /** Identifies the node's chain, if unknown. Excludes a node of another chain, and throws. */

@@ -12,11 +12,11 @@ import {
 } from '@sluice/testkit';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { EvmBlock } from '../../match/evm/block.ts';
+import type { EvmBlock } from '../../families/evm/match/block.ts';
 import { createLog } from '../../base/log.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import { takeChain } from '../../../test/store/takeChain.ts';
-import { createEvmSource } from '../evm/evm.ts';
+import { createEvmSource } from '../../families/evm/ingest/evm.ts';
 import { createIngest } from '../ingest.ts';
 
 const CHAIN = '0x7a69';
@@ -103,7 +103,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
             store,
             log: logger,
             matcher: {
-              refresh: async () => (await store.readRules(0)).revision,
+              refresh: async () => (await store.readRules(0, 'evm')).revision,
               needs: () => ({ logs: true, transactions: true, traces: false }),
               match(_, block) {
                 read.push(block);

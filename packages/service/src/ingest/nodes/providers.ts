@@ -6,18 +6,16 @@
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { isReverted } from '../evm/provider.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
 import { createIdentities } from './identities.ts';
 import { operatorOf } from './operators.ts';
 import { createStateLog, survey } from './survey.ts';
-import type { Connect } from '../evm/rpc/rpcClient.ts';
 import { type FinalityTag, SourceError } from '../source.ts';
-import type { AnyProvider } from './anyProvider.ts';
+import type { AnyProvider, Connect } from './anyProvider.ts';
 
 export interface Providers<Provider extends AnyProvider> {
   readonly all: readonly Provider[];
-  /** Returns the hash of block 0, or the Aptos chain id; see {@link Source.readGenesisHash}. */
+  /** Returns the identity of the chain; see {@link Source.readGenesisHash}. */
   readGenesisHash(expected?: string): Promise<string>;
   readHead(): Promise<BlockHeader>;
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
@@ -39,7 +37,7 @@ export interface Providers<Provider extends AnyProvider> {
   readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
    * Tries the providers by score and returns the first result. Providers that know the block
-   * `prefer.hash` come first. Rethrows reverts and disagreements immediately. If no provider has a
+   * `prefer.hash` come first. Rethrows expected errors and disagreements immediately. If no provider has a
    * result, throws the first SourceError, or returns undefined if none failed.
    *
    * @param prefer.first provider to try before all others
@@ -131,6 +129,7 @@ export function createProviders<Provider extends AnyProvider>({
   operators = {},
   flag,
   identity: mark,
+  isExpected = () => false,
   log,
   create,
 }: {
@@ -145,6 +144,8 @@ export function createProviders<Provider extends AnyProvider>({
   flag: string;
   /** Name of the value that identifies a chain, for messages. */
   identity: 'block 0' | 'chain ID';
+  /** Returns whether an error is the result on every node. Default: always false. */
+  isExpected?: (error: SourceError) => boolean;
   log: Log;
   create: CreateNode<Provider>;
 }): Providers<Provider> {
@@ -202,7 +203,7 @@ export function createProviders<Provider extends AnyProvider>({
         } catch (error) {
           if (!(error instanceof SourceError)) throw error;
           if (error.kind === 'missing' || error.kind === 'inconsistent') provider.fault(error.kind);
-          if (isReverted(error) || error.kind === 'disagreement') throw error;
+          if (isExpected(error) || error.kind === 'disagreement') throw error;
           failure ??= error;
         }
       }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FinalityTag, Source } from '../source.ts';
+import type { FinalityTag } from '../source.ts';
+import type { EvmSource } from '../../families/evm/ingest/source.ts';
 import { createFinality } from './finality.ts';
 
 /** Creates a source with these heights or errors by tag. `asked` lists the tags that are read. */
@@ -13,7 +14,7 @@ const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {
       return answer === undefined ? undefined : { number: answer, hash: `0x${answer}` };
     },
   };
-  return { source: source as unknown as Source, asked, says };
+  return { source: source as unknown as EvmSource, asked, says };
 };
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));

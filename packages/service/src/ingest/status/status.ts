@@ -1,5 +1,5 @@
 /** Reports the state of a chain: its progress, whether it is live, and any problem. */
-import { confirmationsOf, findEvmChain } from '@sluice/kit/contract';
+import { confirmationsOf } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';
@@ -11,10 +11,7 @@ import { createProgress } from './progress.ts';
 
 export interface ReportOptions {
   chain: string;
-  /**
-   * Display name and short code. Default: the names of a known EVM chain; for other chains, derived
-   * from the id.
-   */
+  /** Display name and short code. Default: derived from the id. */
   names?: { name: string; code: string } | undefined;
   /** True for a chain without forks. Default: false. */
   isFinal?: boolean | undefined;
@@ -64,7 +61,7 @@ const NO_TRACES =
 
 /** Returns the report of a chain that this process does not read. */
 export function reportUnread(
-  { chain, names = findEvmChain(chain), confirmations = confirmationsOf(chain) }: ReportOptions,
+  { chain, names, confirmations = confirmationsOf(chain) }: ReportOptions,
   source: ReportedSource,
 ): ChainReport {
   return {

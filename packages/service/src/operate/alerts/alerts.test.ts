@@ -149,7 +149,7 @@ describe.each([
     const epoch = (await store.takeLease({ name: '0x1', holder: 'test', forMs: 60_000 }))!;
     await store.startChain({ chain: '0x1', epoch, block: header(0), genesisHash: 'genesis' });
     const quarantine = async (n: number): Promise<string> => {
-      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
       const matches = [newMatch(streamId)];
       const at = { chain: '0x1', epoch, block: header(n), ruleRevision: revision };
       await store.commitBlock({ ...at, confirmUpTo: 0, windowBlocks: 9, matches });

@@ -91,10 +91,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
       return addressPageOf(selectAddresses(db, streamId, after).where(isSought(find)), limit);
     },
 
-    async readRules<Name extends ChainFamily = 'evm'>(
-      afterRevision: number,
-      family = 'evm' as Name,
-    ) {
+    async readRules<Name extends ChainFamily>(afterRevision: number, family: Name) {
       // Reads in one transaction, so that the revision is never newer than the rows.
       return db
         .transaction()

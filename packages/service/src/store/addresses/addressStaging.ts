@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import type { AddressChange, AddressOutcome, AddressPart } from './contract.ts';
 import { fromDigits, toDigits, unpackAddresses } from './packedAddresses.ts';
+import { STREAM_FAMILIES } from '../streams/contract.ts';
 import { type EffectiveFrom, raiseRevision, readEffectiveFrom } from '../rules/ruleRevision.ts';
 
 const PRESENT_ADDRESS = {
@@ -13,9 +14,6 @@ const PRESENT_ADDRESS = {
   added_at: 'bigint',
   key_id: 'text',
 } as const;
-
-/** Bytes per address. */
-const WIDTHS: Record<ChainFamily, number> = { evm: 20, aptos: 32 };
 
 /**
  * Columns of a part and its effects: `delta` is the change in the number of addresses, and `dead`
@@ -64,7 +62,10 @@ export async function lockLists(
   return new Map(
     changes.flatMap(({ streamId, width }): [string, { outcome: 'unknown-stream' | 'busy' }][] => {
       const { family, is_open: isOpen } = found.get(streamId)!;
-      if (family === null || (width !== undefined && width !== WIDTHS[family])) {
+      if (
+        family === null ||
+        (width !== undefined && width !== STREAM_FAMILIES[family].addressBytes)
+      ) {
         return [[streamId, { outcome: 'unknown-stream' }]];
       }
       return isOpen > 0 ? [[streamId, { outcome: 'busy' }]] : [];

@@ -3,7 +3,7 @@ import type { ChainFamily } from '@sluice/kit/contract';
 import type { EffectiveFrom } from '../rules/ruleRevision.ts';
 import type { StreamOfFamily } from '../streams/contract.ts';
 
-/** Concatenated addresses of `width` bytes each: 20 on EVM chains, 32 on Aptos. */
+/** Concatenated addresses of `width` bytes each: 20 or 32, by chain family. */
 export interface AddressList {
   width: 20 | 32;
   bytes: Uint8Array;
@@ -105,12 +105,11 @@ export interface AddressReads {
     search: { find: string; limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
   /**
-   * Returns the streams of a family, by default `evm`, that changed after this revision. Pass -1 to
-   * read all streams.
+   * Returns the streams of a family that changed after this revision. Pass -1 to read all streams.
    */
-  readRules<Name extends ChainFamily = 'evm'>(
+  readRules<Name extends ChainFamily>(
     afterRevision: number,
-    family?: Name,
+    family: Name,
   ): Promise<RuleChanges<Name>>;
   /** Returns a page of a stream's addresses in order, starting after the address `after`. */
   readAddresses(

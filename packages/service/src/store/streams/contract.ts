@@ -48,7 +48,7 @@ const { maxInFlight, maxPerSecond, strictOrder, ...others } = evmStreamDefaults(
 export const DEFAULT_LIMITS: StreamLimits = { maxInFlight, maxPerSecond, strictOrder };
 
 export const DEFAULT_DELIVERY: Pick<
-  EvmStreamDraft,
+  AnyStreamDraft,
   'deliver' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
 > = {
   deliver: others.deliver,
@@ -69,16 +69,17 @@ interface AnyStreamDraft {
   /** Client credentials for the access tokens of the receiver; null if it needs none. */
   oauth2: OAuth2Credentials | null;
   limits: StreamLimits;
-}
-
-export interface EvmStreamDraft extends AnyStreamDraft {
-  family: 'evm';
-  options: StreamOptions;
+  /** The phases of a block to deliver. Has no effect on families whose blocks are final. */
   deliver: DeliverMode;
   /** Whether to send removal webhooks when a block leaves the chain. */
   notifyRemoved: boolean;
   /** Whether webhooks of unverified blocks are sent at once or held. */
   unverified: UnverifiedMode;
+}
+
+export interface EvmStreamDraft extends AnyStreamDraft {
+  family: 'evm';
+  options: StreamOptions;
 }
 
 export interface AptosStreamDraft extends AnyStreamDraft {
@@ -124,6 +125,20 @@ export type AptosStreamRecord = AptosStreamDraft & StreamLife;
 export type StreamRecord = EvmStreamRecord | AptosStreamRecord;
 
 export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { family: Name }>;
+
+/** What the ledger and the matcher need to know of each chain family. */
+export const STREAM_FAMILIES: {
+  readonly [Name in ChainFamily]: {
+    readonly defaults: StreamOfFamily<Name>['options'];
+    /** Size of an address in bytes. */
+    readonly addressBytes: 20 | 32;
+    /** Whether new blocks are final, so that their matches are delivered only once, as confirmed. */
+    readonly isFinal: boolean;
+  };
+} = {
+  evm: { defaults: DEFAULT_OPTIONS, addressBytes: 20, isFinal: false },
+  aptos: { defaults: DEFAULT_APTOS_OPTIONS, addressBytes: 32, isFinal: true },
+};
 
 export interface BackedOffStream extends BackOff {
   streamId: string;

@@ -1,7 +1,7 @@
 /** Converts rows of streams to the type that the rest of the service uses. */
 import { readOAuth2 } from '../rows/oauth2.ts';
 import type { Tables } from '../tables/tables.ts';
-import { DEFAULT_APTOS_OPTIONS, DEFAULT_OPTIONS, type StreamRecord } from './contract.ts';
+import { STREAM_FAMILIES, type StreamRecord } from './contract.ts';
 
 export const streamColumns = [
   'id',
@@ -38,6 +38,9 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     chainIds: JSON.parse(row.chain_ids) as string[],
     headers: JSON.parse(row.headers) as Record<string, string>,
     oauth2: readOAuth2(row.oauth2),
+    deliver: row.deliver,
+    notifyRemoved: row.notify_removed === 1,
+    unverified: row.hold_unverified === 1 ? ('hold' as const) : ('send' as const),
     limits: {
       maxInFlight: row.max_in_flight,
       maxPerSecond: row.max_per_second,
@@ -50,21 +53,14 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
-  if (row.family === 'aptos') {
-    return {
-      ...record,
-      family: 'aptos',
-      options: readOptions(DEFAULT_APTOS_OPTIONS, row.options),
-    };
-  }
   return {
     ...record,
-    family: 'evm',
-    options: readOptions(DEFAULT_OPTIONS, row.options),
-    deliver: row.deliver,
-    notifyRemoved: row.notify_removed === 1,
-    unverified: row.hold_unverified === 1 ? 'hold' : 'send',
-  };
+    family: row.family,
+    options: readOptions<StreamRecord['options']>(
+      STREAM_FAMILIES[row.family].defaults,
+      row.options,
+    ),
+  } as StreamRecord;
 }
 
 /**

@@ -6,6 +6,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { Db, Tables } from '../tables/tables.ts';
+import { STREAM_FAMILIES } from '../streams/contract.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { firstIdAt } from '../rows/ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
@@ -127,8 +128,13 @@ async function scanLeases(trx: Db, engine: Engine): Promise<ScanState> {
   };
 }
 
+/** Families whose matches are delivered before they are confirmed, too. */
+const REORGANIZED = Object.entries(STREAM_FAMILIES).flatMap(([name, { isFinal }]) =>
+  isFinal ? [] : [name],
+);
+
 /**
- * Checks that each confirmed match has a confirmed delivery. A live match on an EVM chain must also
+ * Checks that each confirmed match has a confirmed delivery. A live match of a chain with reorgs must also
  * have an unconfirmed delivery, unless the match is orphaned, its stream delivers only one phase,
  * or its stream has changed since the match.
  */
@@ -144,7 +150,7 @@ async function scanMatches(trx: Db, engine: Engine, scan: InvariantScan): Promis
           select 1 from delivery where delivery.match_id = match.id
             and delivery.block_day = match.block_day and phase = 'confirmed')
           then 'confirmed'
-        when match.state <> 'orphaned' and match.origin like 'live:%' and stream.family = 'evm'
+        when match.state <> 'orphaned' and match.origin like 'live:%' and stream.family in (${sql.join(REORGANIZED)})
           and stream.deliver = 'both' and stream.updated_at <= match.created_at and not exists (
             select 1 from delivery where delivery.match_id = match.id
               and delivery.block_day = match.block_day and phase = 'unconfirmed')

@@ -1,16 +1,20 @@
 /** Calls for nodes and alert URLs, which can be added while the service runs. */
-import type { AlertUrl, ChainNode, UrlVerdict } from '@sluice/kit/contract';
+import { type AlertUrl, type ChainNode, type UrlVerdict, familyOf } from '@sluice/kit/contract';
 import { RetryableError } from '../../../base/errors.ts';
-import { isConfigured, listConfigured } from '../../../chains/addedNodes.ts';
+import { isConfigured } from '../../../chains/familyChains.ts';
 import type { TestNode } from '../../../chains/testNode.ts';
 import type { ServiceConfig } from '../../../config.ts';
 import type { TestAlertUrl } from '../../../operate/alerts/testAlertUrl.ts';
 import type { AddedUrls, OpenUrl } from '../../../secrets/addedUrls.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 
 export interface AddedUrlHandlerNeeds {
-  configured: Pick<ServiceConfig, 'chains' | 'aptos' | 'notifyUrl'>;
+  families: ApiFamilies;
+  /** URLs of the configured nodes by chain. */
+  configuredNodes: ReadonlyMap<string, readonly string[]>;
+  configured: Pick<ServiceConfig, 'notifyUrl'>;
   addedUrls: Pick<AddedUrls, 'read' | 'add' | 'remove'>;
   /** Whether calls may add, test and remove nodes and alert URLs. */
   allowsNodeChanges: boolean;
@@ -25,8 +29,8 @@ const MAX_TESTS = 4;
 const CONFIGURED_ALERT_URL = 'configured';
 
 export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
-  const { configured, addedUrls, allowsNodeChanges, testNode, testAlertUrl, refuseUrl } = needs;
-  const configuredNodes = listConfigured(configured);
+  const { configured, configuredNodes, addedUrls, allowsNodeChanges } = needs;
+  const { testNode, testAlertUrl, refuseUrl } = needs;
   const fixedNodes = [...configuredNodes].flatMap(([chain, urls]) =>
     urls.map((url, n) => toNode({ id: `${chain}:${n + 1}`, chain, url, createdAt: null })),
   );
@@ -99,7 +103,7 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       const fixed = fixedNodes.find(({ id }) => id === nodeId);
       if (fixed !== undefined) {
         const { chainId, host } = fixed;
-        const flag = chainId.startsWith('aptos:') ? '--aptos' : '--chain';
+        const { flag } = needs.families[familyOf(chainId)];
         throw new HttpError(
           409,
           `The node ${host} of ${chainId} cannot be removed here: remove it from ${flag}, its variable or sluice.yaml, and restart the service`,

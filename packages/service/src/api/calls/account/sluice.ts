@@ -5,7 +5,6 @@
 import {
   familyOf,
   type About,
-  type ChainFamily,
   type ChainHealth,
   type StreamSummary,
   timeOfId,
@@ -16,13 +15,13 @@ import { type ChainReport, NEXT_SWEEP } from '../../../store/upkeep/contract.ts'
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { toChainBlock } from '../../../store/blocks/chainBlock.ts';
-import type { AbiSource } from '../../../chains/evm/abiSource.ts';
 import { type Auth, callerOf } from '../../auth/auth.ts';
 import { notFound } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
 import type { Live } from '../../live.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
-import { type ProblemNeeds, problemOf } from '../streams/streamProblems.ts';
+import type { ApiFamilies, ApiFamily, ProblemNeeds } from '../../family.ts';
+import { problemOf } from '../streams/streamProblems.ts';
 import { isWaiting } from '../../../store/rows/deliveryRow.ts';
 
 const TIMELINE_BLOCKS = 60;
@@ -32,7 +31,9 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   auth: Auth;
   live: Live;
   chains(): ChainReport[];
-  abiSource: Pick<AbiSource, 'chains'>;
+  families: ApiFamilies;
+  /** Chains for which ABIs of verified contracts are read. */
+  abiChains: readonly string[];
   /** Base URLs of block explorers by chain id. */
   explorers: Readonly<Record<string, string>>;
   version: string;
@@ -52,7 +53,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
-  const { store, auth, live, chains, version, commit, environment, kept, abiSource, explorers } =
+  const { store, auth, live, chains, version, commit, environment, kept, families, explorers } =
     needs;
   const { remainingWaitsMs, fastRetryMs } = needs;
 
@@ -76,7 +77,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         retryWaitsMs: remainingWaitsMs(0, false),
         quickRetryMs: fastRetryMs ?? null,
         oldestDeliveryAt: await store.readOldestDelivery(),
-        abiChains: [...abiSource.chains],
+        abiChains: [...needs.abiChains],
         allowsNodeChanges: needs.allowsNodeChanges,
         explorers: { ...explorers },
       };
@@ -105,6 +106,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
       const toSummary = (stream: StreamRecord): StreamSummary => {
         const its = statsOf.get(stream.id);
+        const family = families[stream.family];
         return {
           id: stream.id,
           family: stream.family,
@@ -113,11 +115,11 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
           webhookUrl: hideSecrets(stream.webhookUrl),
           status: stream.status,
           statusMessage:
-            stream.status === 'active' ? problemOf(stream, needs) : stream.statusMessage,
+            stream.status === 'active' ? problemOf(stream, family, needs) : stream.statusMessage,
           chainIds: stream.chainIds,
           allAddresses: stream.options.allAddresses,
           amountOfAddresses: stream.addressCount,
-          topic0: stream.family === 'evm' ? (stream.options.topic0 ?? []) : [],
+          topic0: family.topicsOf(stream),
           createdAt: stream.createdAt,
           queue: its?.queue ?? 0,
           delivered24h: its?.delivered24h ?? 0,
@@ -157,7 +159,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         webhookUrl: hideSecrets(delivery.webhookUrl),
         labels: await store.listLabels(
           delivery.streamId,
-          addressesIn(body, familyOf(delivery.chainId)),
+          addressesIn(body, families[familyOf(delivery.chainId)]),
         ),
         bodyBytes: Buffer.byteLength(body),
         remainingWaitsMs: waits ? remainingWaitsMs(delivery.attempts, fastRetried) : [],
@@ -202,15 +204,11 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
 /** Maximum number of addresses in a body for which labels are read. */
 const ADDRESSES = 1_000;
 
-/**
- * Returns the hex values in a body that may be addresses, in lowercase. Removes the zeros in front
- * of an EVM address in a topic.
- */
-function addressesIn(body: string, family: ChainFamily): string[] {
+/** Returns the hex values in a body that may be addresses, in lowercase. */
+function addressesIn(body: string, family: ApiFamily): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {
-    const whole = hex.toLowerCase();
-    found.add(family === 'evm' ? whole.replace(/^0x0{24}(?=.{40}$)/, '0x') : whole);
+    found.add(family.toBodyAddress(hex));
     if (found.size >= ADDRESSES) break;
   }
   return [...found];

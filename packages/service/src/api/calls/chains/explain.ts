@@ -2,46 +2,50 @@
  * Explains why webhooks were or were not sent, for a block, transaction, delivery, address or name.
  */
 import {
+  type ChainFamily,
   type Explanation,
   type ResolvedName,
   type StreamVerdict,
-  padAptosAddress,
-  toAddress,
+  familyOf,
   toChainId,
 } from '@sluice/kit/contract';
 import { messageOf } from '../../../base/errors.ts';
-import type { AptosCalls, ChainCalls, EvmCalls } from '../../../chains/calls.ts';
+import type { ChainCalls } from '../../../chains/calls.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { ChainReport } from '../../../store/upkeep/contract.ts';
 import type { Store } from '../../../store/store.ts';
+import type { ApiFamilies, ApiFamily } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { createExplainBlock } from './explainBlock.ts';
 import { firstVerdicts, toWatchVerdict } from './explainVerdict.ts';
 import { createFindPlace } from './findPlace.ts';
-import { resolveName } from './names.ts';
 
 export interface ExplainHandlerNeeds {
   store: Store;
   chains(): ChainReport[];
-  callsOf(chain: string): EvmCalls | undefined;
-  aptosCallsOf(chain: string): AptosCalls | undefined;
+  families: ApiFamilies;
+  callsOf(chain: string): ChainCalls | undefined;
+  /**
+   * Resolves the name of an address; undefined if the query is not a name.
+   *
+   * @throws Error with a readable reason if the name does not resolve
+   */
+  resolveQuery(query: string): Promise<ResolvedName> | undefined;
 }
 
-/** Matches ENS names ending in `.eth`. Only `GET /sluice/names/{ensName}` resolves other names. */
-const NAME = /^[^\s/:]+\.eth$/i;
-
 export function createExplainHandler(needs: ExplainHandlerNeeds) {
-  const { store, chains, aptosCallsOf } = needs;
-  const callsOf = (chain: string): Pick<ChainCalls, 'findTransaction' | 'explain'> | undefined =>
-    needs.callsOf(chain) ?? aptosCallsOf(chain);
-  const findPlace = createFindPlace({ store, chains, callsOf, aptosCallsOf });
-  const explainBlock = createExplainBlock({ store, chains, callsOf });
+  const { store, families } = needs;
+  const findPlace = createFindPlace(needs);
+  const explainBlock = createExplainBlock(needs);
 
-  const explainAddress = async (query: string, address: string): Promise<Explanation> => {
+  const explainAddress = async (
+    query: string,
+    { address, family }: FoundAddress,
+  ): Promise<Explanation> => {
     const watchers = await store.listWatchers(address);
     const labels = new Map(watchers.map(({ streamId, label }) => [streamId, label]));
     const verdicts: StreamVerdict[] = [];
-    for await (const stream of eachStream(store, address.length === 66 ? 'aptos' : 'evm')) {
+    for await (const stream of eachStream(store, family)) {
       verdicts.push(toWatchVerdict(stream, labels));
     }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
@@ -53,30 +57,45 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
     };
   };
 
-  const explainName = async (query: string): Promise<Explanation> => {
+  const explainName = async (
+    query: string,
+    resolving: Promise<ResolvedName>,
+  ): Promise<Explanation> => {
     let resolved: ResolvedName;
     try {
-      resolved = await resolveName(query, needs);
+      resolved = await resolving;
     } catch (error) {
       return { ...nothing(query), message: messageOf(error) };
     }
-    const { name, address } = resolved;
-    const explained = await explainAddress(query, address);
+    const { name, address, chainId } = resolved;
+    const explained = await explainAddress(query, { address, family: familyOf(chainId) });
     return { ...explained, message: `${name} is ${address}. ${explained.message}` };
+  };
+
+  /** Returns the first address that a family reads in the query. */
+  const findAddress = (
+    read: (family: ApiFamily) => string | undefined,
+  ): FoundAddress | undefined => {
+    for (const family of Object.values(families)) {
+      const address = read(family);
+      if (address !== undefined) return { address, family: family.name };
+    }
+    return undefined;
   };
 
   return {
     async explain({ query: { q, chain } }) {
       const named = chain === undefined ? undefined : (toChainId(chain) ?? chain);
       const query = q.trim();
-      if (NAME.test(query)) return explainName(query);
-      const address = readAddress(query);
+      const resolving = needs.resolveQuery(query);
+      if (resolving !== undefined) return explainName(query, resolving);
+      const address = findAddress((family) => family.readAddress(query));
       if (address !== undefined) return explainAddress(query, address);
       const place = await findPlace(query, named);
       if (typeof place !== 'string') return explainBlock(query, place);
-      // An unknown hash may be the address of an Aptos account, which has the same length.
-      const account = padAptosAddress(query);
-      if (account !== undefined && (await store.listWatchers(account)).length > 0) {
+      // An unknown hash may be an address of the same length.
+      const account = findAddress(({ addresses }) => addresses.toAddress(query));
+      if (account !== undefined && (await store.listWatchers(account.address)).length > 0) {
         return explainAddress(query, account);
       }
       return { ...nothing(query), message: place };
@@ -84,13 +103,9 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
   } satisfies Partial<Handlers>;
 }
 
-/**
- * Returns the address in a query: an EVM address, or an Aptos address that is shorter than a hash;
- * undefined for any other query.
- */
-function readAddress(query: string): string | undefined {
-  if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);
-  return /^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined;
+interface FoundAddress {
+  address: string;
+  family: ChainFamily;
 }
 
 const nothing = (query: string): Explanation => ({

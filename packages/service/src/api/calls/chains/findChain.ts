@@ -1,4 +1,8 @@
 import { HttpError } from '../../answers.ts';
+import type { ApiFamily } from '../../family.ts';
 
-export const notRead = (chain: string): HttpError =>
-  new HttpError(400, `No source for ${chain}: start the service with --chain ${chain}=<rpcUrl>`);
+export const notRead = (
+  { nameOf, sourceFlag }: Pick<ApiFamily, 'nameOf' | 'sourceFlag'>,
+  chain: string,
+): HttpError =>
+  new HttpError(400, `No source for ${nameOf(chain)}: start the service with ${sourceFlag(chain)}`);

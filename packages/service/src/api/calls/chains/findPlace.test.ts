@@ -1,5 +1,6 @@
 import { APTOS_CHAINS } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
+import { FAMILIES } from '../../../families/index.ts';
 import { RetryableError } from '../../../base/errors.ts';
 import { type PlaceSources, createFindPlace } from './findPlace.ts';
 
@@ -37,9 +38,14 @@ function finder({
     chains: () => Object.keys(nodes).map((id) => ({ id })),
     callsOf(chain) {
       const findTransaction = nodes[chain];
-      return findTransaction && { findTransaction, explain: async () => undefined };
+      if (findTransaction === undefined && heightOf === undefined) return undefined;
+      return {
+        findTransaction: findTransaction ?? nothing,
+        explain: nothing,
+        ...(heightOf !== undefined && { heightOf }),
+      };
     },
-    aptosCallsOf: () => heightOf && { heightOf },
+    families: FAMILIES,
   });
 }
 

@@ -2,9 +2,10 @@
 import { familyOf, type Explanation } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { messageOf } from '../../../base/errors.ts';
-import type { AptosCalls, ChainCalls } from '../../../chains/calls.ts';
+import type { ChainCalls } from '../../../chains/calls.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import type { ApiFamilies } from '../../family.ts';
 
 /** A block, and the part of it that the query refers to. */
 export interface Place {
@@ -13,7 +14,7 @@ export interface Place {
   /** Hash or number of the block. */
   at: number | string;
   transactionHash?: string | undefined;
-  /** Ledger version of the query; only on Aptos. */
+  /** Ledger version of the query. */
   version?: number | undefined;
   /** Stream and transactions of a delivery, to which the explanation is limited. */
   delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;
@@ -22,23 +23,18 @@ export interface Place {
 export interface PlaceSources {
   store: Pick<Store, 'findBlock' | 'findTransaction' | 'listTransactionsOf' | 'readDelivery'>;
   chains(): readonly Pick<ChainReport, 'id'>[];
-  callsOf(chain: string): Pick<ChainCalls, 'explain' | 'findTransaction'> | undefined;
-  aptosCallsOf(chain: string): Pick<AptosCalls, 'heightOf'> | undefined;
+  families: ApiFamilies;
+  callsOf(chain: string): Pick<ChainCalls, 'explain' | 'findTransaction' | 'heightOf'> | undefined;
 }
 
 /** Returns the {@link Place} of a query, or a readable reason why it was not found. */
 export type FindPlace = (query: string, chain: string | undefined) => Promise<Place | string>;
 
-/**
- * Returns the key to look up a block by: the hash on EVM chains, so that removed blocks are found;
- * the height on Aptos.
- */
-const atOf = (
-  chain: string,
-  { number, hash }: { number: number; hash: string },
-): number | string => (familyOf(chain) === 'evm' ? hash : number);
+export function createFindPlace({ store, chains, families, callsOf }: PlaceSources): FindPlace {
+  /** Returns the hash or height to look up a block by. */
+  const atOf = (chain: string, block: { number: number; hash: string }): number | string =>
+    families[familyOf(chain)].findsByHash ? block.hash : block.number;
 
-export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceSources): FindPlace {
   /** Returns the chains to search: only the named chain, or all. */
   const candidates = (named: string | undefined): string[] =>
     named === undefined ? chains().map(({ id }) => id) : [named];
@@ -87,7 +83,10 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
         if (found !== undefined) {
           return { kind: 'transaction', chain, at: found.at, transactionHash: hash };
         }
-        if (familyOf(chain) === 'evm' && (await calls.explain(hash, {})) !== undefined) {
+        if (
+          families[familyOf(chain)].findsByHash &&
+          (await calls.explain(hash, {})) !== undefined
+        ) {
           return { kind: 'block', chain, at: hash };
         }
       } catch (error) {
@@ -102,19 +101,22 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
 
   const findNumber = async (number: number, named: string | undefined): Promise<Place | string> => {
     const [chain, ...others] = candidates(named);
-    if (chain === undefined)
-      return 'No chain is configured: start the service with --chain or --aptos';
+    if (chain === undefined) {
+      const flags = Object.values(families).map(({ flag }) => flag);
+      return `No chain is configured: start the service with ${flags.join(' or ')}`;
+    }
     if (others.length > 0) {
       return `Several chains may have a block ${number}: choose one of ${[chain, ...others].join(', ')}`;
     }
-    if (familyOf(chain) === 'evm') return { kind: 'block', chain, at: number };
+    const { numbers, flag } = families[familyOf(chain)];
+    if (numbers === 'block') return { kind: 'block', chain, at: number };
     try {
-      const at = await aptosCallsOf(chain)?.heightOf(number);
+      const at = await callsOf(chain)?.heightOf?.(number);
       if (at !== undefined) return { kind: 'version', chain, at, version: number };
     } catch (error) {
       return messageOf(error);
     }
-    return `${chain} is not read: start the service with --aptos`;
+    return `${chain} is not read: start the service with ${flag}`;
   };
 
   return async (query, named) => {

@@ -2,13 +2,20 @@
  * Calls that return data for charts: attempts over time, changes to a stream, blocks and their
  * matches, reorgs and gaps.
  */
-import { eventSignature, eventTopic, KNOWN_EVENTS } from '@sluice/kit/contract';
+import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { notFound } from '../../answers.ts';
+import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 
-export function createActivityHandlers({ store }: { store: Store }) {
+export function createActivityHandlers({
+  store,
+  families,
+}: {
+  store: Store;
+  families: ApiFamilies;
+}) {
   const readStream = async (id: string | undefined): Promise<StreamRecord | undefined> => {
     const stream = id === undefined ? undefined : await store.readStream(id);
     if (id !== undefined && stream === undefined) throw notFound('Stream');
@@ -24,18 +31,12 @@ export function createActivityHandlers({ store }: { store: Store }) {
     async getActivityBreakdown({ query: { step, ...range } }) {
       const stream = await readStream(range.streamId);
       const counts = await store.readBreakdown({ stepMinutes: step, ...range });
-      const own = new Map(
-        stream?.family === 'evm'
-          ? (stream.options.abi ?? [])
-              .filter(({ type }) => type === 'event')
-              .map((item) => [eventTopic(item), eventSignature(item)])
-          : [],
-      );
+      const own = stream && families[stream.family].signaturesOf(stream);
       return {
         ...counts,
         records: counts.records.map(({ what, matched }) => ({
           what,
-          signature: own.get(what) ?? KNOWN_EVENTS[what] ?? null,
+          signature: own?.get(what) ?? KNOWN_EVENTS[what] ?? null,
           matched,
         })),
       };

@@ -1,4 +1,4 @@
-/** Calls for the history and logs of both chain families, and for replaying a delivery. */
+/** Calls for the history and logs of all chain families, and for replaying a delivery. */
 import {
   familyOf,
   type DeliveryLog,
@@ -6,9 +6,6 @@ import {
   type DeliverySummary,
   type HistoryRecord,
   type LogFilter,
-  APTOS_CHAINS,
-  findAptosNetwork,
-  toAptosChain,
   timeOfId,
 } from '@sluice/kit/contract';
 import type { Context } from 'hono';
@@ -20,14 +17,24 @@ import type {
 } from '../../../store/deliveries/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, validationFailed } from '../../answers.ts';
+import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;
+  families: ApiFamilies;
 }
 
-export function createHistoryHandlers({ store }: HistoryHandlerNeeds) {
+export function createHistoryHandlers({ store, families }: HistoryHandlerNeeds) {
+  /** Ids that history and logs list instead of a chain's own id. */
+  const listedIds = new Map(
+    Object.values(families).flatMap((family) => Object.entries(family.listedIds)),
+  );
+  const ownIds = new Map([...listedIds].map(([chain, listed]) => [listed, chain]));
+  const toListed = (chain: string): string => listedIds.get(chain) ?? chain;
+  const fromListed = (id: string): string => ownIds.get(id) ?? id;
+
   const list = async (
     cursor: string | undefined,
     { limit, withBody, ...filter }: AttemptedFilter,
@@ -49,24 +56,24 @@ export function createHistoryHandlers({ store }: HistoryHandlerNeeds) {
     async listHistory({ context, query, sent }) {
       const { limit, cursor, excludePayload, ...filter } = query;
       const { rows, end } = await list(cursor, {
-        ...toFilter(filter, sent.query),
+        ...toFilter({ ...filter, chainId: filter.chainId?.map(fromListed) }, sent.query),
         limit,
         results: ['undelivered'],
         withBody: excludePayload !== true,
       });
-      const result = rows.map(toHistoryJson).join(',');
+      const result = rows.map((row) => toHistoryJson(row, toListed(row.chainId))).join(',');
       return sendJson(context, `{"result":[${result}],${JSON.stringify(end).slice(1)}`);
     },
 
     async listLogs({ query, sent }) {
       const { limit, cursor, deliveryStatus, ...filter } = query;
       const { rows, end } = await list(cursor, {
-        ...toFilter(filter, sent.query),
+        ...toFilter({ ...filter, chainId: filter.chainId?.map(fromListed) }, sent.query),
         limit,
         results: toResults(deliveryStatus),
         withBody: false,
       });
-      return { result: rows.map(toLog), ...end };
+      return { result: rows.map((row) => toLog(row, toListed(row.chainId))), ...end };
     },
 
     async replayHistory({ context, params: { streamId, id } }) {
@@ -89,7 +96,7 @@ export function createHistoryHandlers({ store }: HistoryHandlerNeeds) {
         store.readDeliveryBody(id),
       ]);
       if (delivery === undefined) throw notFound('History');
-      return sendJson(context, toHistoryJson({ ...delivery, body }));
+      return sendJson(context, toHistoryJson({ ...delivery, body }, toListed(delivery.chainId)));
     },
   } satisfies Partial<Handlers>;
 }
@@ -100,6 +107,7 @@ const FIRST_MILLISECONDS = 1e11;
 const toMs = (timestamp: number, isEnd: boolean): number =>
   timestamp >= FIRST_MILLISECONDS ? timestamp : timestamp * 1000 + (isEnd ? 999 : 0);
 
+/** Returns the filter of the ledger for one with the ledger's chain ids. */
 function toFilter(
   {
     streamId,
@@ -123,7 +131,7 @@ function toFilter(
   return {
     streamId: streamId?.toLowerCase(),
     transactionHash: transactionHash?.toLowerCase(),
-    chains: chainId?.map(fromListed),
+    chains: chainId,
     blockNumbers: blockNumber,
     from,
     to,
@@ -140,21 +148,6 @@ function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResu
   return results;
 }
 
-/**
- * Returns the chain id in the form that history and logs use: hex even for Aptos, because the
- * official client reads only hex.
- */
-function toListed(chain: string): string {
-  const network = findAptosNetwork(chain);
-  return network === undefined ? chain : APTOS_CHAINS[network];
-}
-
-/** Converts a chain id from {@link toListed} to the form in the ledger. */
-function fromListed(chain: string): string {
-  const network = findAptosNetwork(chain);
-  return network === undefined ? chain : toAptosChain(network);
-}
-
 /** Returns the number of retries that the body of the last attempt contains. */
 const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempts - 1);
 
@@ -167,12 +160,13 @@ const sendJson = (context: Context, json: string): Response =>
  */
 function toHistoryJson(
   delivery: Omit<AttemptedDelivery, 'body'> & { body: string | undefined },
+  chainId: string,
 ): string {
   const record: Omit<HistoryRecord, 'payload'> = {
     id: delivery.id,
     date: new Date(timeOfId(delivery.id)).toISOString(),
     tinyPayload: {
-      chainId: toListed(delivery.chainId),
+      chainId,
       confirmed: delivery.phase === 'confirmed',
       block: String(delivery.blockNumber),
       records: delivery.records,
@@ -187,11 +181,11 @@ function toHistoryJson(
   return delivery.body === undefined ? json : `${json.slice(0, -1)},"payload":${delivery.body}}`;
 }
 
-function toLog(delivery: AttemptedDelivery): DeliveryLog {
+function toLog(delivery: AttemptedDelivery, chain: string): DeliveryLog {
   return {
     id: delivery.id,
     streamId: delivery.streamId,
-    chain: toListed(delivery.chainId),
+    chain,
     webhookUrl: hideSecrets(delivery.webhookUrl),
     tag: delivery.tag,
     retries: retriesOf(delivery),

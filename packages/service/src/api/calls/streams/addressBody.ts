@@ -3,32 +3,32 @@
  * (`plainAddressBody.ts`) can be as large as its route allows; any other body is parsed as JSON,
  * with the default size limit.
  */
-import type { AddressesBody, ChainFamily, LabelledAddressesBody } from '@sluice/kit/contract';
+import type { AddressesBody, LabelledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import { HttpError, check, refuseTooMany } from '../../answers.ts';
 import { BODY_LIMIT_BYTES, readBytes, readJson } from '../../body.ts';
 import { takeQueryField } from '../../query.ts';
-import { ADDRESS_FAMILIES, type AddressFamily, invalidAddress } from './addressFamily.ts';
+import type { AddressFormat } from '../../family.ts';
+import { invalidAddress } from './invalidAddress.ts';
 import { type AddressBody, readPlainBody } from './plainAddressBody.ts';
 
 /** @throws HttpError 400 or 422 that names the field, its value and what it should be */
 export async function readAddressBody(
   context: Context,
-  { family: name, takesLabels }: { family: ChainFamily; takesLabels: boolean },
+  { format, takesLabels }: { format: AddressFormat; takesLabels: boolean },
 ): Promise<AddressBody> {
-  const family = ADDRESS_FAMILIES[name];
   const bytes = readBytes(context);
-  const plain = await readPlainBody(bytes, family, takesLabels);
+  const plain = await readPlainBody(bytes, format, takesLabels);
   if (plain !== undefined) return plain;
   if (bytes.length > BODY_LIMIT_BYTES) {
     throw new HttpError(
       400,
       `A body of more than ${BODY_LIMIT_BYTES} bytes should be {"address":[…]}` +
-        `${takesLabels ? ', with or without "labels"' : ''}, each address as "0x…" of ${2 * family.width} digits`,
+        `${takesLabels ? ', with or without "labels"' : ''}, each address as "0x…" of ${2 * format.width} digits`,
     );
   }
-  return readAny(readJson(context), family, { takesLabels, where: 'requestBody' });
+  return readAny(readJson(context), format, { takesLabels, where: 'requestBody' });
 }
 
 /** Maximum size of a body that can count as empty: `{}` with white space. */
@@ -40,33 +40,33 @@ const EMPTY_BODY_BYTES = 16;
  */
 export async function readRemovedAddresses(
   context: Context,
-  family: ChainFamily,
+  format: AddressFormat,
 ): Promise<AddressBody> {
   const bytes = readBytes(context);
   const isEmpty =
     bytes.length <= EMPTY_BODY_BYTES && ['', '{}'].includes(bytes.toString().replace(/\s/g, ''));
   const [first, ...others] = isEmpty ? takeQueryField(context, 'address') : [];
-  if (first === undefined) return readAddressBody(context, { family, takesLabels: false });
+  if (first === undefined) return readAddressBody(context, { format, takesLabels: false });
   const address = others.length === 0 ? first : [first, ...others];
-  return readAny({ address }, ADDRESS_FAMILIES[family], { takesLabels: false, where: 'query' });
+  return readAny({ address }, format, { takesLabels: false, where: 'query' });
 }
 
 /** Validates addresses and labels that were parsed as JSON, or addresses from the query. */
 function readAny(
   body: unknown,
-  family: AddressFamily,
+  format: AddressFormat,
   { takesLabels, where }: { takesLabels: boolean; where: 'requestBody' | 'query' },
 ): AddressBody {
   refuseTooMany(where, body);
-  const schema = takesLabels ? family.labelledSchema : family.schema;
+  const schema = takesLabels ? format.labelledSchema : format.schema;
   const parsed = schema.safeParse(body);
   if (!parsed.success) {
-    refuseBadAddress(body, family, where);
+    refuseBadAddress(body, format, where);
     return check(schema, where, body) as never;
   }
   const { address, labels = {} } = parsed.data as LabelledAddressesBody;
   return {
-    addresses: packAddresses([address].flat(), family.width),
+    addresses: packAddresses([address].flat(), format.width),
     labels: new Map(Object.entries(labels)),
     sent: Buffer.from(JSON.stringify((body as AddressesBody).address)),
   };
@@ -74,15 +74,15 @@ function readAny(
 
 function refuseBadAddress(
   body: unknown,
-  family: AddressFamily,
+  format: AddressFormat,
   where: 'requestBody' | 'query',
 ): void {
   const address = (body as { address?: unknown } | null)?.address;
   const list: unknown[] = Array.isArray(address) ? address : [address];
   const at = list.findIndex(
-    (each) => typeof each === 'string' && family.toAddress(each) === undefined,
+    (each) => typeof each === 'string' && format.toAddress(each) === undefined,
   );
   if (at < 0) return;
   const place = Array.isArray(address) ? `address.${at}` : 'address';
-  throw invalidAddress(family, `${where}.${place}`, String(list[at]));
+  throw invalidAddress(format, `${where}.${place}`, String(list[at]));
 }

@@ -1,11 +1,12 @@
-/** The address calls of both chain families. */
+/** The address calls that all chain families share. */
 import type { Context } from 'hono';
-import { type ChainFamily, type StreamAddress, findAptosNetwork } from '@sluice/kit/contract';
+import type { StreamAddress } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
 import type { AddressOutcome } from '../../../store/addresses/contract.ts';
 import type { EffectiveFrom } from '../../../store/rules/ruleRevision.ts';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound } from '../../answers.ts';
+import type { ApiFamily } from '../../family.ts';
 import type { Handlers, Received } from '../../handlers.ts';
 import { fromCursor, pageEnd, toCursor } from '../../pages.ts';
 import { callerOf } from '../../auth/auth.ts';
@@ -23,14 +24,16 @@ const CHUNK_BYTES = 1 << 16;
 /** Retry-After while another client changes the addresses of the same stream. */
 const RETRY_AFTER_SECONDS = 5;
 
-type Asked = Received<'removeEvmAddresses'>;
+/** A request for the stream in its path. */
+type Asked = Pick<Received<'listAddresses'>, 'context'> & { readonly params: { id: string } };
+type AskedList = Asked & { readonly query: { limit: number; cursor?: string | undefined } };
 
-function createFamilyHandlers(
+export function createAddressCalls(
   { store, addressChanges: changes }: AddressHandlerNeeds,
-  family: ChainFamily,
+  { name, addresses: format, nameOf }: ApiFamily,
 ) {
   const findId = async ({ params }: Asked): Promise<string> =>
-    (await findStream(store, params.id, family)).id;
+    (await findStream(store, params.id, name)).id;
 
   const answer = (
     context: Context,
@@ -40,7 +43,14 @@ function createFamilyHandlers(
   ): Response => {
     switch (outcome.outcome) {
       case 'changed':
-        return repeat(context, streamId, sent, outcome.effectiveFrom);
+        return repeat(
+          context,
+          streamId,
+          sent,
+          Object.fromEntries(
+            Object.entries(outcome.effectiveFrom).map(([chain, from]) => [nameOf(chain), from]),
+          ),
+        );
       case 'unknown-stream':
         throw notFound('Stream');
       case 'missing':
@@ -55,8 +65,8 @@ function createFamilyHandlers(
   };
 
   return {
-    async list({ params, query: { limit, cursor } }: Received<'listEvmAddresses'>) {
-      const { id, addressCount } = await findStream(store, params.id, family);
+    async list({ params, query: { limit, cursor } }: AskedList) {
+      const { id, addressCount } = await findStream(store, params.id, name);
       const after = fromCursor(cursor);
       const page = await store.listAddresses(id, { limit, after: after?.id });
       return {
@@ -71,7 +81,7 @@ function createFamilyHandlers(
     async add({ context, params: { id } }: Asked) {
       // Does not read the stream first, because the transaction that adds the addresses checks that
       // the stream exists.
-      const body = await readAddressBody(context, { family, takesLabels: true });
+      const body = await readAddressBody(context, { format, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
       return answer(context, id, body, outcome);
@@ -80,14 +90,14 @@ function createFamilyHandlers(
     async remove(asked: Asked) {
       const { context } = asked;
       const id = await findId(asked);
-      const body = await readRemovedAddresses(context, family);
+      const body = await readRemovedAddresses(context, format);
       return answer(context, id, body, await changes.remove(id, body.addresses));
     },
 
     async replace(asked: Asked) {
       const { context } = asked;
       const id = await findId(asked);
-      const body = await readAddressBody(context, { family, takesLabels: true });
+      const body = await readAddressBody(context, { format, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.replace(id, { ...body, keyId });
       return answer(context, id, body, outcome);
@@ -95,19 +105,8 @@ function createFamilyHandlers(
   };
 }
 
-export function createAddressHandlers(needs: AddressHandlerNeeds) {
-  const { store } = needs;
-  const evm = createFamilyHandlers(needs, 'evm');
-  const aptos = createFamilyHandlers(needs, 'aptos');
-  return {
-    listEvmAddresses: evm.list,
-    addEvmAddresses: evm.add,
-    removeEvmAddresses: evm.remove,
-    replaceEvmAddresses: evm.replace,
-    listAptosAddresses: aptos.list,
-    addAptosAddresses: aptos.add,
-    removeAptosAddresses: aptos.remove,
-
+export const createAddressHandlers = ({ store }: Pick<AddressHandlerNeeds, 'store'>) =>
+  ({
     async listAddresses({ params: { id }, query: { find, limit, cursor } }) {
       if ((await store.readStream(id)) === undefined) throw notFound('Stream');
       const place = { limit, after: fromCursor(cursor)?.id };
@@ -123,8 +122,7 @@ export function createAddressHandlers(needs: AddressHandlerNeeds) {
         ...(next !== undefined && { cursor: toCursor({ at: 0, id: next }) }),
       };
     },
-  } satisfies Partial<Handlers>;
-}
+  }) satisfies Partial<Handlers>;
 
 const toStreamAddress = ({
   address,
@@ -145,7 +143,7 @@ function repeat(
   effectiveFrom: EffectiveFrom,
 ): Response {
   const head = Buffer.from(`{"streamId":${JSON.stringify(streamId)},"address":`);
-  const tail = Buffer.from(`,"effectiveFrom":${JSON.stringify(byName(effectiveFrom))}}`);
+  const tail = Buffer.from(`,"effectiveFrom":${JSON.stringify(effectiveFrom)}}`);
   context.header('content-type', 'application/json');
   if (sent.length <= CHUNK_BYTES) return context.body(Buffer.concat([head, sent, tail]).toString());
   context.header('content-length', String(head.length + sent.length + tail.length));
@@ -165,9 +163,3 @@ function repeat(
     }),
   );
 }
-
-/** Replaces the chain ids of Aptos networks with their names, as in Aptos streams. */
-const byName = (effectiveFrom: EffectiveFrom): EffectiveFrom =>
-  Object.fromEntries(
-    Object.entries(effectiveFrom).map(([chain, from]) => [findAptosNetwork(chain) ?? chain, from]),
-  );

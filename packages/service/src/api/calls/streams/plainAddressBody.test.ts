@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { unpackAddresses } from '../../../store/addresses/packedAddresses.ts';
-import { ADDRESS_FAMILIES } from './addressFamily.ts';
+import { APTOS_API } from '../../../families/aptos/api/aptosApi.ts';
+import { EVM_API } from '../../../families/evm/api/evmApi.ts';
 import { readPlainBody } from './plainAddressBody.ts';
 
 const read = (json: string, takesLabels = true) =>
-  readPlainBody(Buffer.from(json), ADDRESS_FAMILIES.evm, takesLabels);
+  readPlainBody(Buffer.from(json), EVM_API.addresses, takesLabels);
 const addressOf = (n: number): string => `0x${n.toString(16).padStart(40, 'aB')}`;
 
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
@@ -66,7 +67,7 @@ describe('another shape is left to a parser', () => {
 
   test('an address without leading zeros', async () => {
     const body = Buffer.from('{"address":"0x1"}');
-    expect(await readPlainBody(body, ADDRESS_FAMILIES.aptos, true)).toBeUndefined();
+    expect(await readPlainBody(body, APTOS_API.addresses, true)).toBeUndefined();
   });
 
   test('labels in a call that takes none', async () => {

@@ -11,7 +11,8 @@ import {
   sortAddresses,
 } from '../../../store/addresses/packedAddresses.ts';
 import { type HttpError, validationFailed } from '../../answers.ts';
-import { type AddressFamily, invalidAddress } from './addressFamily.ts';
+import type { AddressFormat } from '../../family.ts';
+import { invalidAddress } from './invalidAddress.ts';
 import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonScanner.ts';
 
 export interface AddressBody {
@@ -32,7 +33,7 @@ const COMPARED = 50_000;
  */
 export async function readPlainBody(
   bytes: Buffer,
-  family: AddressFamily,
+  format: AddressFormat,
   takesLabels: boolean,
 ): Promise<AddressBody | undefined> {
   const scanner = createJsonScanner(bytes);
@@ -47,10 +48,10 @@ export async function readPlainBody(
       scanner.skipSpaces();
       const start = scanner.position;
       if (key === 'address' && addresses === undefined) {
-        addresses = await readAddresses(bytes, scanner, family);
+        addresses = await readAddresses(bytes, scanner, format);
         sent = bytes.subarray(start, scanner.position);
       } else if (key === 'labels' && takesLabels && labelling === undefined) {
-        labelling = await readLabels(bytes, scanner, family);
+        labelling = await readLabels(bytes, scanner, format);
       } else return undefined;
     } while (scanner.take(','));
     scanner.need('}');
@@ -116,9 +117,9 @@ function packQuoted(
 async function readAddresses(
   bytes: Buffer,
   scanner: JsonScanner,
-  family: AddressFamily,
+  format: AddressFormat,
 ): Promise<AddressList> {
-  const { width } = family;
+  const { width } = format;
   const breathe = createYield(scanner);
   const packed = new Uint8Array(roomFor(bytes, width));
   let length = 0;
@@ -128,9 +129,9 @@ async function readAddresses(
     if (!packQuoted(bytes, scanner.position, width, packed, length)) {
       const text = scanner.readPlain();
       // The address is valid, but in a different notation.
-      if (family.toAddress(text) !== undefined) throw otherShape();
+      if (format.toAddress(text) !== undefined) throw otherShape();
       const place = number === undefined ? '' : `.${number}`;
-      throw invalidAddress(family, `requestBody.address${place}`, text);
+      throw invalidAddress(format, `requestBody.address${place}`, text);
     }
     length += width;
     scanner.skip(quotedLength(width));
@@ -156,9 +157,9 @@ interface Labelling {
 async function readLabels(
   bytes: Buffer,
   scanner: JsonScanner,
-  family: AddressFamily,
+  format: AddressFormat,
 ): Promise<Labelling> {
-  const { width } = family;
+  const { width } = format;
   const breathe = createYield(scanner);
   const labels = new Map<string, string>();
   const labelled = Buffer.from(new ArrayBuffer(roomFor(bytes, width)));
@@ -169,8 +170,8 @@ async function readLabels(
       const key = scanner.readPlain();
       scanner.need(':');
       const value = scanner.readText();
-      const address = family.toAddress(key);
-      if (address === undefined) throw wrongLabel(key, `should label ${family.should}`, value);
+      const address = format.toAddress(key);
+      if (address === undefined) throw wrongLabel(key, `should label ${format.should}`, value);
       if (!isAddressLabel(value)) {
         throw wrongLabel(key, 'should be at most 64 characters, without control characters', value);
       }

@@ -16,6 +16,7 @@ async function updateAgainst(changes: number) {
   };
   const calls = createStreamCalls({ store } as unknown as StreamCallNeeds, {
     name: 'evm',
+    testWebhook: {},
     toDraft: () => expect.unreachable(),
     toPatch: () => ({ description: 'new' }),
     toAnswer: (record) => record,

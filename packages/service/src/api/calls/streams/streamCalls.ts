@@ -1,4 +1,4 @@
-/** The stream calls that both chain families share. */
+/** The stream calls that all chain families share. */
 import { randomUUID } from 'node:crypto';
 import type {
   ChainFamily,
@@ -19,7 +19,7 @@ import { callerOf } from '../../auth/auth.ts';
 import type { Received } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
 import { type StreamOf, ofFamily } from './findStream.ts';
-import type { ProblemNeeds } from './streamProblems.ts';
+import type { ProblemNeeds } from '../../family.ts';
 
 /** Receiver of a stream: the URL, the headers and the client credentials. */
 type Endpoint = Pick<StreamRecord, 'id' | 'webhookUrl' | 'headers' | 'oauth2'>;
@@ -28,15 +28,17 @@ export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
   /** Returns why this URL is not allowed for webhooks, or undefined. */
   refuseUrl(url: URL): Promise<string | undefined>;
-  /** Sends the family's test webhook; returns why it failed, or undefined. */
+  /** Sends a test webhook; returns why it failed, or undefined. */
   testWebhook: TestWebhook;
   endpoints: Endpoints;
   streamSecrets: StreamSecrets;
 }
 
 /** The parts of the stream calls that differ between the chain families. */
-export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
+interface StreamFamily<Name extends ChainFamily, Wanted, Changes, Shown> {
   readonly name: Name;
+  /** The webhook that a new URL must accept. */
+  readonly testWebhook: object;
   /** Returns the stream that a create call requests. Throws a 422 for invalid options. */
   toDraft(wanted: Wanted, sent: unknown): Extract<StreamDraft, { family: Name }>;
   /** Returns the changes that an update call requests. Throws a 422 for invalid options. */
@@ -49,11 +51,14 @@ export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
 const MAX_UPDATE_TRIES = 100;
 
 /** A request for the stream in its path, with a body of this type. */
-type Asked<Body = unknown> = Omit<Received<'setEvmStreamStatus'>, 'body'> & { readonly body: Body };
+type Asked<Body = unknown> = Omit<Received<'listAddresses'>, 'params' | 'query' | 'body'> & {
+  readonly params: { id: string };
+  readonly body: Body;
+};
 
 export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Shown>(
   needs: StreamCallNeeds,
-  family: Family<Name, Wanted, Changes, Shown>,
+  family: StreamFamily<Name, Wanted, Changes, Shown>,
 ) {
   const { store, endpoints, streamSecrets } = needs;
   const open = (record: StreamRecord | undefined): StreamOf<Name> => {
@@ -63,7 +68,11 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   const find = async (id: string) => open(await store.readStream(id));
 
   return {
-    async list({ query: { limit, cursor, status } }: Received<'listEvmStreams'>) {
+    async list({
+      query: { limit, cursor, status },
+    }: {
+      query: { limit: number; cursor?: string | undefined; status?: StreamStatus | undefined };
+    }) {
       const after = fromCursor(cursor);
       const page = await store.listStreams({ limit, after, family: family.name, status });
       return {
@@ -78,7 +87,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const { secret, sealedSecret } = streamSecrets.create(id);
       const endpoint = { ...draft, id };
       refuseTwoAuthorizations(endpoint, sent.body);
-      await tryWebhook(needs, family.name, endpoint, [secret]);
+      await tryWebhook(needs, family.testWebhook, endpoint, [secret]);
       const sealed = endpoints.seal<StreamDraft>(id, draft);
       return family.toAnswer(open(await store.createStream(sealed, { id, sealedSecret })));
     },
@@ -103,7 +112,12 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
           };
           refuseTwoAuthorizations(endpoint, sent.body);
           if (JSON.stringify(endpoint) !== tested) {
-            await tryWebhook(needs, family.name, endpoint, await streamSecrets.list(before.id));
+            await tryWebhook(
+              needs,
+              family.testWebhook,
+              endpoint,
+              await streamSecrets.list(before.id),
+            );
             tested = JSON.stringify(endpoint);
           }
         }
@@ -122,13 +136,13 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       return family.toAnswer(open(await store.deleteStream(id)));
     },
 
-    async setStatus({ context, params, body: { status } }: Received<'setEvmStreamStatus'>) {
+    async setStatus({ context, params, body: { status } }: Asked<{ status: StreamStatus }>) {
       const before = await find(params.id);
       // Only failing deliveries put a stream in error, but the hosted API also accepts this status
       // in requests.
       if (status === 'error') return family.toAnswer(before);
       if (status === 'active' && before.status !== 'active') {
-        await tryWebhook(needs, family.name, before, await streamSecrets.list(before.id));
+        await tryWebhook(needs, family.testWebhook, before, await streamSecrets.list(before.id));
       }
       const isActive = status === 'active';
       const { keyId } = callerOf(context);
@@ -175,7 +189,7 @@ function refuseTwoAuthorizations({ webhookUrl, headers, oauth2 }: Endpoint, body
  */
 export async function tryWebhook(
   { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
-  family: ChainFamily,
+  webhook: object,
   { id, webhookUrl: url, headers, oauth2 }: Endpoint,
   secrets: readonly string[],
 ): Promise<void> {
@@ -187,7 +201,7 @@ export async function tryWebhook(
     if (refused === undefined) continue;
     throw validationFailed('requestBody', [{ path, message: refused }], { webhookUrl: url });
   }
-  const failure = await testWebhook(family, {
+  const failure = await testWebhook(webhook, {
     ...{ url, headers, secrets },
     oauth2: oauth2 === null ? undefined : { streamId: id, credentials: oauth2 },
   });
@@ -202,7 +216,7 @@ export async function tryWebhook(
 }
 
 /**
- * Returns the status fields that both families share. A `problem` that is not empty replaces the
+ * Returns the status fields that all families share. A `problem` that is not empty replaces the
  * status message of an active stream.
  */
 export function toLife(
@@ -249,7 +263,7 @@ export const showOAuth2 = (oauth2: OAuth2Credentials | null): OAuth2Client | nul
     ...(oauth2.audience !== undefined && { audience: oauth2.audience }),
   };
 
-/** Returns the changes to the fields that streams of both families have. */
+/** Returns the changes to the fields that streams of all families have. */
 export const commonPatch = (
   given: {
     webhookUrl?: string | undefined;

@@ -121,7 +121,7 @@ async function followChain() {
       store.commitBlock({
         ...{ chain, epoch, confirmUpTo },
         block: header(number, timestamp),
-        ruleRevision: (await store.readRules(1e9)).revision,
+        ruleRevision: (await store.readRules(1e9, 'evm')).revision,
         windowBlocks: 256,
         matches: streams.map((id) => newMatch(id, { deliver: 'confirmed' })),
       }),

@@ -1,0 +1,62 @@
+/** What the API needs to know of a chain family. */
+import type { ChainFamily, StreamSummary } from '@sluice/kit/contract';
+import type * as z from 'zod';
+import type { StreamRecord } from '../store/streams/contract.ts';
+
+/** Format of the addresses of a family. */
+export interface AddressFormat {
+  /** Size of an address in bytes. */
+  readonly width: 20 | 32;
+  readonly schema: z.ZodType;
+  readonly labelledSchema: z.ZodType;
+  /** Description for messages, e.g. `an EVM address: 0x and 40 hex digits`. */
+  readonly should: string;
+  /** Returns the address in lowercase with all leading zeros; undefined if it is invalid. */
+  toAddress(text: string): string | undefined;
+}
+
+/** What is known of the chains of a stream, to find its problems. */
+export interface ProblemNeeds {
+  /** Returns whether blocks of this chain are read. */
+  hasSource(chain: string): boolean;
+  /** Returns why blocks of this chain are not read at the moment; undefined if they are. */
+  whyDown(chain: string): string | undefined;
+  /** Returns whether it is known that no node of this chain traces blocks. */
+  lacksTraces(chain: string): boolean;
+}
+
+export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
+  readonly name: Stream['family'];
+  /** Flag that configures the nodes of a chain, e.g. `--chain`. */
+  readonly flag: string;
+  readonly addresses: AddressFormat;
+  /** The webhook that a new URL must accept. */
+  readonly testWebhook: object;
+  /**
+   * Whether queries refer to blocks by hash, so that removed blocks are found, too. Otherwise they
+   * refer to blocks by height.
+   */
+  readonly findsByHash: boolean;
+  /** What a number in a query means. */
+  readonly numbers: 'block' | 'version';
+  /** Chains that history and logs list with another id, by their own id. */
+  readonly listedIds: Readonly<Record<string, string>>;
+  /** Returns a chain as messages and the family's stream calls name it. */
+  nameOf(chain: string): string;
+  /** Returns the flag and value that configure a node of the chain, for messages. */
+  sourceFlag(chain: string): string;
+  /** Returns the address in a query, unless it may be a hash; undefined for any other query. */
+  readAddress(query: string): string | undefined;
+  /** Returns the form of a hex value of a body in which it could be an address; in lowercase. */
+  toBodyAddress(hex: string): string;
+  /** Returns the events that the stream selects, by hash. */
+  topicsOf(stream: Stream): StreamSummary['topic0'];
+  /** Returns the signatures of the events that the stream declares, by hash. */
+  signaturesOf(stream: Stream): ReadonlyMap<string, string>;
+  /**
+   * Returns the family's own problems that limit the matches of an active stream, with their fixes.
+   */
+  problemsOf(stream: Stream, needs: ProblemNeeds): string[];
+}
+
+export type ApiFamilies = Readonly<Record<ChainFamily, ApiFamily>>;

@@ -1,0 +1,40 @@
+import {
+  APTOS_CHAINS,
+  APTOS_NETWORKS,
+  TEST_APTOS_WEBHOOK,
+  findAptosNetwork,
+  padAptosAddress,
+  toAptosChain,
+} from '@sluice/kit/contract';
+import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/calls';
+import type { ApiFamily } from '../../../api/family.ts';
+import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
+
+const nameOf = (chain: string): string => findAptosNetwork(chain) ?? chain;
+
+export const APTOS_API: ApiFamily<AptosStreamRecord> = {
+  name: 'aptos',
+  flag: '--aptos',
+  addresses: {
+    width: STREAM_FAMILIES.aptos.addressBytes,
+    schema: aptosAddressesSchema,
+    labelledSchema: aptosLabelledAddressesSchema,
+    should: 'an Aptos address: 0x and up to 64 hex digits',
+    toAddress: (text) => padAptosAddress(text)?.toLowerCase(),
+  },
+  testWebhook: TEST_APTOS_WEBHOOK,
+  findsByHash: false,
+  numbers: 'version',
+  // Hex ids, because the official client reads only hex.
+  listedIds: Object.fromEntries(
+    APTOS_NETWORKS.map((network) => [toAptosChain(network), APTOS_CHAINS[network]]),
+  ),
+  nameOf,
+  sourceFlag: (chain) => `--aptos ${nameOf(chain)}=<fullnodeUrl>`,
+  // Shorter than a hash.
+  readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
+  toBodyAddress: (hex) => hex.toLowerCase(),
+  topicsOf: () => [],
+  signaturesOf: () => new Map(),
+  problemsOf: () => [],
+};

@@ -1,0 +1,37 @@
+import { unreadEvents } from '../match/selection.ts';
+import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
+import type { ProblemNeeds } from '../../../api/family.ts';
+
+/** Maximum number of events that are named; the rest are counted. */
+const NAMED = 3;
+
+/** Returns the problems of a stream's options. */
+export function problemsOf(
+  { chainIds, options }: EvmStreamRecord,
+  { hasSource, lacksTraces }: Pick<ProblemNeeds, 'hasSource' | 'lacksTraces'>,
+): string[] {
+  const problems: string[] = [];
+  const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } = options;
+  // At every address, only logs are matched. The transactions of the logs are added.
+  if (!includeContractLogs && (allAddresses || (!includeNativeTxs && !includeInternalTxs))) {
+    problems.push(
+      allAddresses
+        ? 'Matches nothing: allAddresses requires includeContractLogs'
+        : 'Matches nothing: set includeContractLogs, includeNativeTxs or includeInternalTxs',
+    );
+  }
+  const unread = unreadEvents(options);
+  if (unread.length > 0) {
+    const more = unread.length > NAMED ? ` and ${unread.length - NAMED} more` : '';
+    problems.push(
+      `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
+    );
+  }
+  const untraced = chainIds.filter(lacksTraces);
+  if (includeInternalTxs && untraced.length > 0 && chainIds.every(hasSource)) {
+    problems.push(
+      `No internal transactions on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
+    );
+  }
+  return problems;
+}

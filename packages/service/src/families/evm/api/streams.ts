@@ -1,0 +1,162 @@
+/** The EVM stream calls of the compatible API. */
+import { randomUUID } from 'node:crypto';
+import type { EvmStream } from '@sluice/kit/contract';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_LIMITS,
+  DEFAULT_OPTIONS,
+  type EvmStreamRecord,
+  type StreamOptions,
+} from '../../../store/streams/contract.ts';
+import { notFound, validationFailed } from '../../../api/answers.ts';
+import type { Handlers, Received } from '../../../api/handlers.ts';
+import { callerOf } from '../../../api/auth/auth.ts';
+import {
+  type AddressHandlerNeeds,
+  createAddressCalls,
+} from '../../../api/calls/streams/addresses.ts';
+import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { EVM_API } from './evmApi.ts';
+import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
+import {
+  type StreamCallNeeds,
+  commonPatch,
+  createStreamCalls,
+  showOAuth2,
+  toLife,
+  tryWebhook,
+  withGiven,
+} from '../../../api/calls/streams/streamCalls.ts';
+
+export interface EvmStreamNeeds extends StreamCallNeeds, AddressHandlerNeeds {
+  /**
+   * Returns the problems of a stream's events, filters, triggers and balances, by path; empty if
+   * all are valid. The body contains the ABI as it was sent.
+   */
+  checkOptions(
+    options: StreamOptions,
+    body: unknown,
+  ): { path: (string | number)[]; message: string }[];
+}
+
+export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
+  const { store, endpoints, addressChanges } = needs;
+  const addresses = createAddressCalls(needs, EVM_API);
+
+  const toAnswer = (record: EvmStreamRecord): EvmStream => ({
+    webhookUrl: record.webhookUrl,
+    description: record.description,
+    tag: record.tag,
+    chainIds: record.chainIds,
+    ...record.options,
+    deliver: record.deliver,
+    notifyRemoved: record.notifyRemoved,
+    unverified: record.unverified,
+    headers: record.headers,
+    oauth2: showOAuth2(record.oauth2),
+    ...record.limits,
+    ...toLife(record, problemOf(record, EVM_API, needs)),
+    createdAt: new Date(record.createdAt).toISOString(),
+    updatedAt: new Date(record.updatedAt).toISOString(),
+  });
+
+  const calls = createStreamCalls(needs, {
+    ...EVM_API,
+    toDraft(wanted: Received<'createEvmStream'>['body'], sent) {
+      const options = withGiven(DEFAULT_OPTIONS, wanted);
+      refuseContradictions(options, sent, needs.checkOptions(options, sent));
+      return {
+        family: 'evm',
+        tag: wanted.tag ?? '',
+        description: wanted.description,
+        webhookUrl: wanted.webhookUrl,
+        chainIds: wanted.chainIds,
+        options,
+        ...withGiven(DEFAULT_DELIVERY, wanted),
+        limits: withGiven(DEFAULT_LIMITS, wanted),
+      };
+    },
+    toPatch(wanted: Received<'updateEvmStream'>['body'], sent, before) {
+      const options = withGiven(before.options, wanted);
+      refuseContradictions(options, sent, needs.checkOptions(options, sent));
+      return {
+        ...commonPatch(wanted, before),
+        ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
+        ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
+        ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
+        ...(wanted.unverified !== undefined && { unverified: wanted.unverified }),
+        options,
+      };
+    },
+    toAnswer,
+  });
+
+  return {
+    listEvmStreams: calls.list,
+    createEvmStream: calls.create,
+    getEvmStream: calls.get,
+    updateEvmStream: calls.update,
+    deleteEvmStream: calls.delete,
+    setEvmStreamStatus: calls.setStatus,
+    listEvmAddresses: addresses.list,
+    addEvmAddresses: addresses.add,
+    removeEvmAddresses: addresses.remove,
+    replaceEvmAddresses: addresses.replace,
+    /**
+     * Tests the copy's URL and activates the copy, as for a new stream, unless the original is
+     * paused. The copy stays paused until it has all its addresses, so that it never matches with
+     * only some of them.
+     */
+    async duplicateEvmStream({ context, params }) {
+      const found = await findStream(store, params.id, 'evm');
+      const original = endpoints.open(found.id, found);
+      const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
+      const { options, deliver, notifyRemoved, unverified, limits } = original;
+      const isPaused = original.status === 'paused';
+      const id = randomUUID();
+      const { secret, sealedSecret } = needs.streamSecrets.create(id);
+      if (!isPaused) {
+        const endpoint = { id, webhookUrl, headers, oauth2 };
+        await tryWebhook(needs, EVM_API.testWebhook, endpoint, [secret]);
+      }
+      const draft = {
+        ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
+        ...{ oauth2, options, deliver, notifyRemoved, unverified, limits },
+      };
+      const pausedBecause = `Copying addresses from ${from}`;
+      const sealed = endpoints.seal(id, draft);
+      await store.createStream(sealed, { id, sealedSecret, pausedBecause });
+      const copied = await addressChanges.copy(from, id, callerOf(context).keyId);
+      if (copied.outcome !== 'changed') throw notFound('Stream');
+      const record = isPaused
+        ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
+        : await store.setStreamStatus(id, 'active', 'Stream is active');
+      return toAnswer(endpoints.open(id, ofFamily(record, 'evm')));
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Throws a 422 for options that are invalid or contradict each other. */
+export function refuseContradictions(
+  options: StreamOptions,
+  body: unknown,
+  optionProblems: readonly { path: (string | number)[]; message: string }[],
+): void {
+  const problems = [...optionProblems];
+  if (
+    options.allAddresses &&
+    (options.topic0 ?? []).length + (options.advancedOptions ?? []).length === 0
+  ) {
+    problems.push({
+      path: ['allAddresses'],
+      message: 'requires topic0 or advancedOptions: list the events to match at every address',
+    });
+  }
+  if (options.includeAllTxLogs && !options.includeNativeTxs && !options.includeContractLogs) {
+    problems.push({
+      path: ['includeAllTxLogs'],
+      message: 'requires includeNativeTxs or includeContractLogs',
+    });
+  }
+  if (problems.length > 0) throw validationFailed('requestBody', problems, body);
+}

@@ -1,0 +1,92 @@
+/** Follows one EVM chain. */
+import { findEvmChain } from '@sluice/kit/contract';
+import type { ChainConfig } from '../../../config.ts';
+import { type EvmEnrich, createEnrich } from '../enrich/enrich.ts';
+import {
+  type ChainSurroundings,
+  type FollowedChain,
+  followChain,
+  toForkRules,
+  withReason,
+} from '../../../chains/followedChain.ts';
+import type { EvmCalls } from './calls.ts';
+import { createEvmSource } from '../ingest/evm.ts';
+import { createStateReader } from '../ingest/state.ts';
+import { isToken } from '../../../enrich/tokenCache.ts';
+import { findContract, readImplementation } from './contracts.ts';
+import { readName } from './names.ts';
+import type { EvmMatching } from './matching.ts';
+
+/** ID of the known chain that is not public: the default of anvil and Hardhat. */
+const LOCAL_CHAIN = '0x7a69';
+
+export interface FollowedEvm extends FollowedChain<EvmCalls> {
+  readonly enrich: EvmEnrich;
+}
+
+export function followEvm(
+  config: ChainConfig,
+  {
+    matching,
+    maxWebhookBytes,
+    settleMs,
+    readAgainAfterMs,
+    ...surroundings
+  }: ChainSurroundings & {
+    matching: EvmMatching;
+    maxWebhookBytes: number;
+    settleMs: number | undefined;
+    readAgainAfterMs: readonly number[] | undefined;
+  },
+): FollowedEvm {
+  const {
+    id: chain,
+    urls,
+    addedNodes = [],
+    pollMs,
+    trust,
+    operators,
+    verifyHeaders,
+    warnings = [],
+  } = config;
+  const { store, log, nodeGuard } = surroundings;
+  const known = findEvmChain(chain);
+  for (const warning of warnings) log.warn(warning, { chain });
+  const source = createEvmSource({
+    ...{ chain, urls, pollMs, trust, settleMs, readAgainAfterMs, operators, verifyHeaders, log },
+    added: { nodes: addedNodes, connect: nodeGuard.connect },
+  });
+  const enrich = createEnrich({
+    chain,
+    store,
+    state: createStateReader(source),
+    log,
+    maxWebhookBytes,
+  });
+  const followed = followChain(
+    {
+      chain,
+      names: known,
+      confirmations: config.confirmations,
+      ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
+    },
+    { source, matching, enrich, surroundings },
+  );
+  const calls = withReason(chain, {
+    readName: (name: string) => readName(source, name),
+    async readContract(address: string) {
+      const block = await findContract(source, address);
+      if (block === undefined) return { isContract: false, token: null };
+      const token = await enrich.readToken(block, address);
+      return { isContract: true, token: token && isToken(token) ? token : null };
+    },
+  });
+  return Object.assign(followed, {
+    enrich,
+    calls: {
+      ...followed.calls,
+      ...calls,
+      readImplementation: (address: string) => readImplementation(source, address),
+    },
+  });
+}

@@ -1,0 +1,95 @@
+/** Matches blocks of EVM chains. */
+import type { EvmDryRunResult, CloseMatch, ObservedEvent } from '@sluice/kit/contract';
+import type { EvmEnrich } from '../enrich/enrich.ts';
+import type { BodyTail } from '../enrich/records.ts';
+import type { EvmBlock } from '../match/block.ts';
+import { explainBlock } from '../match/explain.ts';
+import { explainTransaction } from '../match/explainTransaction.ts';
+import {
+  type Match,
+  matchBlock,
+  transactionHashesOf,
+  searchOf,
+  needsOf,
+  createStreamIndex,
+} from '../match/match.ts';
+import { findCloseMatches } from '../match/closeMatches.ts';
+import type { Selection } from '../match/selection.ts';
+import { leastBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
+import { countObservedEvents } from '../match/observed.ts';
+import { countEvmRecords } from '../match/recordCounts.ts';
+import type { Store } from '../../../store/store.ts';
+import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
+import { type MatchFamily, type Matching, createMatching } from '../../../chains/matching.ts';
+
+/** Addresses of possible spam contracts by chain, in lowercase. */
+export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
+
+export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunResult>;
+
+export const createEvmMatching = ({
+  spamLists,
+  omitRecentFields,
+  ...needs
+}: {
+  store: Store;
+  enrichOf(chain: string): EvmEnrich;
+  spamLists: SpamLists;
+  /** Whether webhooks omit the fields that hosted bodies have since 2025. */
+  omitRecentFields: boolean;
+  maxWebhookBytes: number;
+}): EvmMatching => createMatching(evmFamily(spamLists, omitRecentFields), needs) as EvmMatching;
+
+const evmFamily = (
+  spamLists: SpamLists,
+  omitRecentFields: boolean,
+): MatchFamily<
+  'evm',
+  Selection,
+  EvmBlock,
+  Match,
+  BodyTail,
+  { closeMatches: CloseMatch[]; observed: ObservedEvent[] }
+> => ({
+  name: 'evm',
+  createIndex: createStreamIndex,
+  needs: needsOf,
+  search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),
+  match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
+  explain(index, chain, block, { transactions }) {
+    const [hash, ...others] = transactions ?? [];
+    const isSingle = hash !== undefined && others.length === 0;
+    return {
+      transaction: isSingle ? explainTransaction(index, chain, block, hash) : undefined,
+      streams: explainBlock(index, chain, block, { spam: spamLists[chain], transactions }),
+    };
+  },
+  inspect: (index, chain, block) => ({
+    closeMatches: findCloseMatches(index, chain, block, spamLists[chain]),
+    observed: countObservedEvents(index, chain, block),
+  }),
+  toParts: (chain, block, match) =>
+    toWebhookParts(chain, block, match, { spam: spamLists[chain], omitRecentFields }),
+  countRecords: (match) => ({
+    logs: match.logs.length,
+    transactions: match.transactions.length,
+    internalTransactions: match.internalTransactions.length,
+    records: countEvmRecords(match),
+    transactionHashes: transactionHashesOf(match),
+  }),
+  leastBytes,
+  split: splitMatch,
+  withoutRecords: (match) => ({ ...match, logs: [], transactions: [], internalTransactions: [] }),
+  nameOf(match) {
+    const {
+      logs: [log],
+      transactions: [transaction],
+      internalTransactions: [call],
+    } = match;
+    const [hash = ''] = transactionHashesOf(match);
+    if (log !== undefined) return `log ${log.logIndex} of transaction ${hash}`;
+    return transaction === undefined
+      ? `internal transaction ${call?.index} of transaction ${hash}`
+      : `the record of transaction ${hash}`;
+  },
+});

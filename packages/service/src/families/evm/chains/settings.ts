@@ -1,0 +1,9 @@
+import type { ChainSettings } from '../../../chains/familyChains.ts';
+import { type ChainConfig, startChain } from '../../../config.ts';
+
+export const toEvmSettings = (configs: readonly ChainConfig[]): ChainSettings<ChainConfig> => ({
+  family: 'evm',
+  configs,
+  idOf: ({ id }) => id,
+  startConfig: startChain,
+});

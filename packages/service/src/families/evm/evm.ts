@@ -1,0 +1,73 @@
+/** The family of EVM chains. */
+import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
+import { createAbiSource } from './chains/abiSource.ts';
+import { unpackNames } from './chains/ensNames.ts';
+import { EXPLORERS } from './chains/explorers.ts';
+import { type FollowedEvm, followEvm } from './chains/followedEvm.ts';
+import { createEvmMatching } from './chains/matching.ts';
+import { toEvmSettings } from './chains/settings.ts';
+import { openEvmNode } from './chains/openNode.ts';
+import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
+import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
+import { checkPlan } from './enrich/plan.ts';
+import { checkAbi, checkSelection } from './match/selection.ts';
+import { defineFamily } from '../family.ts';
+import { createEvmBlockHandlers } from './api/blocks.ts';
+import { createContractHandlers } from './api/contracts.ts';
+import { EVM_API } from './api/evmApi.ts';
+import { createNameHandler, findNameChain, resolveQuery } from './api/names.ts';
+import { type EvmStreamNeeds, createEvmStreamHandlers } from './api/streams.ts';
+
+export const EVM = defineFamily({
+  ...EVM_API,
+  explorers: EXPLORERS,
+  openNode: openEvmNode,
+  readPlace(webhook) {
+    const { chainId, removed, confirmed } = webhook as Partial<EvmWebhook>;
+    if (chainId === undefined) return undefined;
+    return { chainId, phase: removed ? 'removed' : confirmed ? 'confirmed' : 'unconfirmed' };
+  },
+  open(config, surroundings) {
+    const { settleMs, readAgainAfterMs, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES } = config;
+    const matching = createEvmMatching({
+      store: surroundings.store,
+      enrichOf: (chain) => chains.get(chain)!.enrich,
+      spamLists: config.spamLists ?? {},
+      omitRecentFields: config.omitRecentFields === true,
+      maxWebhookBytes,
+    });
+    const chains: FamilyChains<FollowedEvm> = createFamilyChains({
+      settings: toEvmSettings(config.chains),
+      rules: createRuleKeeper(matching.live, surroundings),
+      open: (chain) =>
+        followEvm(chain, {
+          ...surroundings,
+          ...{ matching, maxWebhookBytes, settleMs, readAgainAfterMs },
+        }),
+    });
+    const callsOf = (chain: string) => chains.get(chain)?.calls;
+    const abiSource = createAbiSource(config.abiUrls ?? {});
+    return {
+      chains,
+      /** Chains for which ABIs of verified contracts are read. */
+      abiChains: abiSource.chains,
+      resolveQuery: (query: string) => resolveQuery(query, { callsOf }),
+      /** Unpacks the tables for ENS names, because this blocks the event loop. */
+      prepareApi() {
+        if (findNameChain({ callsOf }) !== undefined) unpackNames();
+      },
+      createHandlers: (needs: Omit<EvmStreamNeeds, 'checkOptions'>) => ({
+        ...createEvmStreamHandlers({ ...needs, checkOptions }),
+        ...createEvmBlockHandlers({ store: needs.store, callsOf, checkOptions }),
+        ...createContractHandlers({ abiSource, callsOf }),
+        ...createNameHandler({ callsOf }),
+      }),
+    };
+  },
+});
+
+const checkOptions: EvmStreamNeeds['checkOptions'] = (options, body) => [
+  ...checkAbi(body, options),
+  ...checkSelection(options),
+  ...checkPlan(options),
+];

@@ -1,0 +1,369 @@
+import { type Anvil, answers, multicall, startAnvil } from '@sluice/testkit';
+import { type Hex, encodeAbiParameters, encodeErrorResult, encodeFunctionData } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StateAnswer, StateCall, StateReader } from '../enrich/state.ts';
+import type { BlockRef } from '../../../store/blocks/contract.ts';
+import { createRpcClient } from './rpc/createRpcClient.ts';
+import { SourceError } from '../../../ingest/source.ts';
+import { MULTICALL, createStateReader } from './state.ts';
+
+/** A chain with a contract whose calls return, revert or run out of gas. */
+let anvil: Anvil;
+let client: ReturnType<typeof createRpcClient>;
+let contract: string;
+/**
+ * The head before the first call to `draw`, after one call, and after two. Multicall3 exists only
+ * in the last block.
+ */
+let blocks: BlockRef[];
+const artist = (): string => anvil.accounts[0]!.address;
+
+async function headOf({ request }: Anvil): Promise<BlockRef> {
+  const head = await request<{ number: Hex; hash: Hex }>('eth_getBlockByNumber', ['latest', false]);
+  return { number: Number(head.number), hash: head.hash };
+}
+
+const SHAPE = { label: 'a', points: [{ x: 1n, y: -1 }], closed: true };
+
+/**
+ * Mines a transaction in its own block. Returns the address of the contract that it creates; null
+ * if it creates none.
+ */
+async function mine(transaction: object): Promise<string> {
+  const hash = await anvil.request('eth_sendTransaction', [
+    { from: artist(), gas: '0x4c4b40', ...transaction },
+  ]);
+  await anvil.request('evm_mine');
+  const receipt = await anvil.request<{ contractAddress: string }>('eth_getTransactionReceipt', [
+    hash,
+  ]);
+  return receipt.contractAddress;
+}
+
+async function draw(): Promise<void> {
+  const data = encodeFunctionData({ abi: answers.abi, functionName: 'draw', args: [SHAPE] });
+  await mine({ to: contract, data, value: '0xde0b6b3a7640000' });
+}
+
+/** Deploys Multicall3, and copies its code to its well-known address. */
+async function placeMulticall(): Promise<void> {
+  const address = await mine({ data: multicall.bytecode });
+  const code = await anvil.request('eth_getCode', [address, 'latest']);
+  await anvil.request('anvil_setCode', [MULTICALL, code]);
+}
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  client = createRpcClient(anvil.url, 'anvil');
+  contract = await mine({ data: answers.bytecode });
+  blocks = [await headOf(anvil)];
+  await draw();
+  blocks.push(await headOf(anvil));
+  await placeMulticall();
+  await draw();
+  blocks.push(await headOf(anvil));
+});
+
+afterAll(async () => {
+  await client.close();
+  await anvil.kill();
+});
+
+interface Requested {
+  method: string;
+  params: readonly unknown[];
+}
+
+/** Creates a reader that records its requests to Anvil. `answer` can replace responses. */
+function createReader(answer?: (request: Requested) => unknown): {
+  reader: StateReader;
+  requests: Requested[];
+} {
+  const requests: Requested[] = [];
+  return {
+    requests,
+    reader: createStateReader({
+      providers: () => [],
+      async requestAt(_, method, params) {
+        requests.push({ method, params });
+        return answer?.({ method, params }) ?? (await client.request(method, params));
+      },
+    }),
+  };
+}
+
+const callOf = (
+  functionName: (typeof answers.abi)[number] extends infer Item
+    ? Item extends { type: 'function'; name: infer Name; inputs: readonly [] }
+      ? Name
+      : never
+    : never,
+  from?: string,
+): StateCall => ({
+  to: contract,
+  data: encodeFunctionData({ abi: answers.abi, functionName }),
+  ...(from !== undefined && { from }),
+});
+
+const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
+const read = (value: string): StateAnswer => ({ outcome: 'read', value });
+const failed = (message: string): StateAnswer => ({ outcome: 'failed', message });
+
+const unwilling = encodeErrorResult({ abi: answers.abi, errorName: 'Unwilling', args: [7n] });
+
+const WITHOUT = 1;
+const WITH = 2;
+
+describe.each([
+  ['one by one', WITHOUT],
+  ['through Multicall3', WITH],
+])('calls made %s', (_, at) => {
+  test('have one result each, in order', async () => {
+    const { reader, requests } = createReader();
+    const calls = [
+      callOf('drawings'),
+      callOf('refuse'),
+      callOf('refuseWithError'),
+      callOf('refuseSilently'),
+      { to: contract, data: encodeDivide(0n) },
+      { to: contract, data: encodeDivide(1n) },
+      { to: `0x${'77'.repeat(20)}`, data: '0x12345678' },
+      callOf('drawings'),
+    ];
+    expect(await reader.call(blocks[at]!, calls)).toEqual([
+      read(word(BigInt(at))),
+      failed('execution reverted: not today'),
+      failed(`execution reverted: ${unwilling}`),
+      failed('execution reverted'),
+      failed('execution reverted: panic 0x12'),
+      read(word(1n)),
+      read('0x'),
+      read(word(BigInt(at))),
+    ]);
+    const ethCalls = requests.filter(({ method }) => method === 'eth_call');
+    // With Multicall3, the batch is one request, and the call that failed without a reason is
+    // repeated alone.
+    expect(ethCalls).toHaveLength(at === WITH ? 2 : calls.length);
+  });
+
+  test('read the requested block, even if the head has moved on', async () => {
+    const { reader } = createReader();
+    const before = blocks[at - 1]!;
+    const calls = [callOf('drawings'), callOf('drawings')];
+    expect(await reader.call(before, calls)).toEqual(calls.map(() => read(word(BigInt(at - 1)))));
+  });
+
+  test('use their own sender', async () => {
+    const { reader } = createReader();
+    const sender = '0x00000000000000000000000000000000000000aa';
+    expect(
+      await reader.call(blocks[at]!, [
+        callOf('drawings'),
+        callOf('asker', sender),
+        callOf('asker'),
+      ]),
+    ).toEqual([
+      read(word(BigInt(at))),
+      read(word(BigInt(sender))),
+      read(word(at === WITH ? BigInt(MULTICALL) : 0n)),
+    ]);
+  });
+
+  test('that use up all gas do not affect the others', async () => {
+    const { reader } = createReader();
+    const [first, drawings, second, ...others] = await reader.call(blocks[at]!, [
+      callOf('exhaust'),
+      callOf('drawings'),
+      callOf('exhaust'),
+      callOf('drawings'),
+      callOf('drawings'),
+    ]);
+    expect([first!.outcome, second!.outcome]).toEqual(['failed', 'failed']);
+    expect([drawings, ...others]).toEqual(Array(3).fill(read(word(BigInt(at)))));
+  });
+
+  test('can be made by the hundred', async () => {
+    const { reader, requests } = createReader();
+    const calls = Array.from({ length: 250 }, () => callOf('drawings'));
+    expect(await reader.call(blocks[at]!, calls)).toEqual(calls.map(() => read(word(BigInt(at)))));
+    const ethCalls = requests.filter(({ method }) => method === 'eth_call');
+    expect(ethCalls).toHaveLength(at === WITH ? 3 : 250);
+  });
+
+  test('return balances as of the end of the block', async () => {
+    const { reader } = createReader();
+    const nobody = '0x00000000000000000000000000000000000000bb';
+    expect(await reader.balances(blocks[at]!, [contract, nobody])).toEqual([
+      read(`${at}000000000000000000`),
+      read('0'),
+    ]);
+    expect(await reader.balances(blocks[at]!, [contract])).toEqual([
+      read(`${at}000000000000000000`),
+    ]);
+  });
+});
+
+const encodeDivide = (by: bigint): Hex =>
+  encodeFunctionData({ abi: answers.abi, functionName: 'divide', args: [by] });
+
+const head = (): BlockRef => blocks[WITH]!;
+
+test('a multicall that fails as a whole is repeated call by call', async () => {
+  let refusals = 0;
+  const { reader } = createReader(({ method, params }) => {
+    if (method !== 'eth_call' || (params[0] as StateCall).to !== MULTICALL) return undefined;
+    refusals++;
+    throw new SourceError('too-large', 'anvil: eth_call failed: response too large (-32000)');
+  });
+  const calls = [callOf('drawings'), callOf('drawings')];
+  expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
+  expect(refusals).toBe(1);
+});
+
+test.each([
+  ['alone', 1],
+  ['with others', 3],
+])('a call %s that returns too much fails without affecting the others', async (_, count) => {
+  const calls = Array.from({ length: count }, () => callOf('drawings'));
+  const { reader } = createReader();
+  expect(await reader.call(head(), [{ ...calls[0]!, maxBytes: 31 }, ...calls.slice(1)])).toEqual([
+    failed('more than 31 bytes were returned'),
+    ...calls.slice(1).map(() => read(word(2n))),
+  ]);
+});
+
+test('a response is read only up to its useful size', async () => {
+  const bounds: unknown[] = [];
+  const reader = createStateReader({
+    providers: () => [],
+    async requestAt(_, method, params, maxBytes) {
+      if (method === 'eth_call') bounds.push(maxBytes);
+      if (bounds.length === 2) {
+        throw new SourceError('too-large', 'anvil: eth_call failed: the answer is more (cut off)');
+      }
+      return client.request(method, params);
+    },
+  });
+  const small = { ...callOf('drawings'), maxBytes: 4096 };
+  await reader.call(head(), [small, small]);
+  expect(await reader.call(head(), [small])).toEqual([
+    failed('more than 4096 bytes were returned'),
+  ]);
+  await reader.call(head(), [callOf('drawings')]);
+  expect(bounds).toEqual([1_048_576, 4096 + 2 * 4096, 4096 + 2 * 65_536]);
+});
+
+test('a multicall whose results share their data is repeated call by call', async () => {
+  const calls = Array.from({ length: 3 }, () => callOf('drawings'));
+  const wordOf = (n: number): string => n.toString(16).padStart(64, '0');
+  // All 3 results point to the same word.
+  const shared = `0x${[32, 3, 96, 96, 96, 1, 64, 32, 7].map(wordOf).join('')}`;
+  const { reader } = createReader(({ method, params }) =>
+    method === 'eth_call' && (params[0] as StateCall).to === MULTICALL ? shared : undefined,
+  );
+  expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
+});
+
+test('a chain that was replaced by one without Multicall3 is read call by call', async () => {
+  const { reader } = createReader(({ method, params }) =>
+    method === 'eth_call' && (params[0] as StateCall).to === MULTICALL ? '0x' : undefined,
+  );
+  const calls = [callOf('drawings'), callOf('drawings')];
+  expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
+});
+
+test('Multicall3 is looked up once if present, and not at each block if absent', async () => {
+  const looks = (requests: Requested[]): number =>
+    requests.filter(({ method }) => method === 'eth_getCode').length;
+  const there = createReader();
+  const calls = [callOf('drawings'), callOf('drawings')];
+  for (let n = 0; n < 3; n++) await there.reader.call(head(), calls);
+  expect(looks(there.requests)).toBe(1);
+  const absent = createReader();
+  for (let n = 0; n < 3; n++) await absent.reader.call(blocks[WITHOUT]!, calls);
+  expect(looks(absent.requests)).toBe(1);
+});
+
+test('the block is identified by its hash', async () => {
+  const { reader, requests } = createReader();
+  await reader.call(head(), [callOf('drawings')]);
+  expect(requests[0]!.params[1]).toEqual({ blockHash: head().hash, requireCanonical: false });
+});
+
+describe('a node that does not accept block hashes', () => {
+  const refuseHashes = ({ params }: Requested): unknown => {
+    if (typeof params[1] !== 'object') return undefined;
+    throw new SourceError('refused', 'anvil: eth_call failed: invalid argument 1 (-32602)', {
+      rpcCode: -32602,
+    });
+  };
+
+  test('is queried by number, and its hash at that number is checked', async () => {
+    const { reader, requests } = createReader(refuseHashes);
+    expect(await reader.call(blocks[0]!, [callOf('drawings')])).toEqual([read(word(0n))]);
+    expect(await reader.call(head(), [callOf('drawings')])).toEqual([read(word(2n))]);
+    // After the node has rejected a hash, the reader uses only numbers.
+    expect(requests.map(({ method }) => method)).toEqual([
+      'eth_call',
+      'eth_call',
+      'eth_getBlockByNumber',
+      'eth_call',
+      'eth_getBlockByNumber',
+    ]);
+  });
+
+  test('is ignored if it has another block at that number', async () => {
+    const { reader } = createReader(refuseHashes);
+    const orphan = { number: head().number, hash: `0x${'ab'.repeat(32)}` };
+    expect(await reader.call(orphan, [callOf('drawings')])).toEqual([
+      { outcome: 'refused', message: `no node has the state of block ${orphan.number}` },
+    ]);
+  });
+});
+
+test('a block that no node has is refused, and so is a method that no node supports', async () => {
+  const { reader } = createReader();
+  const orphan = { number: 9, hash: `0x${'ab'.repeat(32)}` };
+  const [answer] = await reader.call(orphan, [callOf('drawings')]);
+  expect(answer).toEqual({ outcome: 'refused', message: 'no node has the state of block 9' });
+  const unsupported = createReader(() => {
+    throw new SourceError('unsupported', 'anvil: eth_call failed: method not found (-32601)');
+  });
+  expect(await unsupported.reader.balances(head(), [contract])).toEqual([
+    { outcome: 'refused', message: 'method not found' },
+  ]);
+});
+
+test('an outage throws, without naming a contract', async () => {
+  const { reader } = createReader(() => {
+    throw new SourceError('unreachable', 'node-1: connection refused');
+  });
+  await expect(reader.call(head(), [callOf('drawings')])).rejects.toThrow(
+    expect.objectContaining({ code: 'unavailable', message: 'node-1: connection refused' }),
+  );
+});
+
+test('the reason of a revert is the same from data and from text', async () => {
+  const data = `0x08c379a0${encodeAbiParameters([{ type: 'string' }], ['no more']).slice(2)}`;
+  const answerWith = async (error: SourceError) => {
+    const { reader } = createReader(() => {
+      throw error;
+    });
+    return reader.call(head(), [callOf('drawings')]);
+  };
+  expect(
+    await answerWith(
+      new SourceError('refused', 'n: eth_call failed: VM execution error. (-32015)', {
+        rpcCode: -32015,
+        data: `Reverted ${data}`,
+      }),
+    ),
+  ).toEqual([failed('execution reverted: no more')]);
+  expect(
+    await answerWith(
+      new SourceError('refused', 'n: eth_call failed: execution reverted: no more (3)', {
+        rpcCode: 3,
+      }),
+    ),
+  ).toEqual([failed('execution reverted: no more')]);
+});

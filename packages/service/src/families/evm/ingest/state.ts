@@ -1,0 +1,366 @@
+/**
+ * Makes calls and reads balances in the state after a block, through a provider that knows the
+ * block. Uses batches through Multicall3 if it is deployed, and otherwise one request per call or
+ * balance.
+ */
+import { RetryableError } from '../../../base/errors.ts';
+import { cleanLine } from '../../../base/foreignText.ts';
+import { compileParameters, cutText } from '@sluice/kit/contract';
+import { encodeAbiParameters } from 'viem/utils';
+import {
+  MAX_RESULT_BYTES,
+  type StateAnswer,
+  type StateCall,
+  type StateReader,
+} from '../enrich/state.ts';
+import type { BlockRef } from '../../../store/blocks/contract.ts';
+import { createGoneStates } from './goneStates.ts';
+import { toHex } from '../../../ingest/json.ts';
+import { mapLimited } from './mapLimited.ts';
+import { isReverted } from './provider.ts';
+import { SourceError } from '../../../ingest/source.ts';
+import type { EvmSource } from './source.ts';
+
+/** The address of Multicall3 on the chains where it is deployed (github.com/mds1/multicall3). */
+export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
+const AGGREGATE = '0x82ad56cb'; // aggregate3((address,bool,bytes)[])
+const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
+/**
+ * Maximum response size of a batch. Contracts choose the size of their results, so if a response is
+ * larger, the calls are repeated one by one.
+ */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Allowance for the JSON around the hex result of a response. */
+const ENVELOPE_BYTES = 4096;
+const CALLS_PER_REQUEST = 100;
+const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
+/** Maximum number of concurrent requests for the calls or balances of one read. */
+const CONCURRENCY = 4;
+/** Number of blocks after which a missing Multicall3 is looked up again. */
+const RECHECK_BLOCKS = 1_000;
+
+const AGGREGATE_INPUT = [
+  {
+    type: 'tuple[]',
+    components: [
+      { name: 'target', type: 'address' },
+      { name: 'allowFailure', type: 'bool' },
+      { name: 'callData', type: 'bytes' },
+    ],
+  },
+] as const;
+const aggregated = compileParameters([
+  {
+    name: 'results',
+    type: 'tuple[]',
+    components: [
+      { name: 'success', type: 'bool' },
+      { name: 'returnData', type: 'bytes' },
+    ],
+  },
+])!;
+
+/**
+ * Makes a request with two parameters, the second of which is the block. The result is lowercase
+ * hex.
+ */
+type RequestState = (
+  block: BlockRef,
+  method: string,
+  first: unknown,
+  maxBytes?: number,
+) => Promise<string>;
+
+function createStateRequests(source: Pick<EvmSource, 'requestAt'>): RequestState {
+  /** True once the node has accepted a block number after it rejected a block hash (EIP-1898). */
+  let byNumber = false;
+
+  const requestByNumber = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    maxBytes: number,
+  ): Promise<unknown> => {
+    const number = toHex(block.number);
+    const result = await source.requestAt(block, method, [first, number], maxBytes);
+    // Checks the hash after the request, to detect a reorg before or during it.
+    const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
+    if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
+      throw new SourceError('missing', `block ${block.number} is no longer ${block.hash}`);
+    }
+    return result;
+  };
+
+  return async (block, method, first, maxBytes = MAX_ANSWER_BYTES) => {
+    let result: unknown;
+    if (byNumber) {
+      result = await requestByNumber(block, method, first, maxBytes);
+    } else {
+      try {
+        const at = { blockHash: block.hash, requireCanonical: false };
+        result = await source.requestAt(block, method, [first, at], maxBytes);
+      } catch (error) {
+        if (!refusesHash(error)) throw error;
+        result = await requestByNumber(block, method, first, maxBytes);
+        byNumber = true;
+      }
+    }
+    if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result.toLowerCase();
+    throw new SourceError('inconsistent', `${method} did not return hex`);
+  };
+}
+
+/** @param options as in {@link createGoneStates} */
+export function createStateReader(
+  source: Pick<EvmSource, 'requestAt' | 'providers'>,
+  options?: { goneAfterMs?: number },
+): StateReader {
+  const states = createGoneStates(source, options);
+  const requestAt = createStateRequests(states);
+  /** Numbers of the blocks at which Multicall3 was last found and last missing. */
+  let deployedAt = Number.POSITIVE_INFINITY;
+  let missingAt = Number.NEGATIVE_INFINITY;
+
+  const ask = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    resultBytes = MAX_RESULT_BYTES,
+  ): Promise<StateAnswer> => {
+    const maxBytes = ENVELOPE_BYTES + 2 * resultBytes;
+    try {
+      return toResult(await requestAt(block, method, first, maxBytes), resultBytes);
+    } catch (error) {
+      return (error as SourceError).kind === 'too-large'
+        ? tooMuch(resultBytes)
+        : toAnswer(error, block);
+    }
+  };
+
+  const hasMulticall = async (block: BlockRef): Promise<boolean> => {
+    if (block.number >= deployedAt) return true;
+    if (block.number <= missingAt + RECHECK_BLOCKS) return false;
+    const code = await ask(block, 'eth_getCode', MULTICALL);
+    if (code.outcome !== 'read') return false;
+    if (code.value === '0x') missingAt = block.number;
+    else deployedAt = block.number;
+    return code.value !== '0x';
+  };
+
+  const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
+    mapLimited(calls, CONCURRENCY, ({ to, data, from, maxBytes }) =>
+      ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }, maxBytes),
+    );
+
+  const callTogether = async (
+    block: BlockRef,
+    calls: readonly StateCall[],
+  ): Promise<StateAnswer[]> => {
+    const request = { to: MULTICALL, data: encodeAggregate(calls) };
+    let results: readonly Aggregated[] | undefined;
+    try {
+      results = decodeAggregate(await requestAt(block, 'eth_call', request), calls.length);
+    } catch (error) {
+      const answer = toAnswer(error, block);
+      // If the state is missing for the batch, it is also missing for each call.
+      if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
+    }
+    if (results === undefined) {
+      // The batch failed, for example because it needs too much gas, or the chain has no
+      // Multicall3.
+      deployedAt = Number.POSITIVE_INFINITY;
+      return callSingly(block, calls);
+    }
+    // A call that ran out of gas because of earlier calls fails without data. Repeating the call
+    // alone distinguishes this case from other failures without data.
+    const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
+    const again = await callSingly(
+      block,
+      calls.filter((_, n) => isSilent(results[n]!)),
+    );
+    return results.map((result, n): StateAnswer => {
+      if (isSilent(result)) return again.shift()!;
+      return result.success
+        ? toResult(result.returnData, calls[n]!.maxBytes)
+        : { outcome: 'failed', message: describeRevert(result.returnData) };
+    });
+  };
+
+  const call = async (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> => {
+    const answers = new Map<StateCall, StateAnswer>();
+    const save = (some: readonly StateCall[], theirs: readonly StateAnswer[]): void => {
+      for (const [n, each] of some.entries()) answers.set(each, theirs[n]!);
+    };
+    // Multicall3 is the sender of batched calls, so calls with their own sender are made alone.
+    const alone = calls.filter(({ from }) => from !== undefined);
+    const rest = calls.filter(({ from }) => from === undefined);
+    if (rest.length > 1 && (await hasMulticall(block))) {
+      const slices = toSlices(rest);
+      const sliced = await mapLimited(slices, CONCURRENCY, (slice) => callTogether(block, slice));
+      for (const [n, slice] of slices.entries()) save(slice, sliced[n]!);
+    } else {
+      save(rest, await callSingly(block, rest));
+    }
+    save(alone, await callSingly(block, alone));
+    return calls.map((each) => answers.get(each)!);
+  };
+
+  return {
+    call,
+    isGone: states.isGone,
+    async balances(block, addresses) {
+      const answers =
+        addresses.length > 1 && (await hasMulticall(block))
+          ? await call(
+              block,
+              addresses.map((address) => ({
+                to: MULTICALL,
+                data: `${GET_BALANCE}${address.slice(2).padStart(64, '0')}`,
+              })),
+            )
+          : await mapLimited(addresses, CONCURRENCY, (address) =>
+              ask(block, 'eth_getBalance', address),
+            );
+      return answers.map((answer) =>
+        answer.outcome === 'read' ? { ...answer, value: BigInt(answer.value).toString() } : answer,
+      );
+    },
+  };
+}
+
+function toSlices(calls: readonly StateCall[]): StateCall[][] {
+  const slices: StateCall[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const call of calls) {
+    characters += call.data.length;
+    if (characters > CALL_CHARACTERS_PER_REQUEST || slices.at(-1)!.length === CALLS_PER_REQUEST) {
+      slices.push([]);
+      characters = call.data.length;
+    }
+    slices.at(-1)!.push(call);
+  }
+  return slices;
+}
+
+type Hex = `0x${string}`;
+interface Aggregated {
+  success: boolean;
+  returnData: string;
+}
+
+const encodeAggregate = (calls: readonly StateCall[]): string =>
+  AGGREGATE +
+  encodeAbiParameters(AGGREGATE_INPUT, [
+    calls.map(({ to, data }) => ({
+      target: to as Hex,
+      allowFailure: true,
+      callData: data as Hex,
+    })),
+  ]).slice(2);
+
+/** Decodes the results of a batch; undefined unless there is exactly one result per call. */
+function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
+  try {
+    const [results] = aggregated.decode(data) as unknown as [readonly Aggregated[]];
+    return results.length === count ? results : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const tooMuch = (maxBytes: number): StateAnswer => ({
+  outcome: 'failed',
+  message: `more than ${maxBytes} bytes were returned`,
+});
+
+/**
+ * Converts the result of a call to an answer. An oversized result counts as a failure, because
+ * results stay in memory until the batch is complete.
+ */
+const toResult = (value: string, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
+  value.length > 2 + 2 * maxBytes ? tooMuch(maxBytes) : { outcome: 'read', value };
+
+/**
+ * Converts an error to `failed` if the contract caused it, or to `refused` if the node did. Throws
+ * a `RetryableError` if no node could be queried.
+ */
+function toAnswer(error: unknown, block: BlockRef): StateAnswer {
+  if (!(error instanceof SourceError)) throw error;
+  switch (error.kind) {
+    case 'refused':
+      return isReverted(error)
+        ? { outcome: 'failed', message: describeFailure(error) }
+        : { outcome: 'refused', message: nodeMessage(error) };
+    case 'missing':
+    case 'pruned':
+      return { outcome: 'refused', message: `no node has the state of block ${block.number}` };
+    case 'too-large':
+    case 'unsupported':
+    case 'inconsistent':
+      return { outcome: 'refused', message: nodeMessage(error) };
+    case 'unreachable':
+    case 'rate-limited':
+    case 'disagreement':
+    case 'settling':
+    case 'wrong-chain':
+      throw new RetryableError('unavailable', error.message, { cause: error });
+  }
+}
+
+const refusesHash = (error: unknown): boolean =>
+  error instanceof SourceError &&
+  !isReverted(error) &&
+  (error.rpcCode === -32602 ||
+    /invalid (argument|param|block)|cannot unmarshal|expected (a )?string|unknown variant/i.test(
+      error.message,
+    ));
+
+/**
+ * Describes the revert data of an error, which some nodes embed in text. If there is none, returns
+ * the node's message.
+ */
+function describeFailure(error: SourceError): string {
+  const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;
+  return data !== undefined && data !== '0x'
+    ? cleanLine(describeRevert(data.toLowerCase()))
+    : nodeMessage(error);
+}
+
+const ERROR = '0x08c379a0'; // Error(string)
+const reasonOfError = compileParameters([{ name: 'reason', type: 'string' }])!;
+const PANIC = '0x4e487b71'; // Panic(uint256)
+const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
+const MESSAGE_CHARACTERS = 200;
+
+/** Formats revert data, so that single and batched calls have the same message. */
+function describeRevert(data: string): string {
+  const body = `0x${data.slice(10)}`;
+  try {
+    if (data.startsWith(ERROR)) {
+      const [reason] = reasonOfError.decode(body) as [string];
+      return `execution reverted: ${cut(reason)}`;
+    }
+    if (data.startsWith(PANIC)) {
+      const [code] = codeOfPanic.decode(body) as [bigint];
+      return `execution reverted: panic ${toHex(code)}`;
+    }
+  } catch {
+    // The data does not match its selector.
+  }
+  return `execution reverted: ${cut(data)}`;
+}
+
+/** Returns the node's message without the node's name, which must not be disclosed to receivers. */
+function nodeMessage({ message, kind }: SourceError): string {
+  const failed = ' failed: ';
+  const start = message.indexOf(failed);
+  const end = message.lastIndexOf(' (');
+  return start < 0 || end < start
+    ? `no node returned a usable result: ${kind}`
+    : cut(message.slice(start + failed.length, end));
+}
+
+function cut(text: string): string {
+  const start = cutText(text, MESSAGE_CHARACTERS);
+  return start === text ? text : `${start}…`;
+}

@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { toWebhookInternalTransaction } from '../match/selection.ts';
+import { SourceError } from '../../../ingest/source.ts';
+import { fromCallTracer, fromTraceBlock } from './traces.ts';
+
+const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
+const hashes = ['0xaa', '0xbb', '0xcc'];
+const transactions = { hashes, blockHash: '0xb10c' };
+
+/**
+ * Transaction aa: 1 calls 2 with 100 wei, which
+ *   - sends 10 to 3, which sends 4 on to 4;
+ *   - delegates to 5, which sends 6 to 6;
+ *   - sends 7 to 7, which fails after sending 8 to 8: both are undone;
+ *   - calls 9 with nothing;
+ *   - runs the code of 11 with 12 wei, which stay where they are;
+ *   - creates 10 with 11 wei;
+ *   - destroys itself, which sends 13 to 12.
+ *
+ * Transaction bb fails completely after sending 1 to 3. Transaction cc is a plain transfer.
+ */
+const callTracer = [
+  {
+    txHash: '0xaa',
+    result: {
+      type: 'CALL',
+      from: address(1),
+      to: address(2),
+      value: '0x64',
+      gas: '0x5208',
+      calls: [
+        {
+          type: 'CALL',
+          from: address(2),
+          to: address(3),
+          value: '0xa',
+          gas: '0x1',
+          calls: [{ type: 'CALL', from: address(3), to: address(4), value: '0x4', gas: '0x2' }],
+        },
+        {
+          type: 'DELEGATECALL',
+          from: address(2),
+          to: address(5),
+          value: '0x64',
+          gas: '0x3',
+          calls: [{ type: 'CALL', from: address(2), to: address(6), value: '0x6', gas: '0x4' }],
+        },
+        {
+          type: 'CALL',
+          from: address(2),
+          to: address(7),
+          value: '0x7',
+          gas: '0x5',
+          error: 'execution reverted',
+          calls: [{ type: 'CALL', from: address(7), to: address(8), value: '0x8', gas: '0x6' }],
+        },
+        { type: 'STATICCALL', from: address(2), to: address(9), gas: '0x7' },
+        { type: 'CALLCODE', from: address(2), to: address(11), value: '0xc', gas: '0x9' },
+        { type: 'CREATE', from: address(2), to: address(10), value: '0xb', gas: '0x8' },
+        { type: 'SELFDESTRUCT', from: address(2), to: address(12), value: '0xd', gas: '0x0' },
+      ],
+    },
+  },
+  {
+    txHash: '0xbb',
+    result: {
+      type: 'CALL',
+      from: address(1),
+      to: address(2),
+      value: '0x0',
+      gas: '0x1',
+      error: 'out of gas',
+      calls: [{ type: 'CALL', from: address(2), to: address(3), value: '0x1', gas: '0x1' }],
+    },
+  },
+  {
+    txHash: '0xcc',
+    result: { type: 'CALL', from: address(1), to: address(3), value: '0x1', gas: '0x1' },
+  },
+];
+
+const trace = (
+  transactionPosition: number,
+  traceAddress: number[],
+  rest: Record<string, unknown>,
+): Record<string, unknown> => ({
+  blockHash: '0xb10c',
+  transactionHash: hashes[transactionPosition],
+  transactionPosition,
+  traceAddress,
+  type: 'call',
+  ...rest,
+});
+const call = (from: number, to: number, value: string, gas: string, callType = 'call') => ({
+  action: { callType, from: address(from), to: address(to), value, gas },
+});
+
+const traceBlock = [
+  trace(0, [], call(1, 2, '0x64', '0x5208')),
+  trace(0, [0], call(2, 3, '0xa', '0x1')),
+  trace(0, [0, 0], call(3, 4, '0x4', '0x2')),
+  trace(0, [1], call(2, 5, '0x64', '0x3', 'delegatecall')),
+  trace(0, [1, 0], call(2, 6, '0x6', '0x4')),
+  trace(0, [2], { ...call(2, 7, '0x7', '0x5'), error: 'Reverted' }),
+  trace(0, [2, 0], call(7, 8, '0x8', '0x6')),
+  trace(0, [3], call(2, 9, '0x0', '0x7', 'staticcall')),
+  trace(0, [4], call(2, 11, '0xc', '0x9', 'callcode')),
+  trace(0, [5], {
+    type: 'create',
+    action: { from: address(2), value: '0xb', gas: '0x8' },
+    result: { address: address(10) },
+  }),
+  trace(0, [6], {
+    type: 'suicide',
+    action: { address: address(2), refundAddress: address(12), balance: '0xd' },
+  }),
+  trace(1, [], { ...call(1, 2, '0x0', '0x1'), error: 'out of gas' }),
+  trace(1, [0], call(2, 3, '0x1', '0x1')),
+  trace(2, [], call(1, 3, '0x1', '0x1')),
+  {
+    blockHash: '0xb10c',
+    type: 'reward',
+    action: { author: address(99), value: '0x1' },
+    traceAddress: [],
+  },
+];
+
+const expected = [
+  [2, 3, '0xa', '0x1'],
+  [3, 4, '0x4', '0x2'],
+  [2, 6, '0x6', '0x4'],
+  [2, 10, '0xb', '0x8'],
+  [2, 12, '0xd', '0x0'],
+].map(([from, to, value, gas], index) => ({
+  transactionHash: '0xaa',
+  transactionIndex: 0,
+  index,
+  from: address(Number(from)),
+  to: address(Number(to)),
+  value,
+  gas,
+}));
+
+describe('internal transactions', () => {
+  test('from callTracer are the calls that moved value and were not reverted', () => {
+    expect(fromCallTracer(callTracer, transactions).flat()).toEqual(expected);
+  });
+
+  test('from trace_block are the same', () => {
+    expect(fromTraceBlock(traceBlock, transactions)).toEqual(expected);
+  });
+
+  test('below several reverted calls are omitted, in any order that lists a call before its own', () => {
+    const reverted = (n: number) =>
+      trace(0, [n], { ...call(2, 7, '0x7', '0x5'), error: 'Reverted' });
+    const below = (n: number) => trace(0, [n, 0], call(7, 8, '0x8', '0x6'));
+    const top = trace(0, [], call(1, 2, '0x64', '0x5208'));
+    for (const order of [
+      [reverted(1), below(1), reverted(12), below(12)],
+      [reverted(1), reverted(12), below(1), below(12)],
+    ]) {
+      expect(fromTraceBlock([top, ...order], transactions)).toEqual([]);
+    }
+  });
+
+  test('from an older node without transaction hashes are the same', () => {
+    const unnamed = callTracer.map(({ result }) => ({ result }));
+    expect(fromCallTracer(unnamed, transactions).flat()).toEqual(expected);
+  });
+
+  test('have no gas if the trace omits it', () => {
+    const frame = { type: 'CALL', from: address(2), to: address(3), value: '0xa' };
+    const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
+    const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] })[0]!;
+    const action = { callType: 'call', from: address(2), to: address(3), value: '0xa' };
+    const traces = fromTraceBlock([trace(0, [0], { action })], transactions);
+    for (const each of [calls, traces]) {
+      expect(each).toMatchObject([{ from: address(2), to: address(3), gas: null }]);
+      expect(toWebhookInternalTransaction(each[0]!)).toMatchObject({ value: '10', gas: null });
+    }
+  });
+
+  test.each<[string, () => unknown]>([
+    ['too few traces', () => fromCallTracer(callTracer.slice(1), transactions)],
+    ['no list', () => fromCallTracer(null, transactions)],
+    ['another transaction', () => fromCallTracer(callTracer.toReversed(), transactions)],
+    ['another block', () => fromTraceBlock([{ ...traceBlock[1], blockHash: '0x1' }], transactions)],
+    [
+      'a transaction at another index',
+      () => fromTraceBlock([{ ...traceBlock[1], transactionPosition: 2 }], transactions),
+    ],
+  ])('are rejected: %s', (_, read) => {
+    expect(read).toThrow(SourceError);
+  });
+});

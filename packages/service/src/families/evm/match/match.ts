@@ -1,0 +1,379 @@
+/** Matches an EVM block against streams. */
+import type { BlockNeeds } from '../../../store/blocks/contract.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import { type ExplainReason, NATIVE_EMITTER } from '@sluice/kit/contract';
+import { type AddReason, passed, stopped, watched } from '../../../match/reasons.ts';
+import type { EvmStreamRecord, StreamOptions } from '../../../store/streams/contract.ts';
+import { FilterError } from './filter.ts';
+import type { LogSearch } from '../../../match/logSearch.ts';
+import { type SearchedStream, planLogs } from './logSearch.ts';
+import {
+  type Indexed,
+  type RuleIndex,
+  type WatchingStreams,
+  createRuleIndex,
+} from '../../../match/ruleIndex.ts';
+import { type Selection, createSelection } from './selection.ts';
+import { topicsOf } from './transfers.ts';
+import { type Watched, addPlace, addTaker, createWatched } from './triggeredBy.ts';
+
+export type CompiledStream = Indexed<'evm', Selection>;
+
+export type EvmStreams = WatchingStreams<'evm', Selection>;
+
+export const createStreamIndex = (): RuleIndex<'evm', Selection> =>
+  createRuleIndex<'evm', Selection>({ family: 'evm', addressBytes: 20, compile });
+
+/** Returns which parts of a chain's blocks the streams need. */
+export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
+  const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
+  for (const {
+    record: { options },
+  } of streams.matching(chain)) {
+    if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
+    if (takesTransactions(options)) needs.transactions = true;
+    if (options.includeInternalTxs) needs.traces = true;
+    if (options.includeProofs) needs.proofs = true;
+  }
+  return needs;
+}
+
+/** A block of which only the logs are read. */
+interface LoggedBlock extends Pick<EvmBlock, 'number' | 'hash'> {
+  readonly logs: readonly EvmLog[];
+}
+
+/**
+ * Returns a search by logs for the blocks that a chain's streams match; undefined if a block can
+ * match without a matching log, or if every log would have to be read.
+ *
+ * @param addressesOf returns the addresses of a stream in lowercase, or `many` if there are too
+ * many
+ */
+export function searchOf(
+  index: EvmStreams,
+  chain: string,
+  addressesOf: (streamId: string) => readonly string[] | 'many',
+  spam?: ReadonlySet<string>,
+): LogSearch | undefined {
+  const searched: SearchedStream[] = [];
+  for (const stream of index.matching(chain)) {
+    const { options } = stream.record;
+    const beginsWithLogs =
+      options.allAddresses || !(options.includeNativeTxs || options.includeInternalTxs);
+    if (!beginsWithLogs) return undefined;
+    if (!options.includeContractLogs) continue;
+    searched.push({
+      topics: stream.selection.topics,
+      lastTopic: stream.selection.mostIndexed,
+      addresses: options.allAddresses ? 'any' : addressesOf(stream.record.id),
+    });
+  }
+  const plans = planLogs(chain, searched);
+  if (plans === undefined) return undefined;
+  return {
+    plans,
+    takes: ({ number, hash, logs }: LoggedBlock) =>
+      matchBlock(
+        index,
+        chain,
+        {
+          ...{ number, hash, parentHash: '', timestamp: 0 },
+          ...{ logs: [...logs], transactions: [], internalTransactions: [] },
+        },
+        spam,
+      ).length > 0,
+  };
+}
+
+const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions): boolean =>
+  includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
+
+/**
+ * Compiles a stream's options, which are validated on save. If they fail to compile, no log matches
+ * the stream, and other streams are not affected.
+ */
+function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
+  try {
+    return createSelection(options);
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return {
+      comparisons: 0,
+      topics: [],
+      mostIndexed: 0,
+      take: () => 'no',
+      missOf: () => undefined,
+      names: () => false,
+      signatureOf: () => undefined,
+      inputOf: () => undefined,
+    };
+  }
+}
+
+/** The match of one stream and one block. */
+export interface Match {
+  stream: CompiledStream;
+  logs: EvmLog[];
+  transactions: EvmTransaction[];
+  /** Internal transactions in execution order. */
+  internalTransactions: EvmInternalTransaction[];
+  /** The watched addresses in these logs and transactions. */
+  watched: Watched;
+}
+
+export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
+
+/**
+ * Called for each record that is checked against a stream; returns a function that receives the
+ * reasons, or undefined to skip them.
+ */
+export type AddReasonOf = (stream: CompiledStream, record: EvmRecord) => AddReason | undefined;
+
+interface Taken {
+  logs: Set<EvmLog>;
+  /** Transaction indices. */
+  transactions: Set<number>;
+  internal: Set<EvmInternalTransaction>;
+  watched: Watched;
+}
+
+const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
+
+/**
+ * Matches a block against the index:
+ * - A log matches a stream with `includeContractLogs` if a watched address emitted it or is in
+ *   topic 1, 2 or 3, or if the stream watches all addresses. The stream's selection must include
+ *   the log. Transfers without indexed parameters match like their indexed form. The log of a
+ *   native transfer matches only by its emitter, because the payment is already in a transaction
+ *   or internal transaction.
+ * - A transaction matches a stream with `includeNativeTxs` if a watched address sent or received
+ *   it, or if the stream watches all addresses and one of the transaction's logs matched. Even
+ *   without that flag, it matches if one of its logs passed an advanced option that has
+ *   `includeNativeTxs`.
+ * - An internal transaction matches a stream with `includeInternalTxs` if a watched address sent or
+ *   received it, or if the stream watches all addresses and a log of the same transaction matched.
+ * - `includeAllTxLogs` adds every log of each transaction that has a matching record.
+ * - `filterPossibleSpamAddresses` excludes every record that a contract in `spam` emitted, sent or
+ *   received.
+ *
+ * @param addReasonOf called for each record that is checked against a stream
+ */
+export function matchBlock(
+  index: EvmStreams,
+  chain: string,
+  block: EvmBlock,
+  spam: ReadonlySet<string> = NO_SPAM,
+  addReasonOf?: AddReasonOf,
+): Match[] {
+  const found = new Map<CompiledStream, Taken>();
+  const entryOf = (stream: CompiledStream) => {
+    let entry = found.get(stream);
+    if (entry === undefined) {
+      entry = {
+        logs: new Set(),
+        transactions: new Set(),
+        internal: new Set(),
+        watched: createWatched(),
+      };
+      found.set(stream, entry);
+    }
+    return entry;
+  };
+
+  const unscoped = index.unscoped(chain);
+  for (const log of block.logs) {
+    const possibleSpam = spam.has(log.address);
+    const isNative = log.address === NATIVE_EMITTER;
+    const topics = topicsOf(chain, log);
+    /** Where the watched address was found; `any` if the stream watches all addresses. */
+    let place: LogPlace = 'emitter';
+    const addLogPlace = (stream: CompiledStream): void => {
+      if (place === 'any') return;
+      addPlace(entryOf(stream).watched, log, place === 'emitter' ? 0 : place);
+    };
+    const takeLog = (stream: CompiledStream): void => {
+      const addReason = addReasonOf?.(stream, log);
+      if (stream.record.options.includeAllTxLogs) addLogPlace(stream);
+      if (isNative && place !== 'emitter') {
+        addReason?.(stopped('address', NATIVE));
+        return;
+      }
+      addReason?.(addressReason(stream, log, place, topics));
+      if (!wants('includeContractLogs', stream, addReason)) return;
+      if (found.get(stream)?.logs.has(log)) {
+        addLogPlace(stream);
+        return;
+      }
+      if (possibleSpam && refusesSpam(stream, addReason)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam }, addReason);
+      if (taken === 'no') return;
+      const entry = entryOf(stream);
+      entry.logs.add(log);
+      addLogPlace(stream);
+      if (taken === 'log-and-transaction') {
+        entry.transactions.add(log.transactionIndex);
+        addTaker(entry.watched, log);
+      }
+    };
+    // Looks up the emitting contract, and each topic that looks like an address.
+    index.watching(chain, log.address, 2, takeLog);
+    for (let n = 1; n < topics.length; n++) {
+      const topic = topics[n]!;
+      if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
+        place = n;
+        index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
+      }
+    }
+    place = 'any';
+    for (const stream of unscoped) takeLog(stream);
+  }
+
+  for (const transaction of block.transactions) {
+    const isSpam = involves(spam, transaction);
+    let by: Side = 'from';
+    const takeTransaction = (stream: CompiledStream): void => {
+      const addReason = addReasonOf?.(stream, transaction);
+      addReason?.(sideReason(by, transaction));
+      if (takesTransactions(stream.record.options)) {
+        addPlace(entryOf(stream).watched, transaction, by === 'from' ? 0 : 1);
+      }
+      if (
+        !wants('includeNativeTxs', stream, addReason) ||
+        (isSpam && refusesSpam(stream, addReason))
+      )
+        return;
+      entryOf(stream).transactions.add(transaction.transactionIndex);
+    };
+    index.watching(chain, transaction.from, 2, takeTransaction);
+    by = 'to';
+    if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
+  }
+
+  for (const call of block.internalTransactions) {
+    const isSpam = involves(spam, call);
+    let by: Side = 'from';
+    const takeCall = (stream: CompiledStream): void => {
+      const addReason = addReasonOf?.(stream, call);
+      addReason?.(sideReason(by, call));
+      if (
+        !wants('includeInternalTxs', stream, addReason) ||
+        (isSpam && refusesSpam(stream, addReason))
+      ) {
+        return;
+      }
+      entryOf(stream).internal.add(call);
+    };
+    index.watching(chain, call.from, 2, takeCall);
+    by = 'to';
+    if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
+  }
+
+  const matches = [...found].flatMap(([stream, taken]): Match | Match[] => {
+    const { logs, transactions, internal, watched } = taken;
+    if (logs.size + transactions.size + internal.size === 0) return [];
+    const { options } = stream.record;
+    const touched = new Set(transactions);
+    for (const log of logs) touched.add(log.transactionIndex);
+    for (const call of internal) touched.add(call.transactionIndex);
+    const takesInternal = options.allAddresses && options.includeInternalTxs;
+    const parents = options.allAddresses && options.includeNativeTxs ? touched : transactions;
+    return {
+      stream,
+      logs: block.logs.filter(
+        (log) => logs.has(log) || (options.includeAllTxLogs && touched.has(log.transactionIndex)),
+      ),
+      transactions: block.transactions.filter((each) => parents.has(each.transactionIndex)),
+      internalTransactions: block.internalTransactions.filter(
+        (each) => internal.has(each) || (takesInternal && touched.has(each.transactionIndex)),
+      ),
+      watched,
+    };
+  });
+  return spam.size === 0 ? matches : matches.map((match) => withoutSpam(match, spam));
+}
+
+/** Returns the transaction hashes of all records of the match, without duplicates. */
+export function transactionHashesOf(match: Match): string[] {
+  const hashes = new Set(match.transactions.map((transaction) => transaction.hash));
+  for (const log of match.logs) hashes.add(log.transactionHash);
+  for (const call of match.internalTransactions) hashes.add(call.transactionHash);
+  return [...hashes];
+}
+
+const NO_SPAM: ReadonlySet<string> = new Set();
+
+type LogPlace = 'emitter' | 'any' | number;
+
+/** @param topics the topics of the log, including those that are in its data */
+function addressReason(
+  { selection }: CompiledStream,
+  log: EvmLog,
+  place: LogPlace,
+  topics: readonly string[],
+): ExplainReason {
+  if (place === 'any') return passed('address', 'the stream watches all addresses');
+  if (place === 'emitter') {
+    const conditions = watched('contract', log.address);
+    return passed('address', 'the contract that emitted it is watched', conditions);
+  }
+  const name = place < log.topics.length ? (selection.inputOf(log, place) ?? '') : 'its data';
+  const address = `0x${topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
+  return name === ''
+    ? passed(
+        'address',
+        `the address in its topic ${place} is watched`,
+        watched(`topic ${place}`, address),
+      )
+    : passed('address', `the address in ${name} is watched`, watched(name, address));
+}
+
+const NATIVE =
+  'it is the log of a native transfer: the payment is in a transaction or internal transaction, so the log matches only streams that watch its emitter';
+
+/** Field of a transaction or internal transaction that contains the watched address. */
+type Side = 'from' | 'to';
+
+const sideReason = (by: Side, record: { from: string; to: string | null }): ExplainReason =>
+  passed(
+    'address',
+    by === 'from' ? 'its sender is watched' : 'its recipient is watched',
+    watched(by, record[by] ?? ''),
+  );
+
+function wants(
+  flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',
+  stream: CompiledStream,
+  addReason: AddReason | undefined,
+): boolean {
+  const isOn = stream.record.options[flag];
+  addReason?.((isOn ? passed : stopped)('records', `${flag} is ${isOn ? 'on' : 'off'}`));
+  return isOn;
+}
+
+function refusesSpam(stream: CompiledStream, addReason: AddReason | undefined): boolean {
+  if (!isSpamFree(stream)) return false;
+  addReason?.(stopped('spam', SPAM));
+  return true;
+}
+
+export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
+
+const isSpamFree = (stream: CompiledStream): boolean =>
+  stream.record.options.filterPossibleSpamAddresses;
+
+const involves = (
+  spam: ReadonlySet<string>,
+  { from, to }: { from: string; to: string | null },
+): boolean => spam.has(from) || (to !== null && spam.has(to));
+
+/** Removes spam records that were added because of other records of their transaction. */
+function withoutSpam(match: Match, spam: ReadonlySet<string>): Match {
+  if (!isSpamFree(match.stream)) return match;
+  return {
+    ...match,
+    logs: match.logs.filter((log) => !spam.has(log.address)),
+    transactions: match.transactions.filter((each) => !involves(spam, each)),
+    internalTransactions: match.internalTransactions.filter((each) => !involves(spam, each)),
+  };
+}

@@ -1,0 +1,37 @@
+/** The shape of a chain family. All other code of the service asks a family for what it needs. */
+import type { AddressHandlerNeeds } from '../api/calls/streams/addresses.ts';
+import type { StreamCallNeeds } from '../api/calls/streams/streamCalls.ts';
+import type { ApiFamily } from '../api/family.ts';
+import type { Handlers } from '../api/handlers.ts';
+import type { FamilyChains } from '../chains/familyChains.ts';
+import type { ChainSurroundings } from '../chains/followedChain.ts';
+import type { OpenNode } from '../chains/testNode.ts';
+import type { ServiceConfig } from '../config.ts';
+import type { ReadPlace } from '../deliver/inbox.ts';
+import type { StreamRecord } from '../store/streams/contract.ts';
+
+/** @typeParam Opened what the family adds to an {@link OpenFamily} */
+export interface Family<
+  Stream extends StreamRecord,
+  Opened extends OpenFamily,
+> extends ApiFamily<Stream> {
+  /** Base URLs of block explorers by chain id. */
+  readonly explorers: Readonly<Record<string, string>>;
+  /** Opens a node to test it before it is added. */
+  openNode: OpenNode;
+  /** Returns the place of a webhook; undefined if it is a webhook of another family. */
+  readPlace(webhook: object): ReturnType<ReadPlace> | undefined;
+  /** Opens the family's part of the service. It follows no chains yet. */
+  open(config: ServiceConfig, surroundings: ChainSurroundings): Opened;
+}
+
+/** A family in a running service. */
+export interface OpenFamily {
+  readonly chains: FamilyChains;
+  /** Creates the handlers of the calls that only this family has. */
+  createHandlers(needs: StreamCallNeeds & AddressHandlerNeeds): Partial<Handlers>;
+}
+
+export const defineFamily = <Stream extends StreamRecord, Opened extends OpenFamily>(
+  family: Family<Stream, Opened>,
+): Family<Stream, Opened> => family;

@@ -1,0 +1,19 @@
+/** How the blocks that streams match are found by their logs. */
+
+/**
+ * A filter of `eth_getLogs`, without a block range. Null matches any topic; lists are never empty.
+ */
+export interface LogFilter {
+  address?: readonly string[];
+  topics: readonly (readonly string[] | null)[];
+}
+
+export interface LogSearch {
+  /**
+   * Alternative plans, the most selective one first. The filters of each plan together find all
+   * blocks that match.
+   */
+  plans: readonly (readonly LogFilter[])[];
+  /** Returns whether any of the streams matches these logs of a block. */
+  takes(block: { number: number; hash: string; logs: readonly object[] }): boolean;
+}
