@@ -224,8 +224,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'return [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];',
-        'return cancelled;',
+        'const changed = [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];',
+        'const changed = [...cancelled];',
       ],
     ],
     suite: 'chains',
