@@ -12,7 +12,10 @@ const NO_RULES: HeaderProof = {
   ...{ result: 'not-applicable', reason: 'the rules of the header are not known' },
 };
 
-function createWorld({ trust = 'evidence' as ChainTrust, isStandard = false } = {}) {
+function createWorld({
+  trust = 'evidence',
+  isStandard = false,
+}: { trust?: ChainTrust; isStandard?: boolean } = {}) {
   let proof = PASSED;
   const rules = createHeaderRules({
     ...{ trust, network: { isStandard }, learned: createLearned() },
