@@ -1,4 +1,4 @@
-/** What the API needs to know of a chain family. */
+/** The part of a chain family that the API uses. */
 import type { ChainFamily, StreamSummary } from '@sluice/kit/contract';
 import type * as z from 'zod';
 import type { StreamRecord } from '../store/streams/contract.ts';
@@ -15,7 +15,7 @@ export interface AddressFormat {
   toAddress(text: string): string | undefined;
 }
 
-/** What is known of the chains of a stream, to find its problems. */
+/** Facts about the chains of a stream, to find its problems. */
 export interface ProblemNeeds {
   /** Returns whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
@@ -37,7 +37,7 @@ export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
    * refer to blocks by height.
    */
   readonly findsByHash: boolean;
-  /** What a number in a query means. */
+  /** Meaning of a number in a query. */
   readonly numbers: 'block' | 'version';
   /** Chains that history and logs list with another id, by their own id. */
   readonly listedIds: Readonly<Record<string, string>>;

@@ -62,7 +62,7 @@ function readDelivery(body: string, readPlace: ReadPlace): InboxDelivery | null 
   };
 }
 
-/** What the webhooks of all families contain. */
+/** The parts that the webhooks of all families have. */
 type AnyWebhook = Parameters<typeof describeWebhook>[0] & {
   readonly streamId: string;
   readonly tag: string;

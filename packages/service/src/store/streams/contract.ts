@@ -126,7 +126,7 @@ export type StreamRecord = EvmStreamRecord | AptosStreamRecord;
 
 export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { family: Name }>;
 
-/** What the ledger and the matcher need to know of each chain family. */
+/** Facts about each chain family that the ledger and the matcher need. */
 export const STREAM_FAMILIES: {
   readonly [Name in ChainFamily]: {
     readonly defaults: StreamOfFamily<Name>['options'];

@@ -15,7 +15,7 @@ export const findNameChain = ({ callsOf }: NameNeeds): string | undefined =>
   NAME_CHAINS.find((chain) => callsOf(chain) !== undefined);
 
 /** @throws HttpError with a readable reason if the name does not resolve. */
-export async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedName> {
+async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedName> {
   // Looks for the chain first, because normalizing the name unpacks the Unicode tables.
   const chainId = findNameChain(needs);
   if (chainId === undefined) {
