@@ -31,15 +31,48 @@ export const toCsv = (rows: readonly (readonly CsvValue[])[]): string =>
 const fromCell = (text: string): string =>
   text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 
-/** Matches a cell and the separator after it. */
-const CELL = / *"((?:[^"]|"")*)" *[,;\t]|([^,;\t]*)[,;\t]/g;
+const SEPARATORS = ',;\t';
 
 /**
  * Splits a row, without its line ending, at commas, semicolons and tabs. Returns the texts that
  * {@link toCsvRow} was given; cells without quotes are trimmed. Cells with line breaks are not
  * supported.
  */
-export const parseCsvRow = (line: string): string[] =>
-  Array.from(`${line},`.matchAll(CELL), ([, quoted, plain = '']) =>
-    fromCell(quoted?.replaceAll('""', '"') ?? plain.trim()),
-  );
+export function parseCsvRow(line: string): string[] {
+  const cells: string[] = [];
+  for (let at = 0; at <= line.length;) {
+    const { text, end } = readQuoted(line, at) ?? readPlain(line, at);
+    cells.push(fromCell(text));
+    at = end + 1;
+  }
+  return cells;
+}
+
+interface Cell {
+  readonly text: string;
+  /** Index of the separator after the cell, or the length of the line. */
+  readonly end: number;
+}
+
+function readPlain(line: string, at: number): Cell {
+  let end = at;
+  while (end < line.length && !SEPARATORS.includes(line[end]!)) end++;
+  return { text: line.slice(at, end).trim(), end };
+}
+
+/** Reads a cell in quotes, with doubled quotes inside; undefined if the cell has no quotes. */
+function readQuoted(line: string, at: number): Cell | undefined {
+  const open = afterSpaces(line, at);
+  if (line[open] !== '"') return undefined;
+  let close = line.indexOf('"', open + 1);
+  while (close >= 0 && line[close + 1] === '"') close = line.indexOf('"', close + 2);
+  const end = afterSpaces(line, close + 1);
+  if (close < 0 || (end < line.length && !SEPARATORS.includes(line[end]!))) return undefined;
+  return { text: line.slice(open + 1, close).replaceAll('""', '"'), end };
+}
+
+function afterSpaces(line: string, at: number): number {
+  let index = at;
+  while (line[index] === ' ') index++;
+  return index;
+}
