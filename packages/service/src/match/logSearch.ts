@@ -8,6 +8,12 @@ export interface LogFilter {
   topics: readonly (readonly string[] | null)[];
 }
 
+/** What a search needs to know of a log. */
+export interface SearchedLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+}
+
 export interface LogSearch {
   /**
    * Alternative plans, the most selective one first. The filters of each plan together find all
@@ -15,5 +21,5 @@ export interface LogSearch {
    */
   plans: readonly (readonly LogFilter[])[];
   /** Returns whether any of the streams matches these logs of a block. */
-  takes(block: { number: number; hash: string; logs: readonly object[] }): boolean;
+  takes(block: { number: number; hash: string; logs: readonly SearchedLog[] }): boolean;
 }

@@ -14,7 +14,9 @@ async function updateAgainst(changes: number) {
       return Promise.resolve(tries++ < changes ? undefined : stream);
     },
   };
-  const calls = createStreamCalls({ store } as unknown as StreamCallNeeds, {
+  const pass = <Endpoint>(_: string, endpoint: Endpoint): Endpoint => endpoint;
+  const endpoints = { open: pass, seal: pass };
+  const calls = createStreamCalls({ store, endpoints } as unknown as StreamCallNeeds, {
     name: 'evm',
     testWebhook: {},
     toDraft: () => expect.unreachable(),

@@ -18,7 +18,7 @@ const EVENT = `0x${'0a'.repeat(32)}` as const;
 const BLOCKS = 600;
 const search: LogSearch = {
   plans: [[{ address: [TOKEN], topics: [[EVENT]] }]],
-  takes: ({ logs }) => logs.some((log) => (log as { address: string }).address === TOKEN),
+  takes: ({ logs }) => logs.some(({ address }) => address === TOKEN),
 };
 
 const chain = createScriptedChain();
