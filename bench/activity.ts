@@ -66,14 +66,31 @@ async function fill(
     await db
       .insertInto('stream')
       .values({
-        ...{ id, family: 'evm', tag: id, description: '', webhook_url: 'http://127.0.0.1:1/' },
-        ...{ chain_ids: JSON.stringify([CHAIN]), options: JSON.stringify(DEFAULT_OPTIONS) },
-        ...{ deliver, notify_removed: Number(notifyRemoved), headers: '{}' },
+        id,
+        family: 'evm',
+        tag: id,
+        description: '',
+        webhook_url: 'http://127.0.0.1:1/',
+        chain_ids: JSON.stringify([CHAIN]),
+        options: JSON.stringify(DEFAULT_OPTIONS),
+        deliver,
+        notify_removed: Number(notifyRemoved),
+        headers: '{}',
         hold_unverified: Number(unverified === 'hold'),
-        ...{ max_in_flight: limits.maxInFlight, max_per_second: limits.maxPerSecond },
-        ...{ strict_order: 0, next_send_at: null, secrets: '[]', status: 'active' },
-        ...{ status_message: '', error_since: null, probe_at: null, address_count: 0 },
-        ...{ revision: 0, created_at: now, updated_at: now, deleted_at: null },
+        max_in_flight: limits.maxInFlight,
+        max_per_second: limits.maxPerSecond,
+        strict_order: 0,
+        next_send_at: null,
+        secrets: '[]',
+        status: 'active',
+        status_message: '',
+        error_since: null,
+        probe_at: null,
+        address_count: 0,
+        revision: 0,
+        created_at: now,
+        updated_at: now,
+        deleted_at: null,
       })
       .execute();
   }

@@ -66,7 +66,9 @@ async function measureImport(
   }));
   const times = [performance.now()];
   await createSluiceClient(connection).importAddresses({
-    ...{ streamId, family: 'evm', addresses },
+    streamId,
+    family: 'evm',
+    addresses,
     onProgress: () => times.push(performance.now()),
   });
   const { amountOfAddresses } = await streams.get(streamId);

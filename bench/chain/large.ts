@@ -50,8 +50,12 @@ async function measure(
   const ids: Record<string, string> = {};
   for (const [name, addresses] of Object.entries(lists)) {
     const { id } = await client.streams.create({
-      ...{ webhookUrl: sink.url, description: 'bench', tag: name, chainIds: ['0x7a69'] },
-      ...{ includeContractLogs: true, includeNativeTxs: true },
+      webhookUrl: sink.url,
+      description: 'bench',
+      tag: name,
+      chainIds: ['0x7a69'],
+      includeContractLogs: true,
+      includeNativeTxs: true,
     });
     await client.streams.replaceAddresses(id, addresses);
     ids[name] = id;

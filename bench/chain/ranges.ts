@@ -18,8 +18,12 @@ export async function measureRemote(): Promise<Figures> {
   const worker = new Worker(new URL('./remoteChain.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 8_192 },
     workerData: {
-      ...{ blocks: BLOCKS + CONFIRMED, events: EVENTS, every: BLOCKS / EVENTS },
-      ...{ blocksPerQuery: PER_QUERY, callsPerSecond: PER_SECOND, latencyMs: 50 },
+      blocks: BLOCKS + CONFIRMED,
+      events: EVENTS,
+      every: BLOCKS / EVENTS,
+      blocksPerQuery: PER_QUERY,
+      callsPerSecond: PER_SECOND,
+      latencyMs: 50,
     },
   });
   const next = <T>(): Promise<T> => new Promise((resolve) => worker.once('message', resolve));

@@ -53,8 +53,11 @@ const CASES: readonly Case[] = [
     name: 'one passing error',
     limit: BLOCKS,
     trouble: {
-      ...{ kind: 'error', methods: ['eth_getLogs'], times: 1 },
-      ...{ code: -32603, message: 'service temporarily unavailable' },
+      kind: 'error',
+      methods: ['eth_getLogs'],
+      times: 1,
+      code: -32603,
+      message: 'service temporarily unavailable',
     },
   },
 ];
@@ -109,8 +112,12 @@ async function measureAll(
     for (const [n, node] of nodes.entries()) {
       const chainId = toHex(node.chainId);
       const { id: streamId } = await client.streams.create({
-        ...{ webhookUrl: sink.url, description: 'bench', tag: 'bench', chainIds: [chainId] },
-        ...{ includeContractLogs: true, topic0: [EVENT] },
+        webhookUrl: sink.url,
+        description: 'bench',
+        tag: 'bench',
+        chainIds: [chainId],
+        includeContractLogs: true,
+        topic0: [EVENT],
       });
       await client.streams.addAddress(streamId, CONTRACT);
       sink.expect(EVENTS);

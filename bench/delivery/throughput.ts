@@ -97,11 +97,13 @@ function toFigures(empty?: ServerUse, waiting?: ServerUse, delivered?: ServerUse
   const bytes = (value: number, note: string) => ({ value, unit: 'B', note });
   return {
     server_cpu_match: {
-      ...{ value: per(empty, waiting, 'cpuUs'), unit: 'us' },
+      value: per(empty, waiting, 'cpuUs'),
+      unit: 'us',
       note: 'of the database server, per match and its delivery committed',
     },
     server_cpu_delivery: {
-      ...{ value: per(waiting, delivered, 'cpuUs'), unit: 'us' },
+      value: per(waiting, delivered, 'cpuUs'),
+      unit: 'us',
       note: 'of the database server, per delivery claimed and recorded',
     },
     wal_match: bytes(per(empty, waiting, 'walBytes'), 'of WAL per match and its delivery'),

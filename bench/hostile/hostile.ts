@@ -264,7 +264,10 @@ const send = (
 
 async function createAptos(service: Served, webhookUrl: string): Promise<string> {
   const { text } = await send(service, ROUTES.createAptosStream, '/streams/aptos', {
-    ...{ webhookUrl, description: 'bench', tag: 'bench', network: ['testnet'] },
+    webhookUrl,
+    description: 'bench',
+    tag: 'bench',
+    network: ['testnet'],
   });
   return (JSON.parse(text) as { id: string }).id;
 }

@@ -41,7 +41,11 @@ beforeAll(async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-spared-'));
   stops.push(() => rm(dataFolder, { recursive: true }), sink.close, chain.stop);
   const service = await startService({
-    ...{ port: 0, host: '127.0.0.1', dataFolder, apiKey: API_KEY, consoleFolder },
+    port: 0,
+    host: '127.0.0.1',
+    dataFolder,
+    apiKey: API_KEY,
+    consoleFolder,
     chains: [{ id: CHAIN_ID, urls: [chain.url], pollMs: 50 }],
     aptos: [],
     allowPrivateEndpoints: true,
@@ -53,8 +57,12 @@ beforeAll(async () => {
   sluice = createSluiceClient({ baseUrl: url, apiKey: API_KEY });
   const { streams } = createClient({ baseUrl: url, apiKey: API_KEY });
   const { id } = await streams.create({
-    ...{ webhookUrl: sink.url, description: '', tag: 'backOff', chainIds: [CHAIN_ID] },
-    ...{ topic0: ['Transfer(address,address,uint256)'], allAddresses: true },
+    webhookUrl: sink.url,
+    description: '',
+    tag: 'backOff',
+    chainIds: [CHAIN_ID],
+    topic0: ['Transfer(address,address,uint256)'],
+    allAddresses: true,
     includeContractLogs: true,
   });
   streamId = id;

@@ -34,7 +34,9 @@ beforeAll(async () => {
     return { name, type, indexed: n < 2 };
   });
   const large = await world.client.streams.create({
-    ...{ ...common, tag: 'large-transfers', includeContractLogs: true },
+    ...common,
+    tag: 'large-transfers',
+    includeContractLogs: true,
     abi: [{ type: 'event', name: 'Transfer', inputs }],
     advancedOptions: [{ topic0: TRANSFER, filter: { gt: ['value', '2000000'] } }],
   });
@@ -129,8 +131,12 @@ test('each verdict shows the rule next to what this transaction has', async () =
 
 test('an Aptos transaction, on a phone', async () => {
   const { id } = await world.client.streams.create({
-    ...{ networkType: 'aptos', network: ['local'], webhookUrl: world.webhookUrl },
-    ...{ description: '', tag: 'aptos-calls', allAddresses: true },
+    networkType: 'aptos',
+    network: ['local'],
+    webhookUrl: world.webhookUrl,
+    description: '',
+    tag: 'aptos-calls',
+    allAddresses: true,
     functions: ['0x1::aptos_account::transfer'],
   });
   const payment = await readHash(id);

@@ -22,8 +22,12 @@ beforeAll(async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-names-'));
   stops.push(() => rm(dataFolder, { recursive: true }));
   const service = await startService({
-    ...{ port: 0, host: '127.0.0.1', dataFolder, apiKey: API_KEY },
-    ...{ consoleFolder, docsFolder: DOCS_FOLDER },
+    port: 0,
+    host: '127.0.0.1',
+    dataFolder,
+    apiKey: API_KEY,
+    consoleFolder,
+    docsFolder: DOCS_FOLDER,
     chains: [{ id: '0x1', urls: [anvil.url], pollMs: 50 }],
     aptos: [],
     allowPrivateEndpoints: true,

@@ -34,7 +34,11 @@ beforeAll(async () => {
     const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-node-changes-'));
     stops.push(() => rm(dataFolder, { recursive: true }));
     const service = await startService({
-      ...{ port: 0, host: '127.0.0.1', dataFolder, apiKey: API_KEY, consoleFolder },
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder,
+      apiKey: API_KEY,
+      consoleFolder,
       chains: [{ id: '0x7a69', urls: [chain.wsUrl], pollMs: 50 }],
       notifyUrl: `${sink.url}/configured`,
       aptos: [],

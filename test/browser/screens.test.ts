@@ -237,7 +237,10 @@ test('a stream without deliveries shows the block it waits for, and next steps',
 test('a name with right-to-left characters does not reorder the text around it', async () => {
   const tag = '\u202egnp.eciovni';
   const { id } = await world.client.streams.create({
-    ...{ webhookUrl: world.webhookUrl, description: tag, tag, chainIds: ['0x7a69'] },
+    webhookUrl: world.webhookUrl,
+    description: tag,
+    tag,
+    chainIds: ['0x7a69'],
     includeNativeTxs: true,
   });
   const page = await visitor.signedIn(`/streams/${id}?tab=settings`);

@@ -53,8 +53,12 @@ beforeAll(async () => {
   client = createClient({ baseUrl: service.url, apiKey: API_KEY });
   const stream = (tag: string, chainIds: string[]) =>
     client.streams.create({
-      ...{ webhookUrl: 'sluice://inbox/silence', description: '', tag, chainIds },
-      ...{ topic0: ['Transfer(address,address,uint256)'], allAddresses: true },
+      webhookUrl: 'sluice://inbox/silence',
+      description: '',
+      tag,
+      chainIds,
+      topic0: ['Transfer(address,address,uint256)'],
+      allAddresses: true,
       includeContractLogs: true,
     });
   streamId = (await stream('on-both', ['0x1', '0x2105'])).id;

@@ -171,7 +171,9 @@ const pick = <T>(from: readonly T[], n: number): T => from[n % from.length]!;
 const set = (holder: object, key: string, value: unknown): void => {
   Object.defineProperty(holder, key, {
     value,
-    ...{ enumerable: true, configurable: true, writable: true },
+    enumerable: true,
+    configurable: true,
+    writable: true,
   });
 };
 
@@ -328,7 +330,9 @@ test('accepts a genuine webhook, its subsets, and other spellings of its bytes',
 test('accepts no altered webhook with another meaning', { timeout: 300_000 }, () => {
   const changes = fc.record({
     attack: fc.constantFrom(...Object.keys(ATTACKS)),
-    ...{ a: fc.nat(10_000), b: fc.nat(10_000), c: fc.nat(10_000) },
+    a: fc.nat(10_000),
+    b: fc.nat(10_000),
+    c: fc.nat(10_000),
   });
   fc.assert(
     fc.property(fc.array(changes, { minLength: 1, maxLength: 3 }), (all) => {

@@ -228,7 +228,9 @@ test('setting the status error is accepted without effect', async () => {
   // Only the reactivation sent a test webhook. Setting the status to `error` did not.
   expect(sink.requests.length - requests).toBe(1);
   const answer = await aptosStreams().updateStatus({
-    ...{ id: aptosId, networkType: 'aptos', status: 'error' },
+    id: aptosId,
+    networkType: 'aptos',
+    status: 'error',
   });
   expect(answer.raw).toMatchObject({ status: 'active' });
   const path = `/streams/evm/${streamId}/status`;

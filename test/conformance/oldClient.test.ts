@@ -72,7 +72,10 @@ afterAll(async () => {
 
 test('a PUT of an address, as before client 2.6.3, is rejected and changes nothing', async () => {
   const { id } = await kit.streams.create({
-    ...{ webhookUrl: `${sink.url}/`, description: 'beta', tag: 'beta', chainIds: ['0x1'] },
+    webhookUrl: `${sink.url}/`,
+    description: 'beta',
+    tag: 'beta',
+    chainIds: ['0x1'],
   });
   await kit.streams.addAddress(id, ADDRESS);
   const other = ADDRESS.replaceAll('a', 'b');
@@ -95,8 +98,14 @@ test('a PUT of an address, as before client 2.6.3, is rejected and changes nothi
 test('all its calls for a stream work', async () => {
   const network = 'evm';
   const fields = {
-    ...{ network, chains: ['0x1'], type: 'wallet', address: ADDRESS },
-    ...{ webhookUrl: `${sink.url}/`, description: 'old', tag: 'old', includeNativeTxs: true },
+    network,
+    chains: ['0x1'],
+    type: 'wallet',
+    address: ADDRESS,
+    webhookUrl: `${sink.url}/`,
+    description: 'old',
+    tag: 'old',
+    includeNativeTxs: true,
   };
   const { id } = (await streams.add(fields)).raw as { id: string };
   expect(await kit.streams.get(id)).toMatchObject({ description: 'old', includeNativeTxs: true });
@@ -110,7 +119,9 @@ test('all its calls for a stream work', async () => {
   expect((await streams.getById({ id, network })).raw).toMatchObject({ result: [{ id }] });
   await streams.update({ id, ...fields, description: 'new' });
   expect((await streams.updateStatus({ id, network, status: 'paused' })).raw).toMatchObject({
-    ...{ id, status: 'paused', description: 'new' },
+    id,
+    status: 'paused',
+    description: 'new',
   });
   expect((await streams.getHistory({ limit: 10 })).raw).toMatchObject({ result: [] });
   expect((await streams.getStatsById({ streamId: id })).raw).toMatchObject({

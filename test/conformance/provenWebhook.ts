@@ -26,13 +26,19 @@ export async function readProvenWebhook(
   chain.mine({ transactions });
   const node = await startScriptedChain({ chain });
   const source = createEvmSource({
-    ...{ chain: '0x1', urls: [node.url], pollMs: 1_000 },
+    chain: '0x1',
+    urls: [node.url],
+    pollMs: 1_000,
     log: createLog(() => {}),
   });
   const index = createStreamIndex();
   const options = { ...DEFAULT_OPTIONS, allAddresses: true, includeContractLogs: true };
   index.put({
-    ...{ id: 's', family: 'evm', chainIds: ['0x1'], tag: '', ...DEFAULT_DELIVERY },
+    id: 's',
+    family: 'evm',
+    chainIds: ['0x1'],
+    tag: '',
+    ...DEFAULT_DELIVERY,
     options: { ...options, topic0: [`0x${'fa'.repeat(32)}`], includeProofs: true },
   } as unknown as EvmStreamRecord);
   const block = await source.readBlock(await source.readHead(), needsOf(index, '0x1'));

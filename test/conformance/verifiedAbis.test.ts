@@ -123,8 +123,14 @@ function check(item: AbiItem, seed: number): void {
   );
   const [t0 = null, t1 = null, t2 = null, t3 = null] = topics;
   const log = {
-    ...{ logIndex: '0', transactionHash: HASH, address: `0x${'1'.repeat(40)}`, data },
-    ...{ topic0: t0, topic1: t1, topic2: t2, topic3: t3 },
+    logIndex: '0',
+    transactionHash: HASH,
+    address: `0x${'1'.repeat(40)}`,
+    data,
+    topic0: t0,
+    topic1: t1,
+    topic2: t2,
+    topic3: t3,
   };
   const { decoded, undecoded } = decodeLogs({ logs: [log] }, [item]);
   expect(undecoded).toEqual([]);

@@ -203,15 +203,25 @@ function withTriggers(
     logs: logs.map((log) => ({ ...log, triggered_by: ofLog(log) })),
     txs: txs.map((tx) => ({ ...tx, triggered_by: among([tx.fromAddress, tx.toAddress]) })),
     erc20Transfers: erc20Transfers.map(({ transactionHash, logIndex, contract, ...fields }) => ({
-      ...{ transactionHash, logIndex, contract },
+      transactionHash,
+      logIndex,
+      contract,
       triggered_by: byIndex.get(logIndex)!,
       ...fields,
     })),
   };
   const { chainId, abi, streamId, tag: _tag, retries, block, txsInternal, ...others } = rest;
   return {
-    ...{ chainId, abi, streamId, tag, retries, block },
-    ...{ logs: marked.logs, txs: marked.txs, txsInternal, erc20Transfers: marked.erc20Transfers },
+    chainId,
+    abi,
+    streamId,
+    tag,
+    retries,
+    block,
+    logs: marked.logs,
+    txs: marked.txs,
+    txsInternal,
+    erc20Transfers: marked.erc20Transfers,
     ...others,
   };
 }

@@ -49,8 +49,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'const created = await insertMatches(trx, engine, {\n          ...{ chain,',
-        'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          ...{ chain,',
+        'const created = await insertMatches(trx, engine, {\n          chain,',
+        'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          chain,',
       ],
       [
         "state: 'frozen',\n        });\n        const [confirmed]",

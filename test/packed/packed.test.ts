@@ -220,8 +220,14 @@ describe('a consumer type-checks', () => {
 
 function typeErrors(compiler: string, cwd: string, files: string[], options: object): string {
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, types: [], skipLibCheck: false },
-    ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], module: 'nodenext', ...options },
+    strict: true,
+    noEmit: true,
+    types: [],
+    skipLibCheck: false,
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    module: 'nodenext',
+    ...options,
   };
   writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', '.'], {

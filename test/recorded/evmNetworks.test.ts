@@ -347,7 +347,10 @@ if (!isThere) {
     ];
     for (const node of nodes) node.mine();
     const source = createEvmSource({
-      ...{ chain, urls: nodes.map(({ url }) => url), pollMs: 1_000, trust },
+      chain,
+      urls: nodes.map(({ url }) => url),
+      pollMs: 1_000,
+      trust,
       log: createLog(() => {}),
     });
     try {

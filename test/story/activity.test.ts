@@ -45,8 +45,12 @@ const breakdownOf = async (streamId: string) => {
 
 test('breaks a stream down by status, chain and event', async () => {
   const { id } = await client.streams.create({
-    ...{ webhookUrl: `${sink.url}/evm`, description: '', tag: 'evm', chainIds: [CHAIN] },
-    ...{ includeContractLogs: true, includeNativeTxs: true },
+    webhookUrl: `${sink.url}/evm`,
+    description: '',
+    tag: 'evm',
+    chainIds: [CHAIN],
+    includeContractLogs: true,
+    includeNativeTxs: true,
   });
   sink.respond([503, 204], { path: '/evm' });
   await client.streams.addAddress(id, [contracts.erc20, anvil.accounts[7]!.address]);
@@ -67,7 +71,11 @@ test('breaks a stream down by status, chain and event', async () => {
   ]);
   expect(breakdown.chains).toEqual([
     {
-      ...{ chainId: CHAIN, delivered: 4, redelivered: 0, failedAttempts: 1, matched: 3 },
+      chainId: CHAIN,
+      delivered: 4,
+      redelivered: 0,
+      failedAttempts: 1,
+      matched: 3,
       p95Ms: expect.any(Number) as number,
     },
   ]);
@@ -81,8 +89,12 @@ test('breaks a stream down by status, chain and event', async () => {
 test('breaks an Aptos stream down by function and event', async () => {
   const [alice, bob] = [account('a11ce'), account('b0b')];
   const { id } = await client.streams.create({
-    ...{ networkType: 'aptos', network: ['local'], tag: 'aptos' },
-    ...{ webhookUrl: `${sink.url}/aptos`, description: '', includeEvents: true },
+    networkType: 'aptos',
+    network: ['local'],
+    tag: 'aptos',
+    webhookUrl: `${sink.url}/aptos`,
+    description: '',
+    includeEvents: true,
   });
   await client.streams.addAddress(id, alice, { networkType: 'aptos' });
   aptos.mine({ transactions: [scriptedAptos.transfer({ from: alice, to: bob, amount: 5n })] });
@@ -100,7 +112,10 @@ test('breaks an Aptos stream down by function and event', async () => {
 
 test('lists the changes of a stream, and who made them', async () => {
   const { id } = await client.streams.create({
-    ...{ webhookUrl: `${sink.url}/changed`, description: '', tag: 'changed', chainIds: [CHAIN] },
+    webhookUrl: `${sink.url}/changed`,
+    description: '',
+    tag: 'changed',
+    chainIds: [CHAIN],
   });
   const { key } = await sluice.createApiKey({ name: 'maya' });
   const maya = createClient({ apiKey: key, baseUrl: world.url });

@@ -162,7 +162,11 @@ test('an import resumes where kill -9 interrupted it, and adds each address once
   }));
   const importFrom = (from: number, onProgress: (done: number) => void): Promise<void> =>
     createSluiceClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 }).importAddresses({
-      ...{ streamId, family: 'evm', addresses, from, onProgress },
+      streamId,
+      family: 'evm',
+      addresses,
+      from,
+      onProgress,
     });
   let done = 0;
   let killed: Promise<void> | undefined;

@@ -171,7 +171,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ...[{ chainIds: [CHAIN] }, { network: ['mainnet'] }].map((watched) =>
       fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
         JSON.stringify({
-          ...{ webhookUrl: `${sink.url}/any`, description: '', tag: 'any', ...watched },
+          webhookUrl: `${sink.url}/any`,
+          description: '',
+          tag: 'any',
+          ...watched,
           ...fields,
         }),
       ),
@@ -199,7 +202,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   };
   const fill = ({ path }: Route, given: string): string => {
     const there: Record<string, string> = {
-      ...{ chainId: CHAIN, blockNumber: '1', network: 'testnet', name: 'box', keyId: 'none' },
+      chainId: CHAIN,
+      blockNumber: '1',
+      network: 'testnet',
+      name: 'box',
+      keyId: 'none',
       id: path.includes('aptos') ? own.aptos : own.evm,
       streamId: path.includes('aptos') ? own.aptos : own.evm,
     };

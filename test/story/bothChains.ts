@@ -54,7 +54,12 @@ export async function startBothChains(): Promise<BothChains> {
     (await sluice.listChains()).every(({ state }) => state === 'live'),
   );
   return {
-    ...{ url, anvil, contracts, aptos, sink, sluice },
+    url,
+    anvil,
+    contracts,
+    aptos,
+    sink,
+    sluice,
     client: createClient({ apiKey: API_KEY, baseUrl: url }),
     async stop() {
       await service.stop();

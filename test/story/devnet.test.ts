@@ -44,8 +44,12 @@ async function start(url: string): Promise<void> {
   watched = anvil.accounts[5]!.address.toLowerCase();
   const { streams } = createClient(connection);
   const { id } = await streams.create({
-    ...{ webhookUrl: `${sink.url}/hook`, description: '', tag: 'dev', chainIds: [CHAIN] },
-    ...{ includeNativeTxs: true, notifyRemoved: true },
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'dev',
+    chainIds: [CHAIN],
+    includeNativeTxs: true,
+    notifyRemoved: true,
   });
   await streams.addAddress(id, watched);
   streamId = id;

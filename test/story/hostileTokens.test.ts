@@ -70,7 +70,10 @@ test('names of a megabyte count as unknown and use little memory', async () => {
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
   await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
   const { id } = await client.streams.create({
-    ...{ webhookUrl: sink.url, description: '', tag: 'all', chainIds: [CHAIN] },
+    webhookUrl: sink.url,
+    description: '',
+    tag: 'all',
+    chainIds: [CHAIN],
     includeContractLogs: true,
     allAddresses: true,
     topic0: ['Transfer(address,address,uint256)'],

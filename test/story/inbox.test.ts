@@ -175,26 +175,31 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
   test('refuses an inbox above the limit of 100, for calls and webhooks', async () => {
     const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
     const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
-    const { length: existing } = await sluice.listInboxes();
-    const names = Array.from({ length: 100 - existing }, (_, n) => `inbox-${n}`);
-    for (const name of names) await sluice.setInbox(name);
-    const createStream = () =>
-      client.streams.create({
-        ...{ webhookUrl: toInboxUrl('another'), description: '', tag: '', chainIds: [CHAIN] },
-      });
-    await expect(sluice.setInbox('another')).rejects.toMatchObject({
+    const fill = async (): Promise<void> => {
+      for (let n = 0; n <= 100; n++) await sluice.setInbox(`inbox-${n}`);
+    };
+    await expect(fill()).rejects.toMatchObject({
       status: 409,
       code: 'conflict',
       message: expect.stringMatching(/maximum number of inboxes.*Delete one/),
     });
+    const createStream = () =>
+      client.streams.create({
+        webhookUrl: toInboxUrl('another'),
+        description: '',
+        tag: '',
+        chainIds: [CHAIN],
+      });
     await expect(createStream()).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('maximum number of inboxes'),
     });
     expect(await sluice.listInboxes()).toHaveLength(100);
-    expect(await sluice.setInbox(names[0]!, { status: 201 })).toMatchObject({ name: names[0] });
+    expect(await sluice.setInbox('inbox-0', { status: 201 })).toMatchObject({
+      name: 'inbox-0',
+    });
 
-    await sluice.deleteInbox(names[0]!);
+    await sluice.deleteInbox('inbox-0');
     await createStream();
     for (const { name } of await sluice.listInboxes()) await sluice.deleteInbox(name);
   });

@@ -62,7 +62,10 @@ test('a name resolves in any case, or the error gives the reason', async () => {
 test('explain lists the streams that watch the address of a name', async () => {
   const api = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const { id } = await api.streams.create({
-    ...{ webhookUrl: 'sluice://inbox/names', description: '', tag: 'named', chainIds: ['0x1'] },
+    webhookUrl: 'sluice://inbox/names',
+    description: '',
+    tag: 'named',
+    chainIds: ['0x1'],
     includeNativeTxs: true,
   });
   await api.streams.addAddress(id, TREASURY);

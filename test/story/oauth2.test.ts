@@ -138,8 +138,13 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     });
   const create = async (tag: string, fields: object = {}): Promise<string> => {
     const [status, text] = await call('PUT', '/streams/evm', {
-      ...{ webhookUrl: `${sink.url}/guarded`, description: '', tag, chainIds: [CHAIN] },
-      ...{ includeContractLogs: true, deliver: 'confirmed', ...fields },
+      webhookUrl: `${sink.url}/guarded`,
+      description: '',
+      tag,
+      chainIds: [CHAIN],
+      includeContractLogs: true,
+      deliver: 'confirmed',
+      ...fields,
     });
     expect(status, text).toBe(200);
     const { id } = JSON.parse(text) as { id: string };
@@ -236,8 +241,12 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     const oauth2 = { ...visible, clientSecret: CLIENT_SECRET };
     const id = await create('stream', { oauth2 });
     const aptos = await client.streams.create({
-      ...{ networkType: 'aptos', webhookUrl: `${sink.url}/guarded`, description: '', tag: 'a' },
-      ...{ network: ['local'], oauth2 },
+      networkType: 'aptos',
+      webhookUrl: `${sink.url}/guarded`,
+      description: '',
+      tag: 'a',
+      network: ['local'],
+      oauth2,
     });
     expect(aptos.oauth2).toEqual(visible);
     expect((await client.streams.duplicate(id)).oauth2).toEqual(visible);
@@ -266,7 +275,10 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     }
     const both = { oauth2, headers: { authorization: 'a' }, webhookUrl: `${sink.url}/plain` };
     const [created] = await call('PUT', '/streams/evm', {
-      ...{ ...both, description: '', tag: 'both', chainIds: [CHAIN] },
+      ...both,
+      description: '',
+      tag: 'both',
+      chainIds: [CHAIN],
     });
     expect(created).toBe(422);
     const wrong = { ...oauth2, clientId: 'unknown' };

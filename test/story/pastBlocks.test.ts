@@ -167,7 +167,8 @@ describe('a dry run', () => {
       null,
     );
     expect(await tried({ tag: 'changed', includeNativeTxs: true })).toMatchObject({
-      ...{ tag: 'changed', logs: [{}] },
+      tag: 'changed',
+      logs: [{}],
     });
     expect(await tried({ addresses: [`0x${'ab'.repeat(20)}`] })).toBe(null);
     const unknown = sluice.dryRunEvm(CHAIN, { block, streamId: randomUUID() });
@@ -177,11 +178,15 @@ describe('a dry run', () => {
 
   test('runs triggers and balances or reports why not, and lists close matches', async () => {
     const functionOf = (name: string) => ({
-      ...{ type: 'function', name, stateMutability: 'view', inputs: [] },
+      type: 'function',
+      name,
+      stateMutability: 'view',
+      inputs: [],
       outputs: [{ name: 'answer', type: 'string' }],
     });
     const trigger = (name: string) => ({
-      ...{ type: 'erc20transfer' as const, contractAddress: '$contract' },
+      type: 'erc20transfer' as const,
+      contractAddress: '$contract',
       functionAbi: functionOf(name),
     });
     const { webhook, closeMatches, observed } = await sluice.dryRunEvm(CHAIN, {
@@ -222,7 +227,9 @@ describe('a dry run', () => {
     // The dry run reads logs, although the stream does not send them.
     const silent = { block: moved[3]!, includeInternalTxs: true, addresses: [receiver] };
     expect(await sluice.dryRunEvm(CHAIN, silent)).toEqual({
-      ...{ webhook: null, closeMatches: [], observed: transfers },
+      webhook: null,
+      closeMatches: [],
+      observed: transfers,
     });
   });
 

@@ -91,7 +91,10 @@ const bodiesOf = <Body>(streamId: string): Body[] =>
 
 test('quarantines a log over the limit on an EVM chain', async () => {
   const { id } = await client.streams.create({
-    ...{ webhookUrl: sink.url, description: '', tag: 'logs', chainIds: [CHAIN] },
+    webhookUrl: sink.url,
+    description: '',
+    tag: 'logs',
+    chainIds: [CHAIN],
     includeContractLogs: true,
   });
   await client.streams.addAddress(id, CONTRACT);
@@ -145,7 +148,10 @@ test('quarantines a log over the limit on an EVM chain', async () => {
 
 test('quarantines an event over the limit on Aptos', async () => {
   const { id } = await client.streams.create({
-    ...{ webhookUrl: sink.url, description: '', tag: 'events', network: ['local'] },
+    webhookUrl: sink.url,
+    description: '',
+    tag: 'events',
+    network: ['local'],
     networkType: 'aptos',
     includeEvents: true,
   });

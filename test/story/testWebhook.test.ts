@@ -52,8 +52,11 @@ test('a change of the stream during the test webhook is kept', async () => {
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 });
   const { id } = await streams.create({
     webhookUrl: `${sink.url}/before`,
-    ...{ description: 'd', tag: 'concurrent', chainIds: ['0x1'] },
-    ...{ includeNativeTxs: true, maxInFlight: 4 },
+    description: 'd',
+    tag: 'concurrent',
+    chainIds: ['0x1'],
+    includeNativeTxs: true,
+    maxInFlight: 4,
   });
   const tests = () => sink.requests.filter(({ path }) => path === '/after').length;
   sink.respond({ delayMs: 2_000 }, { path: '/after' });
@@ -63,8 +66,11 @@ test('a change of the stream during the test webhook is kept', async () => {
   await moving;
   expect(tests()).toBe(1);
   expect(await streams.get(id)).toMatchObject({
-    ...{ webhookUrl: `${sink.url}/after`, maxInFlight: 2, maxPerSecond: 7 },
-    ...{ includeNativeTxs: true, includeContractLogs: true },
+    webhookUrl: `${sink.url}/after`,
+    maxInFlight: 2,
+    maxPerSecond: 7,
+    includeNativeTxs: true,
+    includeContractLogs: true,
   });
   sink.clear();
 });
@@ -73,7 +79,10 @@ test('64 updates at once keep the fields of each other', async () => {
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 });
   const { id } = await streams.create({
     webhookUrl: `${sink.url}/many`,
-    ...{ description: 'd', tag: 'many', chainIds: ['0x1'], includeNativeTxs: true },
+    description: 'd',
+    tag: 'many',
+    chainIds: ['0x1'],
+    includeNativeTxs: true,
   });
   const changes = [
     { maxInFlight: 3 },

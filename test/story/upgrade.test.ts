@@ -64,8 +64,11 @@ const clientOf = ({ url }: Served) => createClient({ apiKey: API_KEY, baseUrl: u
 async function createStream(served: Served, tag: string): Promise<string> {
   const { streams } = clientOf(served);
   const { id } = await streams.create({
-    ...{ webhookUrl: `${sink.url}/${tag}`, description: '', tag },
-    ...{ chainIds: [CHAIN], includeNativeTxs: true },
+    webhookUrl: `${sink.url}/${tag}`,
+    description: '',
+    tag,
+    chainIds: [CHAIN],
+    includeNativeTxs: true,
   });
   await streams.addAddress(id, WATCHED);
   return id;

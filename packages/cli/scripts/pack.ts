@@ -90,7 +90,11 @@ for (const page of globSync('**/*.{md,txt}', { cwd: built })) {
 
 const { optionalDependencies = {} } = readJson(at('package.json'));
 const manifest = {
-  ...{ name, version, description, license, ...repositoryFields('packages/cli') },
+  name,
+  version,
+  description,
+  license,
+  ...repositoryFields('packages/cli'),
   type: 'module',
   bin: { sluice: 'dist/main.js' },
   // This version is lower than the one that Sluice needs, so that an older Node can run the

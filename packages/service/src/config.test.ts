@@ -62,7 +62,8 @@ test('--chain accepts trust, operator and ranges, for its chain or node only', (
   expect(one).toMatchObject({
     urls: ['https://a.example/,k', 'https://b.example'],
     operators: { 'https://b.example': 'A' },
-    ...{ trust: 'strict', pollMs: 500 },
+    trust: 'strict',
+    pollMs: 500,
   });
   expect(two).toMatchObject({ verifyHeaders: true });
   expect([one!.verifyHeaders, two!.trust]).toEqual([undefined, undefined]);

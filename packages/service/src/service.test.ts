@@ -19,8 +19,13 @@ test('a failed start leaves nothing behind that reads the closed ledger', async 
     await expect(
       startService(
         {
-          ...{ port, host: '127.0.0.1', dataFolder: folder, apiKey: 'a-key-of-16-or-more' },
-          ...{ chains: [], aptos: [], allowPrivateEndpoints: false },
+          port,
+          host: '127.0.0.1',
+          dataFolder: folder,
+          apiKey: 'a-key-of-16-or-more',
+          chains: [],
+          aptos: [],
+          allowPrivateEndpoints: false,
         },
         createLog((line) => lines.push(line)),
       ),

@@ -152,35 +152,51 @@ async function startWith(
   if (clientCertificate !== undefined) watchers.push(clientCertificate);
   const onBlocked = metrics.recordBlockedAddress;
   const senders = createSenders(config, {
-    ...{ store, settings, keyPairs, clientCertificate, onBlocked, readPlace },
+    store,
+    settings,
+    keyPairs,
+    clientCertificate,
+    onBlocked,
+    readPlace,
   });
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })
     : undefined;
   const holder = createHolder(store);
   const following = await createFollowing(config, {
-    ...{ sealed, senders, holder, disk, metrics, tracing, log },
+    sealed,
+    senders,
+    holder,
+    disk,
+    metrics,
+    tracing,
+    log,
   });
   const { chains, reports } = following;
   const duties = createDuties(config, {
-    ...{
-      store,
-      holder,
-      senders,
-      addedUrls,
-      reports,
-      invariants,
-      disk,
-      clientCertificate,
-      kept,
-      log,
-    },
+    store,
+    holder,
+    senders,
+    addedUrls,
+    reports,
+    invariants,
+    disk,
+    clientCertificate,
+    kept,
+    log,
   });
 
   const app = createApi(config, {
     ...callers,
-    ...{ sealed, senders, following },
-    ...{ live, kept, retries, metrics, readiness, log },
+    sealed,
+    senders,
+    following,
+    live,
+    kept,
+    retries,
+    metrics,
+    readiness,
+    log,
   });
   if (roles.includes('api')) prepareApi(chains.families);
   const server = createAdaptorServer({
@@ -352,7 +368,11 @@ async function createFollowing(
   store.queueChanges.on(metrics.recordSetAside);
   const chains = createChains(
     {
-      ...{ store, holder, nodeGuard, log, tracing },
+      store,
+      holder,
+      nodeGuard,
+      log,
+      tracing,
       onReorg: metrics.recordReorg,
       refuseBlocks: () => disk?.problem,
       confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,

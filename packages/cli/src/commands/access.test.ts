@@ -189,7 +189,8 @@ test('verify takes public keys instead of a secret', async () => {
   const verify = (...args: string[]) => sluice(['verify', ...given, ...args], { input });
   const other = `whpk_${'A'.repeat(43)}=`;
   expect(await verify('--public-key', other, publicKey)).toMatchObject({
-    ...{ code: 0, stdout: expect.stringContaining('✓ genuine  sample 0x1 #16225662') as string },
+    code: 0,
+    stdout: expect.stringContaining('✓ genuine  sample 0x1 #16225662') as string,
   });
   const wrong = await verify('--public-key', other, '--json');
   expect([wrong.code, JSON.parse(wrong.stdout)]).toEqual([

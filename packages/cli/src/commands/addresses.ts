@@ -191,7 +191,10 @@ async function importFile(
   let done = first;
   try {
     await sluice.importAddresses({
-      ...{ streamId: stream.id, family: stream.family, addresses, from: first },
+      streamId: stream.id,
+      family: stream.family,
+      addresses,
+      from: first,
       onProgress(now) {
         done = now;
         progress.update(done);

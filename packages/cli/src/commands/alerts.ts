@@ -60,7 +60,9 @@ async function removeAlertUrl(
 ): Promise<void> {
   const { sluice } = connect(options, terminal);
   const url = findAdded(given, await sluice.listAlertUrls(), {
-    ...{ one: 'alert URL', many: 'alert URLs', list: 'sluice alerts list' },
+    one: 'alert URL',
+    many: 'alert URLs',
+    list: 'sluice alerts list',
   });
   await sluice.removeAlertUrl(url.id);
   if (options.json) terminal.printJson(url);

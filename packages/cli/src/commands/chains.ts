@@ -91,7 +91,9 @@ async function removeNode(
 ): Promise<void> {
   const { sluice } = connect(options, terminal);
   const node = findAdded(given, await sluice.listNodes(), {
-    ...{ one: 'node', many: 'nodes', list: 'sluice chains list' },
+    one: 'node',
+    many: 'nodes',
+    list: 'sluice chains list',
   });
   await sluice.removeNode(node.id);
   if (options.json) terminal.printJson(node);

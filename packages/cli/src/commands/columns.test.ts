@@ -15,8 +15,10 @@ beforeAll(async () => {
   const stream = {
     webhookUrl: world.sink.url,
     description: 'what everybody pays everybody, and what is paid for it, '.repeat(4).trim(),
-    ...{ tag: TAG, chainIds: ['0x7a69', '0x1', '0x89', '0x2105', '0xa4b1', '0xaa36a7'] },
-    ...{ includeContractLogs: true, allAddresses: true },
+    tag: TAG,
+    chainIds: ['0x7a69', '0x1', '0x89', '0x2105', '0xa4b1', '0xaa36a7'],
+    includeContractLogs: true,
+    allAddresses: true,
     topic0: ['Transfer(address,address,uint256)'],
     abi: [],
   };

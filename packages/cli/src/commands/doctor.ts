@@ -195,7 +195,10 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   // Short ids keep the commands on one line, so that they can be copied.
   const short = id.slice(0, 8);
   const finding = (state: Finding['state'], message: string, fix: string): Finding => ({
-    ...{ check: 'stream', state, message: `${name} ${message}`, fix },
+    check: 'stream',
+    state,
+    message: `${name} ${message}`,
+    fix,
   });
   if (status === 'paused') {
     return [finding('ok', 'is paused', `sluice streams resume ${short}`)];

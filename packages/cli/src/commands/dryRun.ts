@@ -80,7 +80,10 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   let had: Observed[] = [];
   for (let block = from; block <= to; block++) {
     const { webhook, closeMatches, observed } = await matchBlock(connection, {
-      ...{ stream, chain, block, tx },
+      stream,
+      chain,
+      block,
+      tx,
     });
     progress.update(block - from + 1);
     close = mergeCloseMatches(close, closeMatches);

@@ -62,7 +62,10 @@ test('lists the functions and events in transactions of the addresses', async ()
   const json = (await world.sluice([...run, '--json'])).stdout.trim().split('\n');
   expect(json.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     {
-      ...{ block: from, records: 0, webhook: null, closeMatches: [] },
+      block: from,
+      records: 0,
+      webhook: null,
+      closeMatches: [],
       observed: expect.arrayContaining([
         { kind: 'function', path: '0x1::aptos_account::transfer', count: 1 },
       ]) as object[],
@@ -103,14 +106,18 @@ test('limits the result to one transaction', async () => {
 
 test('tries a stored stream, whose addresses the service knows', async () => {
   const { id } = await world.api.streams.create({
-    ...{ networkType: 'aptos', network: ['local'], webhookUrl: world.sink.url },
-    ...{ tag: 'stored', description: '' },
+    networkType: 'aptos',
+    network: ['local'],
+    webhookUrl: world.sink.url,
+    tag: 'stored',
+    description: '',
   });
   await world.api.streams.addAddress(id, BOB, { networkType: 'aptos' });
   const pay = { from: ALICE, to: BOB, amount: 9n };
   const { height } = node.mine({ transactions: [scriptedAptos.transfer(pay)] });
   const run = ['dry-run', '--stream', 'stored', '--blocks', String(height), '--json'];
   expect(JSON.parse((await world.sluice(run)).stdout)).toMatchObject({
-    ...{ records: 1, webhook: { streamId: id, network: 'local' } },
+    records: 1,
+    webhook: { streamId: id, network: 'local' },
   });
 });

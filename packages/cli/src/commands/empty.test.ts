@@ -26,7 +26,10 @@ test('an empty list explains what to do', async () => {
   expect(await noteOf('context list')).toMatch(/^No saved services yet\. /);
 
   await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: 'pay', chainIds: ['0x7a69'] },
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: 'pay',
+    chainIds: ['0x7a69'],
   });
   expect(await noteOf('deliveries list')).toMatch(/^No deliveries yet\. Blocks that match/);
   expect(await noteOf('deliveries list --stream pay --failed')).toBe(

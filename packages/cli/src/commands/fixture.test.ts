@@ -19,8 +19,12 @@ let dir: string;
 beforeAll(async () => {
   world = await startWorld();
   await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: 'kept', chainIds: ['0x7a69'] },
-    ...{ includeContractLogs: true, allAddresses: true },
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: 'kept',
+    chainIds: ['0x7a69'],
+    includeContractLogs: true,
+    allAddresses: true,
     topic0: ['Transfer(address,address,uint256)'],
     abi: STANDARD_EVENTS.slice(0, 1),
   });

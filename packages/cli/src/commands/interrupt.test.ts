@@ -125,7 +125,10 @@ test('addresses import: survives a restart of the service without duplicates', a
   const lines = Array.from({ length: 12_000 }, (_, at) => `${addressOf(at + 1)},customer ${at}`);
   writeFileSync(path, ['address,label', ...lines].join('\n'));
   const { tag } = await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: 'restarted', chainIds: ['0x7a69'] },
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: 'restarted',
+    chainIds: ['0x7a69'],
     includeContractLogs: true,
   });
   const begun = world.start(['addresses', 'import', tag, path]);

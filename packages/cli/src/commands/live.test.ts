@@ -469,8 +469,11 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
 test('deliveries of a deleted stream are found by its id but only sent directly', async () => {
   const fields = { description: '', chainIds: ['0x7a69'], includeContractLogs: true };
   const { id } = await world.api.streams.create({
-    ...{ webhookUrl: app('/gone'), tag: 'gone', topic0: ['Transfer(address,address,uint256)'] },
-    ...{ ...fields, allAddresses: true },
+    webhookUrl: app('/gone'),
+    tag: 'gone',
+    topic0: ['Transfer(address,address,uint256)'],
+    ...fields,
+    allAddresses: true,
   });
   world.pay(70n);
   await until('the webhook is delivered', async () => {

@@ -128,7 +128,10 @@ describe('streams', () => {
   test('a stream is found by its tag as a table shortens it', async () => {
     const tag = 'a-tag-that-a-narrow-table-shortens';
     const { id } = await world.api.streams.create({
-      ...{ webhookUrl: world.sink.url, tag, description: '', chainIds: ['0x7a69'] },
+      webhookUrl: world.sink.url,
+      tag,
+      description: '',
+      chainIds: ['0x7a69'],
       includeNativeTxs: true,
     });
     for (const given of [cutText(tag, 12), cutText(tag, 15, 'middle')]) {
@@ -249,7 +252,10 @@ ${more}`;
     expect([kept.code, kept.stderr]).toEqual([0, 'Nothing to change\n']);
     writeFileSync(file, readFileSync(file, 'utf8').replace('younger', 'youngest'));
     expect(await json('apply', '-f', file)).toContainEqual({
-      ...{ do: 'update', tag: 'twins', addressesAdded: 0, addressesRemoved: 0 },
+      do: 'update',
+      tag: 'twins',
+      addressesAdded: 0,
+      addressesRemoved: 0,
       changes: [{ field: 'description', from: 'younger', to: 'youngest' }],
     });
     await sluice(['streams', 'delete', first.id, '--yes']);
@@ -524,7 +530,9 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
       ].join('\n'),
     });
     expect(await json('dry-run', '-f', high, '--blocks', '0..1')).toMatchObject({
-      ...{ block: 1, records: 0, webhook: null },
+      block: 1,
+      records: 0,
+      webhook: null,
       closeMatches: [{ name: 'value', operator: 'gte', filterValue: '1000', count: 1, min: '250' }],
       observed: [{ signature: 'Transfer(address,address,uint256)', indexed: 2, count: 1 }],
     });
@@ -584,7 +592,11 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
       ['broken', '0x7a69'],
     ] as const) {
       const { id } = await world.api.streams.create({
-        ...{ ...stream, tag, chainIds: [chain], includeContractLogs: true, abi: [] },
+        ...stream,
+        tag,
+        chainIds: [chain],
+        includeContractLogs: true,
+        abi: [],
         topic0: ['Transfer(address,address,uint256)'],
       });
       ids.push(id);

@@ -58,7 +58,9 @@ async function removePublicKey(
 ): Promise<void> {
   const { sluice } = connect(options, terminal);
   const key = findAdded(given, await sluice.listPublicKeys(), {
-    ...{ one: 'public key', many: 'public keys', list: 'sluice public-keys list' },
+    one: 'public key',
+    many: 'public keys',
+    list: 'sluice public-keys list',
   });
   await sluice.removePublicKey(key.id);
   if (options.json) terminal.printJson(key);

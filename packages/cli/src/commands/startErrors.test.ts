@@ -85,7 +85,10 @@ test('data_in_use', async () => {
 test('wrong_master_key', async () => {
   const world = await startWorld();
   await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: 'sealed', chainIds: ['0x7a69'] },
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: 'sealed',
+    chainIds: ['0x7a69'],
   });
   const file = join(root, 'other-key');
   writeFileSync(file, Buffer.alloc(32, 7).toString('base64'));

@@ -30,8 +30,11 @@ beforeAll(async () => {
   world.sink.respond({ status: 500, body: `TypeError: ${'読み込めません '.repeat(20)}` });
   const stream = {
     webhookUrl: `${world.sink.url}/${encodeURIComponent('支払い')}?token=abc`,
-    ...{ description: CJK, includeContractLogs: true, allAddresses: true },
-    ...{ topic0: ['Transfer(address,address,uint256)'], abi: [] },
+    description: CJK,
+    includeContractLogs: true,
+    allAddresses: true,
+    topic0: ['Transfer(address,address,uint256)'],
+    abi: [],
   };
   await world.api.streams.create({ ...stream, tag: CJK, chainIds: ['0x7a69', '0x1'] });
   await world.api.streams.create({ ...stream, tag: HOSTILE, chainIds: ['0x7a69', '0x89'] });

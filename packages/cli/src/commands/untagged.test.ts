@@ -12,7 +12,10 @@ let short: string;
 beforeAll(async () => {
   world = await startWorld();
   ({ id } = await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: '', chainIds: ['0x7a69'] },
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: '',
+    chainIds: ['0x7a69'],
     includeContractLogs: true,
   }));
   await world.api.streams.addAddress(id, TOKEN);

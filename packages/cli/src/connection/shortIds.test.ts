@@ -38,8 +38,13 @@ describe('every command accepts the ids that others print', () => {
   beforeAll(async () => {
     world = await startWorld();
     ({ id: streamId } = await world.api.streams.create({
-      ...{ webhookUrl: world.sink.url, description: '', tag: 'pay', chainIds: ['0x7a69'] },
-      ...{ includeContractLogs: true, allAddresses: true, abi: [] },
+      webhookUrl: world.sink.url,
+      description: '',
+      tag: 'pay',
+      chainIds: ['0x7a69'],
+      includeContractLogs: true,
+      allAddresses: true,
+      abi: [],
       topic0: ['Transfer(address,address,uint256)'],
     }));
     world.pay(1n);

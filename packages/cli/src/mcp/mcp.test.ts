@@ -314,11 +314,16 @@ test('over HTTP, --api-key is rejected', async () => {
 
 test('long results are truncated', async () => {
   const abi = Array.from({ length: 900 }, (_, n) => ({
-    ...{ type: 'event', name: `Event${n}${'x'.repeat(60)}`, anonymous: false },
+    type: 'event',
+    name: `Event${n}${'x'.repeat(60)}`,
+    anonymous: false,
     inputs: [{ type: 'uint256', name: 'value', indexed: false }],
   }));
   const { id } = await world.api.streams.create({
-    ...{ webhookUrl: world.sink.url, description: '', tag: 'long', chainIds: ['0x7a69'] },
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: 'long',
+    chainIds: ['0x7a69'],
     abi,
   });
   onTestFinished(async () => void (await world.api.streams.delete(id)));

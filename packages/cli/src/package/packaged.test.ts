@@ -39,8 +39,15 @@ test('other text is unchanged', () => {
 
 test('chains list and doctor rewrite the fix that the service returns for a halt', async () => {
   const halted = {
-    ...{ id: '0x1', name: 'Ethereum', state: 'down', head: 9, checkpoint: 4, finalized: null },
-    ...{ confirmations: 12, unverified: null, providers: [] },
+    id: '0x1',
+    name: 'Ethereum',
+    state: 'down',
+    head: 9,
+    checkpoint: 4,
+    finalized: null,
+    confirmations: 12,
+    unverified: null,
+    providers: [],
     message: 'a reorg. To continue and leave a hole, run: sluice chains resume 0x1 --from <block>',
   };
   const server = createServer(({ url }, response) => {
@@ -64,7 +71,11 @@ test('a settings error rewrites its fix, too', async () => {
   const write = (text: string): void => void printed.push(text);
   const output = { isTTY: false, columns: 80, rows: 24, hasColor: false, write };
   const terminal = createTerminal({
-    ...{ stdout: output, stderr: output, stdin: new PassThrough(), env: {}, cwd: '/' },
+    stdout: output,
+    stderr: output,
+    stdin: new PassThrough(),
+    env: {},
+    cwd: '/',
     signal: new AbortController().signal,
     stop() {},
   });

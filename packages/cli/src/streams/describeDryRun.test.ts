@@ -33,7 +33,10 @@ test('close matches show the actual values and fit 80 columns', () => {
     event: 'Transfer(address,address,uint256)',
     name: 'value',
     operator: 'gte' as const,
-    ...{ filterValue: '1000', count: 3, min: '900', max: '950' },
+    filterValue: '1000',
+    count: 3,
+    min: '900',
+    max: '950',
   };
   expect(describeCloseMatches([], undefined, 80)).toEqual([]);
   expect(describeCloseMatches([miss, { ...miss, min: '-5', max: '-5' }], undefined, 80)).toEqual([

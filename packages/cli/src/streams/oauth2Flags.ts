@@ -48,7 +48,9 @@ export function toOAuth2(options: OAuth2Options, { env }: Pick<Terminal, 'env'>)
     );
   }
   return {
-    ...{ tokenUrl, clientId, clientSecret },
+    tokenUrl,
+    clientId,
+    clientSecret,
     ...(scope !== undefined && { scope }),
     ...(audience !== undefined && { audience }),
   };

@@ -11,13 +11,16 @@ const stored = {
 
 test('an ABI in another form is not a change', () => {
   const item = {
-    ...{ type: 'event', name: 'Bought', anonymous: null },
+    type: 'event',
+    name: 'Bought',
+    anonymous: null,
     inputs: [{ name: 'wei', type: 'uint256', unit: 'wei' }],
   };
   const library = { type: 'function', name: 'f', inputs: [{ type: 'IPoolManager' }] };
   const triggers = [
     {
-      ...{ type: 'tx', contractAddress: '$toAddress' },
+      type: 'tx',
+      contractAddress: '$toAddress',
       functionAbi: { ...call, methodNameWithInputs: 'f()' },
     },
   ];
@@ -35,7 +38,11 @@ test('an omitted field gets its default: an empty list, because null leaves a li
     compareFields(changed, { tag: 'a' }).map(({ field, to }) => [field, to]),
   );
   expect(reset).toEqual({
-    ...{ topic0: [], functions: [], abi: [], triggers: [] },
-    ...{ maxInFlight: null, strictOrder: false },
+    topic0: [],
+    functions: [],
+    abi: [],
+    triggers: [],
+    maxInFlight: null,
+    strictOrder: false,
   });
 });

@@ -6,11 +6,19 @@ import { type RawOutput, type Terminal, createTerminal } from './terminal.ts';
 function open(shape: Partial<RawOutput> = {}): { terminal: Terminal; written(): string } {
   let written = '';
   const output = {
-    ...{ isTTY: true, columns: 80, rows: 24, hasColor: true, ...shape },
+    isTTY: true,
+    columns: 80,
+    rows: 24,
+    hasColor: true,
+    ...shape,
     write: (text: string) => void (written += text),
   };
   const terminal = createTerminal({
-    ...{ stdout: output, stderr: output, stdin: new PassThrough(), env: {}, cwd: '/nowhere' },
+    stdout: output,
+    stderr: output,
+    stdin: new PassThrough(),
+    env: {},
+    cwd: '/nowhere',
     signal: new AbortController().signal,
     stop: () => {},
   });

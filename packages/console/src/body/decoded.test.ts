@@ -107,14 +107,20 @@ test('a transfer is named by its record without an ABI, or by its topic without 
 test('the log of a native transfer has the native amount, also with an ABI of its topic', () => {
   const word = (digits: string): string => `0x${digits.padStart(64, '0')}`;
   const log = {
-    ...{ address: '0xfffffffffffffffffffffffffffffffffffffffe', logIndex: '3' },
-    ...{ topic0: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' },
-    ...{ topic1: word('aa'), topic2: word('bb'), topic3: null, data: word('de0b6b3a7640000') },
+    address: '0xfffffffffffffffffffffffffffffffffffffffe',
+    logIndex: '3',
+    topic0: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+    topic1: word('aa'),
+    topic2: word('bb'),
+    topic3: null,
+    data: word('de0b6b3a7640000'),
   };
   const body = { block: {}, logs: [log], erc20Transfers: [{ logIndex: '3', contract: '0x' }] };
   expect(toDecodedRecords(body)).toMatchObject([
     {
-      ...{ title: 'Native transfer', place: 'log 3', unknown: false },
+      title: 'Native transfer',
+      place: 'log 3',
+      unknown: false,
       fields: [
         { name: 'from', value: `0x${'aa'.padStart(40, '0')}` },
         { name: 'to', value: `0x${'bb'.padStart(40, '0')}` },

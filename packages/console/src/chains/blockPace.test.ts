@@ -41,19 +41,28 @@ function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): 
     blocks.unshift({ number: index + 1, hash: `0x${index + 1}`, timestamp, matches: 0 });
   }
   return {
-    ...{ id: '0x1', name: 'Ethereum', code: 'ETH', state: 'live', message: '' },
-    ...{ head: gapsMs.length, checkpoint: gapsMs.length, confirmations: 2, confirmedUpTo: null },
-    ...{
-      safe: null,
-      finalized: null,
-      proof: null,
-      trust: null,
-      agreement: null,
-      providers: [],
-      progress: null,
-      unverified: null,
-    },
-    ...{ blocks, removed: [], headAgeMs: 0, reportedAt: 50_000, ...changes },
+    id: '0x1',
+    name: 'Ethereum',
+    code: 'ETH',
+    state: 'live',
+    message: '',
+    head: gapsMs.length,
+    checkpoint: gapsMs.length,
+    confirmations: 2,
+    confirmedUpTo: null,
+    safe: null,
+    finalized: null,
+    proof: null,
+    trust: null,
+    agreement: null,
+    providers: [],
+    progress: null,
+    unverified: null,
+    blocks,
+    removed: [],
+    headAgeMs: 0,
+    reportedAt: 50_000,
+    ...changes,
   };
 }
 

@@ -27,7 +27,8 @@ test('invalid values are dropped', () => {
 
 test('the metrics of a stream keep their period', () => {
   expect(parseStreamSearch({ tab: 'metrics', span: 'week' })).toEqual({
-    ...{ tab: 'metrics', span: 'week' },
+    tab: 'metrics',
+    span: 'week',
   });
   expect(parseStreamSearch({ span: 'year' })).toEqual({});
 });

@@ -53,7 +53,9 @@ it('sends addresses in order, in growing parts while requests are fast, and repo
   const addresses = listed(20_000);
   const told: number[] = [];
   await client.importAddresses({
-    ...{ streamId: 's', family: 'evm', addresses },
+    streamId: 's',
+    family: 'evm',
+    addresses,
     onProgress: (done) => told.push(done),
   });
   expect([...urls]).toEqual(['POST /streams/evm/s/address']);
@@ -104,7 +106,10 @@ it('property: despite any failures, resuming adds each address and no others', a
       for (let isIn = false; !isIn;) {
         try {
           await client.importAddresses({
-            ...{ streamId: 's', family: 'evm', addresses, from },
+            streamId: 's',
+            family: 'evm',
+            addresses,
+            from,
             onProgress: (done) => (from = done),
           });
           isIn = true;

@@ -3,7 +3,10 @@ import type { ObservedEvent, ObservedMovePath } from '../contract/shapes.generat
 import { mergeObserved } from './observed.ts';
 
 const observed = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
-  ...{ topic0, signature: null, indexed, count },
+  topic0,
+  signature: null,
+  indexed,
+  count,
 });
 
 test('events are merged across blocks, the most frequent first', () => {
@@ -24,7 +27,9 @@ test('events with the same topic but different indexed inputs are separate', () 
 
 test('a function and an event with the same path are separate', () => {
   const path = (kind: ObservedMovePath['kind'], count: number): ObservedMovePath => ({
-    ...{ kind, path: '0x1::coin::transfer', count },
+    kind,
+    path: '0x1::coin::transfer',
+    count,
   });
   expect(mergeObserved([path('function', 2), path('event', 1)], [path('event', 4)])).toEqual([
     path('event', 5),

@@ -287,7 +287,7 @@ describe('toRecords', () => {
     const { confirmed, chainId, block } = webhookOf({});
     const nothing = { logs: null, txs: null, nftTokenApprovals: null, abi: null } as object;
     for (const tag of [null, undefined]) {
-      const body = { ...{ confirmed, chainId, block, tag }, txs: [tx] };
+      const body = { confirmed, chainId, block, tag, txs: [tx] };
       expect(toRecords(body)).toMatchObject({
         collectionName: 'Tag_e3b0c442',
         txs: [{ hash: HASH }],
@@ -311,7 +311,8 @@ describe('toRecords', () => {
     const log = {
       ...transferLog,
       topic0: encodeEventTopics({ abi })[0] as string,
-      ...{ topic1: null, topic2: null },
+      topic1: null,
+      topic2: null,
       data: encodeAbiParameters(abi[0].inputs, ['a\0b', [{ b: '\0' }]]),
       triggers: [{ name: 'output1', value: ['\0'] }],
     };
@@ -323,7 +324,9 @@ describe('toRecords', () => {
     expect(exact.logs[0]).toMatchObject({ a: 'a\0b', c: '[{"b":"\\u0000"}]' });
     const { logs, erc20Transfers } = toRecords(webhook, { abi, text: 'database' });
     expect(logs[0]).toMatchObject({
-      ...{ a: 'a\uFFFDb', c: '[{"b":"\uFFFD"}]', id: exact.logs[0]?.id },
+      a: 'a\uFFFDb',
+      c: '[{"b":"\uFFFD"}]',
+      id: exact.logs[0]?.id,
       triggers: [{ name: 'output1', value: ['\uFFFD'] }],
     });
     expect(erc20Transfers[0]).toEqual({ ...exact.erc20Transfers[0], tokenName: 'N\uFFFD' });

@@ -10,7 +10,8 @@ const transferOf = (changes: object): EvmWebhook => {
   const sample = sampleWebhook('erc20-transfer');
   const erc20Transfers = sample.erc20Transfers.map((transfer) => ({
     ...transfer,
-    ...{ from: FROM, to: TO },
+    from: FROM,
+    to: TO,
     ...changes,
   }));
   return { ...sample, abi: [], erc20Transfers };

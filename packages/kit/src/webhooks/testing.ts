@@ -355,7 +355,14 @@ const logOf = (address: string, topics: readonly string[], ...data: bigint[]): W
   const { transactionHash, logIndex } = ORIGIN;
   const words = `0x${data.map(word).join('')}`;
   return {
-    ...{ logIndex, transactionHash, address, data: words, topic0, topic1, topic2, topic3 },
+    logIndex,
+    transactionHash,
+    address,
+    data: words,
+    topic0,
+    topic1,
+    topic2,
+    topic3,
     triggered_by: WATCHED,
   };
 };
@@ -440,7 +447,10 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
   'internal-transfer': {
     txsInternal: [
       {
-        ...{ from: ALICE, to: BOB, value: '2419488490784747', gas: '212199' },
+        from: ALICE,
+        to: BOB,
+        value: '2419488490784747',
+        gas: '212199',
         transactionHash: TRANSACTION,
         internalTransactionIndex: '0',
       },

@@ -66,7 +66,9 @@ test.each([false, true])(
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const request = httpRequest({
-      ...{ host: '127.0.0.1', port, method: 'POST' },
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
       ...(!chunked && { headers: { 'content-length': 10 * KIB } }),
     });
     let isAnswered = false;

@@ -71,7 +71,8 @@ test('a request that fails while the ledger is unavailable is logged in the same
   expect([answer.status, await answer.json()]).toMatchObject([503, { requestId: 'request-1' }]);
   expect(logged).toMatchObject([
     {
-      ...{ level: 'warn', requestId: 'request-1' },
+      level: 'warn',
+      requestId: 'request-1',
       error: expect.stringContaining('database or disk is full') as string,
     },
   ]);

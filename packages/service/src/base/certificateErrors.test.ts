@@ -16,8 +16,10 @@ let host: string;
 
 beforeAll(async () => {
   const { cert, key } = createCertificate({
-    ...{ commonName: 'localhost', names: ['localhost'] },
-    ...{ validFrom: new Date(Date.now() - DAY_MS), expiresAt: new Date(Date.now() + 90 * DAY_MS) },
+    commonName: 'localhost',
+    names: ['localhost'],
+    validFrom: new Date(Date.now() - DAY_MS),
+    expiresAt: new Date(Date.now() + 90 * DAY_MS),
   });
   server = createServer({ cert, key }, (_, response) => response.end('{}'));
   await new Promise<void>((resolve) => void server.listen(0, 'localhost', resolve));
@@ -56,8 +58,12 @@ describe('a certificate that is not trusted', () => {
       region: () => 'us-east-1',
     });
     const { error } = await sender.send({
-      ...{ url: `https://${host}/hook`, id: 'id', body: Buffer.from('{}'), headers: {} },
-      ...{ queueSize: 0, recordsCharged: 0 },
+      url: `https://${host}/hook`,
+      id: 'id',
+      body: Buffer.from('{}'),
+      headers: {},
+      queueSize: 0,
+      recordsCharged: 0,
     });
     expect(error).toMatch(/^the certificate is self-signed: .*NODE_EXTRA_CA_CERTS/);
     await sender.close();

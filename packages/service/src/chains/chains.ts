@@ -35,7 +35,8 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
   const listAll = (): FollowedChain[] => families.flatMap((family) => family.list());
   const sharing = createChainSharing({
     id: holder.id,
-    ...{ store, log },
+    store,
+    log,
     listReadable: () => families.flatMap((family) => family.listReadable()),
     onChange() {
       for (const chain of listAll()) {

@@ -62,8 +62,14 @@ const OTHER_CHAIN = '0x53a';
 const start = (allowPrivateEndpoints: boolean, chains: string[] = []): Promise<Service> =>
   startService(
     {
-      ...{ port: 0, host: '127.0.0.1', dataFolder: folder, databaseUrl: postgres.url },
-      ...{ apiKey: API_KEY, masterKey: MASTER_KEY, secret: 'secret', aptos: [] },
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: folder,
+      databaseUrl: postgres.url,
+      apiKey: API_KEY,
+      masterKey: MASTER_KEY,
+      secret: 'secret',
+      aptos: [],
       chains: chains.map((id) => ({ id, urls: [chain.url], pollMs: 50 })),
       allowPrivateEndpoints,
     },
@@ -146,7 +152,10 @@ test('an added receiver gets alerts until it is removed', { timeout: LONG }, asy
   const service = await start(true);
   const failStream = async (): Promise<string> => {
     const { id } = await createClient({ apiKey: API_KEY, baseUrl: service.url }).streams.create({
-      ...{ webhookUrl: `${sink.url}/hook`, description: '', tag: 'orders', chainIds: ['0x1'] },
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'orders',
+      chainIds: ['0x1'],
     });
     await store.failStream(id, 'HTTP 410');
     return id;

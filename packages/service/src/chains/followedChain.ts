@@ -140,7 +140,13 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     const rereading =
       later &&
       createRereading({
-        ...{ chain, epoch, source, later, store, matcher: matching.live, log },
+        chain,
+        epoch,
+        source,
+        later,
+        store,
+        matcher: matching.live,
+        log,
         openMatcher: (streamId) => matching.open(chain, streamId),
         confirmedUpTo: () => ingest.report().confirmedUpTo,
       });
@@ -166,7 +172,11 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     };
   };
   const duty: Duty = createDuty({
-    ...{ name: chain, holder, store, log, begin },
+    name: chain,
+    holder,
+    store,
+    log,
+    begin,
     isOwn: () => surroundings.isOwn(chain),
   });
 
@@ -232,7 +242,11 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
       if (matches.length === 0) return 0;
       const { unverified } = block;
       await store.commitManual({
-        ...{ chain, block: headerOf(block), requestId, matches, unverified },
+        chain,
+        block: headerOf(block),
+        requestId,
+        matches,
+        unverified,
         isConfirmed: isConfirmed(block),
       });
       return matches.reduce(

@@ -434,15 +434,26 @@ describe('delivering', () => {
     for (let n = 0; n < 4; n++) await extend(backlog, 1, 1_000);
     for (let left = 4_000; left > 0;) {
       const claimed = await store.claimDeliveries({
-        ...{ limit: 5_000, maxBytes: 1e9, perStream: 5_000, taken: {}, leaseMs: 40_000 },
+        limit: 5_000,
+        maxBytes: 1e9,
+        perStream: 5_000,
+        taken: {},
+        leaseMs: 40_000,
         retries: { limit: 0, maxBytes: 0, taken: {} },
       });
       left -= claimed.length;
       const failure = { status: 500, error: 'HTTP 500', responseBody: '', transport: null };
       await store.completeDeliveries(
         claimed.map(({ id, leaseToken, webhookUrl }) => ({
-          ...{ id, leaseToken, webhookUrl, startedAt: 0, durationMs: 1, isFastRetry: false },
-          ...{ ...failure, result: 'retry', retryInMs: 0 },
+          id,
+          leaseToken,
+          webhookUrl,
+          startedAt: 0,
+          durationMs: 1,
+          isFastRetry: false,
+          ...failure,
+          result: 'retry',
+          retryInMs: 0,
         })),
       );
     }

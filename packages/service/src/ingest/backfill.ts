@@ -85,7 +85,12 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
     const limits = { upTo, searchUpTo: Math.min(upTo, settledUpTo() ?? -1) };
     const { to, blocks, byRange } = await read(job, matcher, limits, isAlone);
     const done = await store.commitJob({
-      ...{ id: job.id, chain, epoch, from: job.nextBlock, to, byRange },
+      id: job.id,
+      chain,
+      epoch,
+      from: job.nextBlock,
+      to,
+      byRange,
       blocks: blocks.map((block) => ({
         block: headerOf(block),
         matches: matcher.match(block),

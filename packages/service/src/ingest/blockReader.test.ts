@@ -127,22 +127,38 @@ const anyTrouble: fc.Arbitrary<Trouble> = fc.oneof(
  * Converts a scripted block to the matcher's form, with only the parts that the matcher compares.
  */
 const toEvmBlock = ({ number, transactions, ...block }: ScriptedBlock): EvmBlock => ({
-  ...{ number: Number(number), hash: block.hash, parentHash: block.parentHash },
-  ...{ timestamp: Number(block.timestamp), internalTransactions: [] },
+  number: Number(number),
+  hash: block.hash,
+  parentHash: block.parentHash,
+  timestamp: Number(block.timestamp),
+  internalTransactions: [],
   transactions: transactions as unknown as EvmBlock['transactions'],
   logs: transactions.flatMap(({ hash, transactionIndex, logs }) =>
     logs.map((log) => ({
-      ...{ transactionHash: hash, transactionIndex, topics: [...log.topics] },
-      ...{ address: log.address, data: log.data, logIndex: log.logIndex },
+      transactionHash: hash,
+      transactionIndex,
+      topics: [...log.topics],
+      address: log.address,
+      data: log.data,
+      logIndex: log.logIndex,
     })),
   ),
 });
 
 const stream = (options: Partial<StreamOptions>): EvmStreamRecord => ({
-  ...{ id: 's', family: 'evm', tag: 's', description: '', webhookUrl: '', chainIds: [CHAIN] },
+  id: 's',
+  family: 'evm',
+  tag: 's',
+  description: '',
+  webhookUrl: '',
+  chainIds: [CHAIN],
   ...DEFAULT_DELIVERY,
-  ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 0 },
-  ...{ createdAt: 0, updatedAt: 0 },
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
   options: { ...DEFAULT_OPTIONS, ...options },
 });
 
@@ -166,7 +182,9 @@ test('property: searching by logs finds what reading each block finds, for all r
         for (const each of blocks) chain.mine(each);
         for (const each of troubles) chain.trouble(each);
         const source = createEvmSource({
-          ...{ chain: CHAIN, urls: [chain.url], pollMs: 1_000 },
+          chain: CHAIN,
+          urls: [chain.url],
+          pollMs: 1_000,
           verifyHeaders,
           log: createLog(() => {}),
         });
@@ -181,7 +199,8 @@ test('property: searching by logs finds what reading each block finds, for all r
           }));
         const needs = needsOf(index, CHAIN);
         const matcher = {
-          ...{ needs, rules: options },
+          needs,
+          rules: options,
           search: async () => searchOf(index, CHAIN, () => (isLong ? 'many' : watched)),
         };
         const read = createReader(source);
@@ -234,7 +253,8 @@ test('blocks that were found are read again if the chain changes before they are
   index.put(stream({ includeContractLogs: true }));
   index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
   const matcher = {
-    ...{ needs: needsOf(index, CHAIN), rules: 1 },
+    needs: needsOf(index, CHAIN),
+    rules: 1,
     search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
   };
   try {
@@ -268,7 +288,8 @@ test('a range is searched again if a block that was found does not exist', async
   index.put(stream({ includeContractLogs: true }));
   index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
   const matcher = {
-    ...{ needs: needsOf(index, CHAIN), rules: 1 },
+    needs: needsOf(index, CHAIN),
+    rules: 1,
     search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
   };
   try {

@@ -103,7 +103,9 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   const begin = (rules: unknown, search: LogSearch | undefined): Progress<Block> => ({
     rules,
     search: search && source.openSearch?.(search),
-    ...{ found: undefined, denseUpTo: 0, coming: undefined },
+    found: undefined,
+    denseUpTo: 0,
+    coming: undefined,
   });
 
   /** Reads the nearest header in steps from a height; undefined if there is none nearby. */

@@ -132,7 +132,10 @@ async function advanceOnce(options: {
 }): Promise<{ outcome: unknown; commits: string[] }> {
   const { hits, hashAt = (number) => `a${number}`, refuses } = options;
   const header = (number: number): BlockHeader => ({
-    ...{ number, hash: `a${number}`, parentHash: `a${number - 1}`, timestamp: number },
+    number,
+    hash: `a${number}`,
+    parentHash: `a${number - 1}`,
+    timestamp: number,
   });
   const commits: string[] = [];
   let tip = header(10);

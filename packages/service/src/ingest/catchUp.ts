@@ -88,7 +88,10 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     await local.append(block, {
       after: block.number === tip.number + 1 ? undefined : tip,
       searched: { isProven },
-      ...{ ruleRevision: revision, matches: match(), unverified: block.unverified, head },
+      ruleRevision: revision,
+      matches: match(),
+      unverified: block.unverified,
+      head,
     });
     return local.tip()!.hash === block.hash;
   };

@@ -120,7 +120,10 @@ export function createCommitting<Block extends MaybeUnverified>(
       const { unverified } = fetched.block;
       return step('block.commit', () =>
         local.append(header, {
-          ...{ after, ruleRevision, matches, unverified },
+          after,
+          ruleRevision,
+          matches,
+          unverified,
           head: head() ?? header.number,
         }),
       );

@@ -54,7 +54,10 @@ describe('the size of the window', () => {
     'of a chain with blocks of %s covers 51 minutes, within limits',
     (_, confirmations, at, size) => {
       const blocks = Array.from({ length: 20_000 }, (_block, n) => ({
-        ...{ number: n, hash: `0x${n}`, parentHash: '', timestamp: at(n) },
+        number: n,
+        hash: `0x${n}`,
+        parentHash: '',
+        timestamp: at(n),
       })).toReversed();
       const [tip, ...below] = blocks;
       const confirming = createConfirming(

@@ -78,7 +78,10 @@ export async function followIfReplaced(
   await local.load();
   const tip = local.tip();
   const replaced = await describeReplaced(options, source, {
-    ...{ checkpoint, genesisHash, latest, tip },
+    checkpoint,
+    genesisHash,
+    latest,
+    tip,
   });
   if (replaced === undefined) return false;
   if (!options.resetWhenReplaced) throw haltError(`${replaced}: ${describeForeign(options)}`);

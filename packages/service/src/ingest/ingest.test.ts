@@ -382,8 +382,13 @@ test('a block takes at most two commits, however often rules change', async () =
   });
   const { id } = await store.createStream(
     plain({
-      ...{ family: 'evm', tag: '', description: '', webhookUrl: world.sink.url, chainIds: [CHAIN] },
-      ...{ options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
+      family: 'evm',
+      tag: '',
+      description: '',
+      webhookUrl: world.sink.url,
+      chainIds: [CHAIN],
+      options: DEFAULT_OPTIONS,
+      ...DEFAULT_DELIVERY,
     }),
   );
   const commits = new Map<number, number>();

@@ -103,19 +103,33 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   );
   const local = createLocalChain(options, { store, confirming, listener, log });
   const status = createStatus(options, {
-    ...{ source, local, confirming, log },
+    source,
+    local,
+    confirming,
+    log,
     needsTraces: () => matcher.needs(chain).traces,
     onReport: listener.onReport,
   });
   const committing = createCommitting(chain, {
-    ...{ source, matcher, local, refuseBlocks, tracing },
+    source,
+    matcher,
+    local,
+    refuseBlocks,
+    tracing,
     head: status.head,
   });
   const catchUp = createCatchUp(chain, {
-    ...{ source, matcher, local, confirming, signal: stopping.signal },
+    source,
+    matcher,
+    local,
+    confirming,
+    signal: stopping.signal,
   });
   const following = createFollowing(options, {
-    ...{ source, local, committing, log },
+    source,
+    local,
+    committing,
+    log,
     signal: stopping.signal,
     onReorg(depth) {
       listener.onReorg(depth);

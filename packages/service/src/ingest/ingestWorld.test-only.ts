@@ -95,7 +95,10 @@ export async function createIngestWorld(
           apiKey: API_KEY,
           chains: [
             {
-              ...{ id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20 },
+              id: CHAIN,
+              urls: [chain.url],
+              confirmations: CONFIRMATIONS,
+              pollMs: 20,
               // As for a chain with public nodes.
               ...{ resetWhenReplaced: false, ...change },
             },

@@ -127,7 +127,10 @@ export function createLocalChain(
       const windowBlocks = confirming.windowBlocks(block, below);
       const result = await store.commitBlock({
         ...commit,
-        ...{ chain, epoch, block, windowBlocks },
+        chain,
+        epoch,
+        block,
+        windowBlocks,
         confirmUpTo: confirming.upTo(block, window),
       });
       if (result.outcome === 'stale-rules') return result;

@@ -109,7 +109,8 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       expect(await world.sluice.listGaps({ chain: CHAIN })).toMatchObject([
         {
           kind: 'skipped',
-          ...{ from: hole!.from, to: 304 },
+          from: hole!.from,
+          to: 304,
           reason: 'resumed by request from block 305',
         },
         { kind: 'halted', endedAt: expect.any(Number) as number },

@@ -3,7 +3,10 @@ import type { BlockHeader } from '../store/blocks/contract.ts';
 import { createRollbackWatch } from './rollback.ts';
 
 const header = (number: number): BlockHeader => ({
-  ...{ number, hash: `a${number}`, parentHash: `a${number - 1}`, timestamp: number },
+  number,
+  hash: `a${number}`,
+  parentHash: `a${number - 1}`,
+  timestamp: number,
 });
 
 const source = {

@@ -40,7 +40,11 @@ function openFinder(maxKeptBytes?: number) {
   const index = createStreamIndex();
   const refresh = followRules(index, reads);
   const findBy = createStreamFinder({
-    ...{ index, refresh, store: reads, createIndex: createStreamIndex, maxKeptBytes },
+    index,
+    refresh,
+    store: reads,
+    createIndex: createStreamIndex,
+    maxKeptBytes,
   });
   const find = async (id: string) => findBy((await store.readStream(id)) as EvmStreamRecord);
   /** Starts a refresh that has read the rules, and returns a function that lets it continue. */

@@ -8,7 +8,7 @@ export interface LogFilter {
   topics: readonly (readonly string[] | null)[];
 }
 
-/** What a search needs to know of a log. */
+/** The part of a log that a search reads. */
 export interface SearchedLog {
   readonly address: string;
   readonly topics: readonly string[];

@@ -15,7 +15,11 @@ test('logs are counted by first topic, other records by type', () => {
     internalTransactions: [{}, {}],
   });
   expect(countEvmRecords(given)).toEqual({
-    ...{ '0xa': 2, '0xb': 1, anonymous: 1, transaction: 1, internalTransaction: 2 },
+    '0xa': 2,
+    '0xb': 1,
+    anonymous: 1,
+    transaction: 1,
+    internalTransaction: 2,
   });
 });
 

@@ -7,9 +7,19 @@ import { type RuleReads, createRuleIndex, refreshRules } from './ruleIndex.ts';
 const CHAIN = '0x1';
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const recordOf = (id: string): StreamOfFamily<'evm'> => ({
-  ...{ id, family: 'evm', tag: '', description: '', webhookUrl: '', chainIds: [CHAIN] },
-  ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 2 },
-  ...{ createdAt: 0, updatedAt: 0, options: DEFAULT_OPTIONS },
+  id,
+  family: 'evm',
+  tag: '',
+  description: '',
+  webhookUrl: '',
+  chainIds: [CHAIN],
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 2,
+  createdAt: 0,
+  updatedAt: 0,
+  options: DEFAULT_OPTIONS,
   ...DEFAULT_DELIVERY,
 });
 
@@ -17,7 +27,9 @@ test('a stream whose addresses fail to load is loaded again', async () => {
   let isAvailable = false;
   const reads = {
     readRules: async () => ({
-      ...{ revision: 7, whole: false, gone: [] },
+      revision: 7,
+      whole: false,
+      gone: [],
       changed: [recordOf('a'), recordOf('b')],
     }),
     // The second page of stream `b` fails until `isAvailable` is true.

@@ -44,7 +44,10 @@ export function createDuties(
   const options = { ...kept, terminateAfterHours };
   const notify = (receiver: string, url: string) =>
     startNotifier({
-      ...{ receiver, url, store, log },
+      receiver,
+      url,
+      store,
+      log,
       sender: senders.createAlertSender(receiver !== ''),
       chains: reports.list,
       diskFilling: () => disk?.filling,
@@ -52,11 +55,17 @@ export function createDuties(
     });
 
   const housekeeping = createDuty({
-    ...{ name: 'housekeeping', holder, store, log },
+    name: 'housekeeping',
+    holder,
+    store,
+    log,
     begin: () => startHousekeeping({ store, log, invariants, options }),
   });
   const addedAlerts = createDuty({
-    ...{ name: 'added alerts', holder, store, log },
+    name: 'added alerts',
+    holder,
+    store,
+    log,
     isOwn: () => listReceivers(addedUrls).length > 0,
     begin: () =>
       startAddedAlerts({ addedUrls, store, log, notify: ({ id, url }) => notify(id, url) }),
@@ -64,7 +73,10 @@ export function createDuties(
   addedUrls.onChange(addedAlerts.check);
   if (notifyUrl === undefined) return [housekeeping, addedAlerts];
   const alerts = createDuty({
-    ...{ name: 'alerts', holder, store, log },
+    name: 'alerts',
+    holder,
+    store,
+    log,
     begin: () => notify('', notifyUrl),
   });
   return [housekeeping, addedAlerts, alerts];

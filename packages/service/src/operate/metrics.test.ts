@@ -39,7 +39,7 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
 test('a settling chain is up, and held deliveries are counted by chain', async () => {
   const metrics = createMetrics({ version: '1.2.3', commit: '0123456789ab' });
   const chain = (id: string, state: ChainReport['state']) =>
-    ({ ...{ id, state, head: 2, checkpoint: 1 }, providers: [] }) as unknown as ChainReport;
+    ({ id, state, head: 2, checkpoint: 1, providers: [] }) as unknown as ChainReport;
   metrics.watch({ ...sources, chains: () => [chain('0x19', 'settling'), chain('0x1', 'live')] });
   const { text } = await metrics.read();
   metrics.stop();

@@ -33,8 +33,15 @@ afterEach(async () => {
 const start = (masterKeyFile?: string): Promise<Service> =>
   startService(
     {
-      ...{ port: 0, host: '127.0.0.1', dataFolder: folder, masterKeyFile },
-      ...{ apiKey: API_KEY, secret: SECRET, chains: [], aptos: [], allowPrivateEndpoints: true },
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: folder,
+      masterKeyFile,
+      apiKey: API_KEY,
+      secret: SECRET,
+      chains: [],
+      aptos: [],
+      allowPrivateEndpoints: true,
     },
     { info() {}, warn() {}, error() {} },
   );
@@ -85,7 +92,8 @@ test('signs as Standard Webhooks require: verified by node:crypto and by the kit
   const signature = /v1a,(\S+)$/.exec(headers['webhook-signature']!)?.[1] ?? '';
   const key = createPublicKey({
     key: {
-      ...{ kty: 'OKP', crv: 'Ed25519' },
+      kty: 'OKP',
+      crv: 'Ed25519',
       x: Buffer.from(publicKey.slice(5), 'base64').toString('base64url'),
     },
     format: 'jwk',

@@ -52,7 +52,10 @@ const signsAt =
     endsAt === null || endsAt > at;
 
 const toPublicKey = ({ id, publicKey, createdAt, endsAt }: PublicKey): PublicKey => ({
-  ...{ id, publicKey, createdAt, endsAt },
+  id,
+  publicKey,
+  createdAt,
+  endsAt,
 });
 
 /** Re-encrypts private keys that an older master key encrypted, and returns their number. */

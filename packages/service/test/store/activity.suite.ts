@@ -147,7 +147,11 @@ export function testActivity(
         ],
         chains: [
           {
-            ...{ chainId: one.chain, delivered: 2, redelivered: 0, failedAttempts: 1, matched: 3 },
+            chainId: one.chain,
+            delivered: 2,
+            redelivered: 0,
+            failedAttempts: 1,
+            matched: 3,
             p95Ms: expect.any(Number) as number,
           },
           {

@@ -12,8 +12,15 @@ export function testAddedUrls(tools: StoreTools): void {
       existing ?? (await listIds()),
     );
   const alert = (receiver: string): AlertRow => ({
-    ...{ receiver, subject: 'chain 0x1', state: 'halted', reported: '', id: randomUUID() },
-    ...{ body: '{}', attempts: 0, runAt: 1, sentAt: null },
+    receiver,
+    subject: 'chain 0x1',
+    state: 'halted',
+    reported: '',
+    id: randomUUID(),
+    body: '{}',
+    attempts: 0,
+    runAt: 1,
+    sentAt: null,
   });
 
   describe('added URLs', () => {

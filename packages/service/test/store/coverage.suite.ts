@@ -174,7 +174,9 @@ export function testCoverage(tools: StoreTools): void {
       const unverified = { codes: ['receipts'], witnesses: 1, isUncertain: true } as const;
       const first = await tools.store.commitJob({
         ...chain.held,
-        ...{ id: job.id, from: 10, to: 11 },
+        id: job.id,
+        from: 10,
+        to: 11,
         blocks: [
           { block: block(10), matches: [newMatch(streamId)] },
           { block: block(11), matches: [], unverified },
@@ -186,20 +188,25 @@ export function testCoverage(tools: StoreTools): void {
       });
       const again = {
         ...chain.held,
-        ...{ id: job.id, from: 10, to: 10 },
+        id: job.id,
+        from: 10,
+        to: 10,
         blocks: [{ block: block(10), matches: [newMatch(streamId)] }],
       };
       expect(await tools.store.commitJob(again)).toBeUndefined();
       const last = await tools.store.commitJob({
         ...chain.held,
-        ...{ id: job.id, from: 12, to: 13 },
+        id: job.id,
+        from: 12,
+        to: 13,
         blocks: [12, 13].map((number) => ({ block: block(number), matches: [] })),
       });
       expect(last).toMatchObject({ job: { nextBlock: 14, state: 'done' }, deliveries: [] });
       expect(await tools.store.listRunningJobs(chain.chain)).toEqual([]);
       expect(await deliveriesOf(streamId)).toHaveLength(1);
       expect((await tools.store.readCoverage(streamId))[0]).toMatchObject({
-        ...{ from: 10, to: 13 },
+        from: 10,
+        to: 13,
         unverified: [{ from: 11, to: 11, codes: ['receipts'] }],
       });
     });
@@ -209,7 +216,10 @@ export function testCoverage(tools: StoreTools): void {
       const other = await tools.store.createStream(draft([chain.chain]));
       const run = async (id: string, ranges: { to: number; byRange: boolean }[]) => {
         const job = await tools.store.createJob({
-          ...{ streamId: id, chain: chain.chain, blockFrom: 20, blockTo: 99 },
+          streamId: id,
+          chain: chain.chain,
+          blockFrom: 20,
+          blockTo: 99,
         });
         let from = 20;
         for (const { to, byRange } of ranges) {
@@ -259,7 +269,9 @@ export function testCoverage(tools: StoreTools): void {
         });
         await tools.store.commitJob({
           ...chain.held,
-          ...{ id: job!.id, from: seen.number, to: seen.number },
+          id: job!.id,
+          from: seen.number,
+          to: seen.number,
           blocks: [{ block: seen, matches: [newMatch(streamId)] }],
         });
       }
@@ -280,7 +292,9 @@ export function testCoverage(tools: StoreTools): void {
       });
       const commit = {
         ...chain.held,
-        ...{ id: job.id, from: 10, to: 10 },
+        id: job.id,
+        from: 10,
+        to: 10,
         blocks: [{ block: block(10), matches: [newMatch(streamId)] }],
       };
       expect(await tools.store.commitJob(commit)).toBeUndefined();

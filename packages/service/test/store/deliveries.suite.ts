@@ -204,7 +204,9 @@ export function testDeliveries(tools: StoreTools): void {
         const counted = { delivered: 1, redelivered: 1, failedAttempts: failures };
         expect(all).toMatchObject(counted);
         expect(stats).toMatchObject({
-          ...{ delivered24h: 1, redelivered24h: 1, failedAttempts24h: failures },
+          delivered24h: 1,
+          redelivered24h: 1,
+          failedAttempts24h: failures,
         });
       },
     );
@@ -470,7 +472,11 @@ export function testDeliveries(tools: StoreTools): void {
     const [, partly, full] = ids as [string, string, string];
     const claimWith = async (perStream: number): Promise<number[]> => {
       const claimed = await tools.store.claimDeliveries({
-        ...{ limit: 1000, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 },
+        limit: 1000,
+        maxBytes: 1e9,
+        perStream: 1000,
+        taken: {},
+        leaseMs: 40_000,
         bytes: { perStream, taken: { [partly]: 5_000, [full]: 25_000 } },
       });
       return ids.map((id) => claimed.filter(({ streamId }) => streamId === id).length);

@@ -104,7 +104,11 @@ export function testEvents(open: () => Promise<Store>): void {
       await store.recordCertificate(id, 5_000);
       await store.setStreamStatus(id, 'paused', '');
       await store.receiveInInbox({
-        ...{ inbox: 'watched', webhookId: 'w', headers: {}, body: '{}', verified: true },
+        inbox: 'watched',
+        webhookId: 'w',
+        headers: {},
+        body: '{}',
+        verified: true,
         delivery: null,
       });
       expect(await feed.take('inbox')).toMatchObject([
@@ -121,8 +125,14 @@ export function testEvents(open: () => Promise<Store>): void {
       const commit = async (number: number): Promise<void> => {
         const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const outcome = await store.commitBlock({
-          ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
-          ...{ matches: [newMatch(stream.id)], head: 7 },
+          chain,
+          epoch,
+          block: header(number),
+          ruleRevision,
+          confirmUpTo: 0,
+          windowBlocks: 9,
+          matches: [newMatch(stream.id)],
+          head: 7,
         });
         expect(outcome.outcome).toBe('committed');
       };
@@ -148,9 +158,18 @@ export function testEvents(open: () => Promise<Store>): void {
       const [mine] = claimed.filter(({ streamId }) => streamId === stream.id);
       await store.completeDeliveries([
         {
-          ...{ id: mine!.id, leaseToken: mine!.leaseToken, webhookUrl: mine!.webhookUrl },
-          ...{ result: 'succeeded', status: 200, error: null, durationMs: 1, startedAt: 1 },
-          ...{ responseBody: '', transport: null, retryInMs: 0, isFastRetry: false },
+          id: mine!.id,
+          leaseToken: mine!.leaseToken,
+          webhookUrl: mine!.webhookUrl,
+          result: 'succeeded',
+          status: 200,
+          error: null,
+          durationMs: 1,
+          startedAt: 1,
+          responseBody: '',
+          transport: null,
+          retryInMs: 0,
+          isFastRetry: false,
         },
       ]);
       expect(about(await feed.take('delivery'))).toEqual(['1 succeeded']);
@@ -197,16 +216,21 @@ export function testEvents(open: () => Promise<Store>): void {
 }
 
 export const CHAIN_HEALTH = {
-  ...{ id: '0xe7e7', name: 'a chain', code: 'x', state: 'live' as const, message: '', head: 7 },
-  ...{
-    headAgeMs: 0,
-    checkpoint: 7,
-    confirmations: 2,
-    confirmedUpTo: 5,
-    proof: null,
-    trust: null,
-    providers: [],
-    progress: null,
-  },
-  ...{ safe: 3, finalized: null, agreement: { blockNumber: 7, state: 'alone' as const } },
+  id: '0xe7e7',
+  name: 'a chain',
+  code: 'x',
+  state: 'live' as const,
+  message: '',
+  head: 7,
+  headAgeMs: 0,
+  checkpoint: 7,
+  confirmations: 2,
+  confirmedUpTo: 5,
+  proof: null,
+  trust: null,
+  providers: [],
+  progress: null,
+  safe: 3,
+  finalized: null,
+  agreement: { blockNumber: 7, state: 'alone' as const },
 };

@@ -736,8 +736,10 @@ export function testHistory(open: () => Promise<Store>): void {
               case 'expire': {
                 const before = await Promise.all(ids.map(ledgerOf));
                 await store.deleteExpired({
-                  ...{ deliveredMs: -9e6, undeliveredMs: 9e9 },
-                  ...{ forMs: 1e6, after: '' },
+                  deliveredMs: -9e6,
+                  undeliveredMs: 9e9,
+                  forMs: 1e6,
+                  after: '',
                 });
                 for (const [n, id] of ids.entries()) {
                   const gone = plus(before[n]!, await ledgerOf(id), -1);

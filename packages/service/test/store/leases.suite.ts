@@ -152,7 +152,9 @@ export function testLeases(tools: StoreTools): void {
       expect(
         await tools.store.commitJob({
           ...chain.held,
-          ...{ id: job!.id, from: 5, to: 5 },
+          id: job!.id,
+          from: 5,
+          to: 5,
           blocks: [{ block: past, matches: [newMatch(id)] }],
         }),
       ).toBeUndefined();

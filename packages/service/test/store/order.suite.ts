@@ -80,13 +80,21 @@ export function testOrder(
       const future = `${prefix.slice(0, 8)}-${prefix.slice(8)}-7fff-8000-000000000000`;
       await execute(`update delivery set id = '${future}' where stream_id = '${id}'`);
       const epoch = await tools.store.takeLease({
-        ...{ name: chain.chain, holder: 'another', forMs: 60_000, force: true },
+        name: chain.chain,
+        holder: 'another',
+        forMs: 60_000,
+        force: true,
       });
       const block = chain.next();
       const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
       await tools.store.commitBlock({
-        ...{ chain: chain.chain, epoch: epoch!, block, ruleRevision: revision },
-        ...{ confirmUpTo: 0, windowBlocks: 256, matches: [newMatch(id)] },
+        chain: chain.chain,
+        epoch: epoch!,
+        block,
+        ruleRevision: revision,
+        confirmUpTo: 0,
+        windowBlocks: 256,
+        matches: [newMatch(id)],
       });
       const { rows } = await tools.store.listDeliveries({ limit: 100, streamId: id });
       for (const { matchId } of rows) if (!nameOf.has(matchId)) nameOf.set(matchId, 'second');

@@ -41,7 +41,12 @@ async function commitBlocks(store: Store, chain: string, count: number, streamId
   const { revision: ruleRevision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
   const commit = (number: number) =>
     store.commitBlock({
-      ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
+      chain,
+      epoch,
+      block: header(number),
+      ruleRevision,
+      confirmUpTo: 0,
+      windowBlocks: 9,
       matches: streamIds.map((id) => newMatch(id)),
     });
   for (let number = 1; number <= count; number++) await commit(number);

@@ -101,8 +101,15 @@ export function testReads(tools: StoreTools): void {
       const [ofOther, ofOne, ...more] = await tools.store.listTimelines(listed);
       expect(more).toEqual([]);
       const one = ({ number, hash }: BlockRef) => ({
-        ...{ number, hash, matches: 1, confirmed: false, removed: false },
-        ...{ delivered: 0, waiting: 0, failed: 0, cancelled: 0 },
+        number,
+        hash,
+        matches: 1,
+        confirmed: false,
+        removed: false,
+        delivered: 0,
+        waiting: 0,
+        failed: 0,
+        cancelled: 0,
       });
       const hasLeft = { ...one(gone), cancelled: 1, removed: true };
       const place = { chainId: chain.chain, from: sent.number - 1 };
@@ -145,7 +152,11 @@ export function testReads(tools: StoreTools): void {
       const first = tip().number + 1;
       const listed = async () =>
         (await store.listGaps({ chain, limit: 10 })).map(({ kind, from, to, reason, endedAt }) => ({
-          ...{ kind, from, to, reason, endedAt },
+          kind,
+          from,
+          to,
+          reason,
+          endedAt,
         }));
       expect(await listed()).toEqual([]);
 

@@ -37,7 +37,11 @@ export function testRetries(tools: StoreTools): void {
     );
   const claim = (changes: Partial<Parameters<typeof tools.store.claimDeliveries>[0]> = {}) =>
     tools.store.claimDeliveries({
-      ...{ limit: 1000, maxBytes: 1e9, perStream: 16, taken: {}, leaseMs: 40_000 },
+      limit: 1000,
+      maxBytes: 1e9,
+      perStream: 16,
+      taken: {},
+      leaseMs: 40_000,
       ...changes,
     });
   /** Counts the first attempts and the retries of the stream among these deliveries. */

@@ -115,11 +115,18 @@ export function testRules(tools: StoreTools): void {
       let parent = await tools.store.readCheckpoint(chain);
       const commitNext = (lastVersion: number, ruleRevision: number) =>
         tools.store.commitBlock({
-          ...{ chain, epoch, ruleRevision, windowBlocks: 256, matches: [] },
+          chain,
+          epoch,
+          ruleRevision,
+          windowBlocks: 256,
+          matches: [],
           confirmUpTo: parent!.number + 1,
           block: {
-            ...{ number: parent!.number + 1, hash: hashOf(), parentHash: parent!.hash },
-            ...{ timestamp: first.timestamp, lastVersion },
+            number: parent!.number + 1,
+            hash: hashOf(),
+            parentHash: parent!.hash,
+            timestamp: first.timestamp,
+            lastVersion,
           },
         });
       const newest = async () => (await tools.store.readRules(-1, 'evm')).revision;
@@ -156,7 +163,11 @@ export function testRules(tools: StoreTools): void {
       const older = await newest();
       const commitWith = (ruleRevision: number, matched: string[] = []) =>
         store.commitBlock({
-          ...{ ...chain.held, block, ruleRevision, confirmUpTo: 0, windowBlocks: 256 },
+          ...chain.held,
+          block,
+          ruleRevision,
+          confirmUpTo: 0,
+          windowBlocks: 256,
           matches: matched.map((id) => newMatch(id)),
         });
 
@@ -191,7 +202,12 @@ export function testRules(tools: StoreTools): void {
       const block = chain.next();
       const commitWith = (ruleRevision: number) =>
         store.commitBlock({
-          ...{ ...chain.held, block, ruleRevision, confirmUpTo: 0, windowBlocks: 256, matches: [] },
+          ...chain.held,
+          block,
+          ruleRevision,
+          confirmUpTo: 0,
+          windowBlocks: 256,
+          matches: [],
         });
       expect((await commitWith(0)).outcome).toBe('stale-rules');
       await store.setStreamStatus(paused, 'paused', '');
@@ -201,7 +217,8 @@ export function testRules(tools: StoreTools): void {
       expect((await commitWith(revision)).outcome).toBe('committed');
       const coverageOf = async (id: string) => (await store.readCoverage(id))[0];
       expect(await coverageOf(paused)).toMatchObject({
-        ...{ from: 101, to: 102 },
+        from: 101,
+        to: 102,
         holes: [{ from: 102, to: 102, reason: 'paused' }],
       });
       expect(await coverageOf(resumed)).toMatchObject({ from: 102, to: 102, holes: [] });

@@ -37,7 +37,9 @@ export function testSettling(open: () => Promise<Store[]>): void {
           for (let n = 0; n < count; n++) {
             const added = address(1_000 * (client + 1) + n);
             const outcome = await changes[client % changes.length]!.add(id, {
-              ...{ addresses: packAddresses([added]), labels: new Map(), keyId: KEY_ID },
+              addresses: packAddresses([added]),
+              labels: new Map(),
+              keyId: KEY_ID,
             });
             if (outcome.outcome !== 'changed') throw new Error(outcome.outcome);
             promised.push({ id, address: added, from: outcome.effectiveFrom[chain]! });
@@ -51,7 +53,9 @@ export function testSettling(open: () => Promise<Store[]>): void {
         const commit = async (atLeast?: number): Promise<void> => {
           const ruleRevision = await refresh(atLeast);
           const block = {
-            ...{ number: tip.number + 1, hash: hashOf(), parentHash: tip.hash },
+            number: tip.number + 1,
+            hash: hashOf(),
+            parentHash: tip.hash,
             timestamp: tip.timestamp + 1,
           };
           const seen = new Set<string>();
@@ -62,7 +66,13 @@ export function testSettling(open: () => Promise<Store[]>): void {
             }
           }
           const result = await reader.commitBlock({
-            ...{ chain, epoch, block, ruleRevision, confirmUpTo: 0, windowBlocks: 9, matches: [] },
+            chain,
+            epoch,
+            block,
+            ruleRevision,
+            confirmUpTo: 0,
+            windowBlocks: 9,
+            matches: [],
           });
           if (result.outcome === 'stale-rules' && atLeast === undefined) {
             return commit(result.revision);

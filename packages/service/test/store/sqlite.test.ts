@@ -77,13 +77,21 @@ describe('SQLite store', () => {
     const { id } = await first.createStream(draft(['0xc']));
     const epoch = await takeChain(first, '0xc');
     const block = (number: number) => ({
-      ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}`, timestamp: number },
+      number,
+      hash: `0x${number}`,
+      parentHash: `0x${number - 1}`,
+      timestamp: number,
     });
     await first.startChain({ chain: '0xc', epoch, block: block(1), genesisHash: '0x0' });
     const { revision } = await first.readRules(Number.MAX_SAFE_INTEGER, 'evm');
     await first.commitBlock({
-      ...{ chain: '0xc', epoch, block: block(2), ruleRevision: revision, confirmUpTo: 0 },
-      ...{ windowBlocks: 256, matches: [newMatch(id)] },
+      chain: '0xc',
+      epoch,
+      block: block(2),
+      ruleRevision: revision,
+      confirmUpTo: 0,
+      windowBlocks: 256,
+      matches: [newMatch(id)],
     });
     await first.close();
     setAhead();
@@ -163,7 +171,9 @@ describe('SQLite store', () => {
     const chain = '0x1';
     const epoch = await takeChain(store, chain);
     const header = (number: number) => ({
-      ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}` },
+      number,
+      hash: `0x${number}`,
+      parentHash: `0x${number - 1}`,
       timestamp: 1_700_000_000,
     });
     await store.startChain({ chain, epoch, block: header(1), genesisHash: '0x0' });

@@ -365,7 +365,10 @@ export function testStreams(tools: StoreTools): void {
 
     test('store the details of a webhook and the response', async () => {
       const delivery = {
-        ...{ streamId: crypto.randomUUID(), tag: 'a', chainId: '0x1', blockNumber: 7 },
+        streamId: crypto.randomUUID(),
+        tag: 'a',
+        chainId: '0x1',
+        blockNumber: 7,
         about: 'Transfer 5 A',
         phase: 'removed',
       } as const;
@@ -375,7 +378,11 @@ export function testStreams(tools: StoreTools): void {
         delayMs: 20,
       });
       const received = await tools.store.receiveInInbox({
-        ...{ inbox: 'said', webhookId: 'id', headers: {}, body: '{}', verified: true },
+        inbox: 'said',
+        webhookId: 'id',
+        headers: {},
+        body: '{}',
+        verified: true,
         delivery,
       });
       const { request } = received!;

@@ -38,8 +38,13 @@ export function testUncertain(tools: StoreTools): void {
       dueNow: async () => (await store.nextUncertain(chain.chain))!,
       reread: (block: UncertainBlock, result: Partial<LaterReading> = {}) =>
         store.commitReading({
-          ...{ block, epoch: chain.held.epoch, matches: [], removed: [], isConfirmed: false },
-          ...{ unverified: uncertain(), next: AGAIN },
+          block,
+          epoch: chain.held.epoch,
+          matches: [],
+          removed: [],
+          isConfirmed: false,
+          unverified: uncertain(),
+          next: AGAIN,
           ...result,
         }),
       marks: async () =>
@@ -62,8 +67,13 @@ export function testUncertain(tools: StoreTools): void {
       expect(await count()).toBe(1);
       const block = await commit([], uncertain(0));
       expect(await due()).toMatchObject({
-        ...{ chain: chain.chain, jobId: null, streamId: null, step: 0, codes: 'receipts' },
-        ...{ needs: NEEDS, records: 'a b' },
+        chain: chain.chain,
+        jobId: null,
+        streamId: null,
+        step: 0,
+        codes: 'receipts',
+        needs: NEEDS,
+        records: 'a b',
         header: block,
       });
     });
@@ -251,19 +261,29 @@ export function testUncertain(tools: StoreTools): void {
       const block = { ...chain.next(), number: 50 };
       const { store } = tools;
       const job = await store.createJob({
-        ...{ streamId: id, chain: chain.chain, blockFrom: 50, blockTo: 50 },
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 50,
+        blockTo: 50,
       });
       await store.commitJob({
         ...chain.held,
-        ...{ id: job!.id, from: 50, to: 50 },
+        id: job!.id,
+        from: 50,
+        to: 50,
         blocks: [{ block, matches: [newMatch(id)], unverified: uncertain() }],
       });
       const found = (await store.nextUncertain(chain.chain))!;
       expect(found).toMatchObject({ jobId: job!.id, streamId: id });
       expect(await store.listUncertainStreams(found)).toEqual([{ streamId: id, isLive: false }]);
       await store.commitReading({
-        ...{ block: found, epoch: chain.held.epoch, removed: [], isConfirmed: true },
-        ...{ matches: [newMatch(id)], unverified: uncertain(), next: AGAIN },
+        block: found,
+        epoch: chain.held.epoch,
+        removed: [],
+        isConfirmed: true,
+        matches: [newMatch(id)],
+        unverified: uncertain(),
+        next: AGAIN,
       });
       const again = (await store.nextUncertain(chain.chain))!;
       expect(await store.listUncertainMatches(again)).toHaveLength(2);

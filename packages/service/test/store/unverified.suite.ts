@@ -81,15 +81,24 @@ export function testUnverified(tools: StoreTools): void {
       const block = { ...chain.next(), number: 50 };
       const unverified = { codes: CODES, witnesses: 1, isUncertain: true };
       const job = await tools.store.createJob({
-        ...{ streamId: id, chain: chain.chain, blockFrom: 50, blockTo: 50 },
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 50,
+        blockTo: 50,
       });
       await tools.store.commitJob({
         ...chain.held,
-        ...{ id: job!.id, from: 50, to: 50 },
+        id: job!.id,
+        from: 50,
+        to: 50,
         blocks: [{ block, matches: [newMatch(id)], unverified }],
       });
       await tools.store.commitManual({
-        ...{ chain: chain.chain, block, requestId: 'r', isConfirmed: true, unverified },
+        chain: chain.chain,
+        block,
+        requestId: 'r',
+        isConfirmed: true,
+        unverified,
         matches: [newMatch(id)],
       });
       expect(await send(id)).toEqual([
@@ -221,7 +230,9 @@ export function testUnverified(tools: StoreTools): void {
         after: { state: 'held' },
       });
       await tools.store.confirmUnverified({
-        ...{ chain: chain.chain, blockHash: block.hash, witnesses: 3 },
+        chain: chain.chain,
+        blockHash: block.hash,
+        witnesses: 3,
       });
       expect(await send(id)).toEqual([['unconfirmed', MARK]]);
     });
@@ -230,11 +241,17 @@ export function testUnverified(tools: StoreTools): void {
       const { id, chain } = await holding();
       const block = { ...chain.next(), number: 50 };
       const job = await tools.store.createJob({
-        ...{ streamId: id, chain: chain.chain, blockFrom: 50, blockTo: 50 },
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 50,
+        blockTo: 50,
       });
       const unverified = { codes: CODES, witnesses: 1, isUncertain: true };
       await tools.store.commitJob({
-        ...{ ...chain.held, id: job!.id, from: 50, to: 50 },
+        ...chain.held,
+        id: job!.id,
+        from: 50,
+        to: 50,
         blocks: [{ block, matches: [newMatch(id)], unverified }],
       });
       expect(await listed(id)).toEqual(['confirmed held 50']);
@@ -249,7 +266,11 @@ export function testUnverified(tools: StoreTools): void {
       const [delivery] = await deliveriesOf(id);
       await tools.store.stopDelivery(delivery!.id);
       const replay = await tools.store.createReplay({
-        ...{ name: '', filter: { streamId: id }, perSecond: 1, total: 1, keyId: 'bootstrap' },
+        name: '',
+        filter: { streamId: id },
+        perSecond: 1,
+        total: 1,
+        keyId: 'bootstrap',
       });
       const step = { id: replay.id, after: '', ids: [delivery!.id], isLast: true };
       expect(await tools.store.advanceReplay(step)).toMatchObject([{ state: 'held' }]);
@@ -277,7 +298,9 @@ export function testUnverified(tools: StoreTools): void {
       const block = await commitMarked();
       await tools.store.setStreamStatus(id, 'paused', '');
       await tools.store.confirmUnverified({
-        ...{ chain: chain.chain, blockHash: block.hash, witnesses: 2 },
+        chain: chain.chain,
+        blockHash: block.hash,
+        witnesses: 2,
       });
       expect(await send(id)).toEqual([]);
       await tools.store.setStreamStatus(id, 'active', '');
@@ -296,7 +319,9 @@ export function testUnverified(tools: StoreTools): void {
       expect(stats.find(({ streamId }) => streamId === id)).toMatchObject({ queue: 1 });
       const atMs = Date.now() + 60_000;
       const { deliveries } = await tools.store.countExpiring({
-        ...{ atMs, deliveredMs: 0, undeliveredMs: YEARS_MS },
+        atMs,
+        deliveredMs: 0,
+        undeliveredMs: YEARS_MS,
       });
       const all = await tools.store.countExpiring({ atMs, deliveredMs: 0, undeliveredMs: 0 });
       expect(all.deliveries).toBeGreaterThan(deliveries);

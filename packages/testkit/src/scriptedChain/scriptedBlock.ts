@@ -106,7 +106,13 @@ export function sign(
 ): SignedFields {
   const { to = null, value = 0n, input = '0x', type = 'eip1559' } = script;
   return {
-    ...{ type, chainId, nonce, value, input, gasPrice, priorityFee },
+    type,
+    chainId,
+    nonce,
+    value,
+    input,
+    gasPrice,
+    priorityFee,
     to: to && lower(to),
     maxFee: gasPrice * 2n,
     gas: gasUsedBy(script) * 2n,

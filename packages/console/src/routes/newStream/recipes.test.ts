@@ -55,15 +55,24 @@ test('a recipe replaces rules, and keeps addresses, destination and limits', () 
   );
   const next = withRecipe(edited, get('transfers'));
   expect(next).toMatchObject({
-    ...{ chains: ['0x1'], addresses: TOKEN, webhookUrl: begun.webhookUrl, tag: 'mine' },
-    ...{ maxInFlight: '3', headers: 'a: b', includeInternalTxs: false },
+    chains: ['0x1'],
+    addresses: TOKEN,
+    webhookUrl: begun.webhookUrl,
+    tag: 'mine',
+    maxInFlight: '3',
+    headers: 'a: b',
+    includeInternalTxs: false,
   });
   expect(next.rules.map(({ signature }) => signature)).toEqual([
     'Transfer(address,address,uint256)',
   ]);
   // Chains and addresses are dropped, because they are for the other chain family.
   expect(withRecipe(edited, get('aptos'))).toMatchObject({
-    ...{ family: 'aptos', chains: [], addresses: '', rules: [], headers: 'a: b' },
+    family: 'aptos',
+    chains: [],
+    addresses: '',
+    rules: [],
+    headers: 'a: b',
   });
 });
 

@@ -11,7 +11,11 @@ const headers = Object.fromEntries(signed.headers);
 const problemOf = async (change: object): Promise<string | undefined> =>
   (
     await diagnoseRequest({
-      ...{ key: SECRET, headers, body, anyTime: true, otherSecrets: [] },
+      key: SECRET,
+      headers,
+      body,
+      anyTime: true,
+      otherSecrets: [],
       ...change,
     })
   )?.problem;

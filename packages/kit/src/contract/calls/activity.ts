@@ -54,8 +54,11 @@ const activityBreakdown = named(
     chains: z
       .array(
         z.strictObject({
-          ...{ chainId, delivered: count, redelivered: count },
-          ...{ failedAttempts: count, matched: count },
+          chainId,
+          delivered: count,
+          redelivered: count,
+          failedAttempts: count,
+          matched: count,
           p95Ms: count
             .nullable()
             .describe(

@@ -96,7 +96,10 @@ const erc20Transfer = shape(
   'WebhookErc20Transfer',
   'A transfer of an ERC-20 token.',
   z.strictObject({
-    ...{ ...ofLog, triggered_by: triggeredBy, ...token, ...spam },
+    ...ofLog,
+    triggered_by: triggeredBy,
+    ...token,
+    ...spam,
     from: text,
     to: text,
     value: text,
@@ -110,7 +113,9 @@ const erc20Approval = shape(
   'WebhookErc20Approval',
   'An approval of an ERC-20 token.',
   z.strictObject({
-    ...{ ...ofLog, ...token, ...spam },
+    ...ofLog,
+    ...token,
+    ...spam,
     owner: text,
     spender: text,
     value: text,
@@ -124,7 +129,9 @@ const nftTransfer = shape(
   'WebhookNftTransfer',
   'A transfer of an NFT or of several consecutive NFTs, or one entry of an ERC-1155 batch.',
   z.strictObject({
-    ...{ ...ofLog, ...token, ...spam },
+    ...ofLog,
+    ...token,
+    ...spam,
     operator: textOrNull,
     from: text,
     to: text,
@@ -144,7 +151,9 @@ const nftTokenApproval = shape(
   'WebhookNftTokenApproval',
   'An approval for one NFT, or for all NFTs of an owner.',
   z.strictObject({
-    ...{ ...ofLog, ...token, ...spam },
+    ...ofLog,
+    ...token,
+    ...spam,
     account: text,
     operator: text,
     approvedAll: flag,
@@ -175,7 +184,8 @@ const nftApprovals = shape(
   z.strictObject({
     ERC721: z.array(
       z.strictObject({
-        ...{ ...ofLog, ...token },
+        ...ofLog,
+        ...token,
         owner: text,
         approved: text,
         tokenId: text,
@@ -184,7 +194,8 @@ const nftApprovals = shape(
     ),
     ERC1155: z.array(
       z.strictObject({
-        ...{ ...ofLog, ...token },
+        ...ofLog,
+        ...token,
         account: text,
         operator: text,
         approved: flag,

@@ -131,7 +131,9 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     expect(onWebhook).toHaveBeenCalledExactlyOnceWith(
       webhook,
       expect.objectContaining({
-        ...{ id: 'one', verifiedBy: 'webhook-signature', unverified: ['receipts'] },
+        id: 'one',
+        verifiedBy: 'webhook-signature',
+        unverified: ['receipts'],
       }),
     );
     expect((await sender.send(webhook, { id: 'one' })).delivered).toBe(true);

@@ -91,12 +91,16 @@ describe('a circuit breaker', () => {
     fail(breaker, 10, START);
     const since = START + 9;
     expect(breaker.spell(since)).toEqual({
-      ...{ reason: 'failures', since, until: since + 30 * SECOND },
+      reason: 'failures',
+      since,
+      until: since + 30 * SECOND,
     });
     const probedAt = since + 40 * SECOND;
     breaker.note({ succeeded: false, startedAt: probedAt }, probedAt);
     expect(breaker.spell(probedAt)).toEqual({
-      ...{ reason: 'failures', since, until: probedAt + 60 * SECOND },
+      reason: 'failures',
+      since,
+      until: probedAt + 60 * SECOND,
     });
     // The receiver requests longer waits than those of the breaker.
     const askedAt = probedAt + SECOND;
@@ -105,7 +109,9 @@ describe('a circuit breaker', () => {
     const later = { succeeded: false, throttledMs: 130 * SECOND, startedAt: askedAt };
     breaker.note(later, askedAt + SECOND);
     expect(breaker.spell(askedAt + SECOND)).toEqual({
-      ...{ reason: 'throttled', since: askedAt, until: askedAt + 131 * SECOND },
+      reason: 'throttled',
+      since: askedAt,
+      until: askedAt + 131 * SECOND,
     });
     breaker.note({ succeeded: true, startedAt: askedAt }, askedAt + 131 * SECOND);
     expect(breaker.spell(askedAt + 131 * SECOND)).toBeUndefined();

@@ -5,7 +5,12 @@ import { createCertificates } from './certificates.ts';
 
 const MINUTE = 60_000;
 const shown = (expiresAt: number, expiresSoon = true): ReceiverCertificate => ({
-  ...{ subject: 'CN=a', issuer: 'CN=b', names: ['a'], validFrom: 0, expiresAt, expiresSoon },
+  subject: 'CN=a',
+  issuer: 'CN=b',
+  names: ['a'],
+  validFrom: 0,
+  expiresAt,
+  expiresSoon,
 });
 
 test('writes only changes; with several hosts, the earliest observed expiry wins', () => {

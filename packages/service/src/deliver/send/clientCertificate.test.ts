@@ -25,8 +25,11 @@ const authority = (commonName: string) =>
   createCertificate({ commonName, validFrom: at(-10), expiresAt: at(900), isAuthority: true });
 const [servers, clients] = [authority('Authority of servers'), authority('Authority of clients')];
 const certified = createCertificate({
-  ...{ commonName: 'localhost', names: ['localhost'], issuer: servers },
-  ...{ validFrom: at(-10), expiresAt: at(300) },
+  commonName: 'localhost',
+  names: ['localhost'],
+  issuer: servers,
+  validFrom: at(-10),
+  expiresAt: at(300),
 });
 const client = (commonName: string, days = 300) =>
   createCertificate({ commonName, issuer: clients, validFrom: at(-10), expiresAt: at(days) });
@@ -106,15 +109,24 @@ function open(given: Partial<typeof files> = files): ClientCertificate {
 function senderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
   const guard = createAddressGuard({ allowCidrs: EVERYWHERE });
   const sender = createSender({
-    ...{ guard, clientCertificate, egressProxy, timeoutMs: 5_000 },
-    ...{ secret: () => 'secret', region: () => 'us-east-1' },
+    guard,
+    clientCertificate,
+    egressProxy,
+    timeoutMs: 5_000,
+    secret: () => 'secret',
+    region: () => 'us-east-1',
   });
   opened.push(sender);
   return (url: string) => sender.send(sendingTo(url));
 }
 
 const sendingTo = (url: string) => ({
-  ...{ url, id: 'x', body: Buffer.from('{}'), headers: {}, queueSize: 0, recordsCharged: 0 },
+  url,
+  id: 'x',
+  body: Buffer.from('{}'),
+  headers: {},
+  queueSize: 0,
+  recordsCharged: 0,
 });
 
 test('is presented to receivers that require one', async () => {
@@ -256,7 +268,10 @@ test('a file that is cut anywhere is rejected at start', () => {
 test('an encrypted key is rejected at start', () => {
   const { cert, key } = client('client 1');
   const encrypted = createPrivateKey(key).export({
-    ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' },
+    type: 'pkcs8',
+    format: 'pem',
+    cipher: 'aes-256-cbc',
+    passphrase: 'word',
   });
   write({ cert, key: encrypted });
   expect(() => open()).toThrow('not encrypted');
@@ -264,8 +279,10 @@ test('an encrypted key is rejected at start', () => {
 
 test('is presented from the isolated process, and replaced there', async () => {
   const isolation = createIsolation({
-    ...{ allowCidrs: EVERYWHERE, clientCertificate: open() },
-    ...{ secret: () => 'secret', region: () => 'us-east-1' },
+    allowCidrs: EVERYWHERE,
+    clientCertificate: open(),
+    secret: () => 'secret',
+    region: () => 'us-east-1',
   });
   opened.push(isolation);
   await isolation.start();
@@ -311,14 +328,24 @@ test('a service uses it for test webhooks, and reports its expiry', async () => 
   const apiKey = 'client-certificate-test-key';
   const service = await startService(
     {
-      ...{ port: 0, host: '127.0.0.1', dataFolder: join(folder, 'data'), chains: [], aptos: [] },
-      ...{ apiKey, secret: 'secret', allowPrivateEndpoints: true, notifyUrl: sink.url, ...files },
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: join(folder, 'data'),
+      chains: [],
+      aptos: [],
+      apiKey,
+      secret: 'secret',
+      allowPrivateEndpoints: true,
+      notifyUrl: sink.url,
+      ...files,
     },
     log,
   );
   opened.push({ close: service.stop });
   await createClient({ apiKey, baseUrl: service.url }).streams.create({
-    ...{ webhookUrl: await receive(), description: '', chainIds: ['0x1'] },
+    webhookUrl: await receive(),
+    description: '',
+    chainIds: ['0x1'],
   });
   const { body, headers } = await sink.waitFor(() => true);
   const { alert } = unwrapAlert({ body, headers: { ...headers } as never, secret: 'secret' });

@@ -160,8 +160,12 @@ async function sendTo(url: string, of = guard) {
   const sender = createTestSender(of);
   try {
     return await sender.send({
-      ...{ url, id: 'id', body: Buffer.from('{}'), headers: {} },
-      ...{ queueSize: 0, recordsCharged: 0 },
+      url,
+      id: 'id',
+      body: Buffer.from('{}'),
+      headers: {},
+      queueSize: 0,
+      recordsCharged: 0,
     });
   } finally {
     await sender.close();

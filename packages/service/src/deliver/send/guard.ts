@@ -205,7 +205,8 @@ export function createAddressGuard({
 
   const connectWith: AddressGuard['connectWith'] = (certificate) => {
     const guarded = buildConnector({
-      ...{ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup },
+      timeout: CONNECT_TIMEOUT_MS,
+      lookup: guardedLookup,
       ...certificate,
     });
     return (options, callback) => {

@@ -152,7 +152,9 @@ export function createIsolation({
       current.on('message', onReport).once('exit', onExit);
       const ledgerTime = Date.now() + (sending.clockSkewMs ?? 0);
       const sendJob: SendJob = {
-        ...{ sending, secret: secret(), region: region() },
+        sending,
+        secret: secret(),
+        region: region(),
         privateKeys: privateKeys(ledgerTime),
         clientCertificate: clientCertificate?.read(),
       };

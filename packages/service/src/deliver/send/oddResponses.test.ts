@@ -40,7 +40,11 @@ afterEach(async () => {
 const send = () =>
   sender.send({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    ...{ id: 'id-1', body: Buffer.from('{"a":1}'), headers: {}, queueSize: 0, recordsCharged: 0 },
+    id: 'id-1',
+    body: Buffer.from('{"a":1}'),
+    headers: {},
+    queueSize: 0,
+    recordsCharged: 0,
   });
 
 describe('a 2xx completes the delivery', () => {

@@ -112,7 +112,9 @@ const MAX_HEADER_BYTES = 64 * 1024;
 
 // undici's own timeouts are off, because the deadline of `post` covers everything.
 const LIMITS = {
-  ...{ pipelining: 1, headersTimeout: 0, bodyTimeout: 0 },
+  pipelining: 1,
+  headersTimeout: 0,
+  bodyTimeout: 0,
   maxHeaderSize: MAX_HEADER_BYTES,
 };
 

@@ -163,7 +163,11 @@ export function createSender({
     const ledgerTime = startedAt + clockSkewMs;
     const timestamp = Math.floor(ledgerTime / 1000);
     const signed = signer.sign({
-      ...{ id, timestamp, body, secret: secret(), secrets },
+      id,
+      timestamp,
+      body,
+      secret: secret(),
+      secrets,
       privateKeys: privateKeys(ledgerTime),
     });
     return {
@@ -284,7 +288,10 @@ const toUnsent = ({
   failure,
   localFailure,
 }: TokenFailure): Omit<SendResult, 'startedAt' | 'durationMs'> => ({
-  ...{ status: null, error: failure, responseBody: '', transport: null },
+  status: null,
+  error: failure,
+  responseBody: '',
+  transport: null,
   localFailure: localFailure && { cause: localFailure, isSent: false },
 });
 

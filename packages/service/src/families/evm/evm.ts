@@ -42,7 +42,10 @@ export const EVM = defineFamily({
       open: (chain) =>
         followEvm(chain, {
           ...surroundings,
-          ...{ matching, maxWebhookBytes, settleMs, readAgainAfterMs },
+          matching,
+          maxWebhookBytes,
+          settleMs,
+          readAgainAfterMs,
         }),
     });
     const callsOf = (chain: string) => chains.get(chain)?.calls;

@@ -28,8 +28,12 @@ const HEADER = {
 };
 
 const logOf = (data: string, logIndex = 0): EvmLog => ({
-  ...{ logIndex, transactionHash: `0x${'a'.repeat(64)}`, transactionIndex: 0 },
-  ...{ address: `0x${'b'.repeat(40)}`, topics: ['0x01'], data },
+  logIndex,
+  transactionHash: `0x${'a'.repeat(64)}`,
+  transactionIndex: 0,
+  address: `0x${'b'.repeat(40)}`,
+  topics: ['0x01'],
+  data,
 });
 const uncertain = (codes: Unverified['codes'] = ['receipts']): Unverified => ({
   codes,
@@ -39,7 +43,9 @@ const uncertain = (codes: Unverified['codes'] = ['receipts']): Unverified => ({
 const blockOf = (data: readonly string[], unverified?: Unverified): EvmBlock => ({
   ...HEADER,
   logs: data.map(logOf),
-  ...{ transactions: [], internalTransactions: [], unverified },
+  transactions: [],
+  internalTransactions: [],
+  unverified,
 });
 /** Matches all logs of a block. */
 const matchAll = (streamId: string, { logs }: EvmBlock): NewMatch[] =>
@@ -53,7 +59,11 @@ const matchAll = (streamId: string, { logs }: EvmBlock): NewMatch[] =>
             {
               txs: [],
               logs: logs.map(({ topics: [topic0 = null], ...log }) => ({
-                ...{ ...log, topic0, topic1: null, topic2: null, topic3: null },
+                ...log,
+                topic0,
+                topic1: null,
+                topic2: null,
+                topic3: null,
               })),
             },
           ),
@@ -83,8 +93,12 @@ const commit = async (
   const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
   const { unverified } = block;
   await store.commitBlock({
-    ...{ chain: CHAIN, epoch, block: HEADER, ruleRevision: revision },
-    ...{ confirmUpTo: -1, windowBlocks: 256 },
+    chain: CHAIN,
+    epoch,
+    block: HEADER,
+    ruleRevision: revision,
+    confirmUpTo: -1,
+    windowBlocks: 256,
     matches: streams.flatMap((id) => matchAll(id, block)),
     unverified: unverified && {
       ...unverified,
@@ -99,9 +113,18 @@ const send = async (): Promise<void> => {
   const claimed = await store.claimDeliveries(all);
   await store.completeDeliveries(
     claimed.map(({ id, leaseToken }) => ({
-      ...{ id, leaseToken, webhookUrl: 'http://127.0.0.1:1/', startedAt: Date.now() },
-      ...{ durationMs: 1, status: 200, error: null, responseBody: '', transport: null },
-      ...{ result: 'succeeded' as const, retryInMs: 0, isFastRetry: false },
+      id,
+      leaseToken,
+      webhookUrl: 'http://127.0.0.1:1/',
+      startedAt: Date.now(),
+      durationMs: 1,
+      status: 200,
+      error: null,
+      responseBody: '',
+      transport: null,
+      result: 'succeeded' as const,
+      retryInMs: 0,
+      isFastRetry: false,
     })),
   );
 };
@@ -133,10 +156,14 @@ const reread = async (
   let reads = 0;
   const done = Promise.withResolvers<void>();
   const rereading = createRereading<EvmBlock>({
-    ...{ chain: CHAIN, epoch, store, log: createLog(() => {}) },
+    chain: CHAIN,
+    epoch,
+    store,
+    log: createLog(() => {}),
     source: { readHeader: () => Promise.resolve(header) },
     later: {
-      ...{ afterMs, records: EVM_RECORDS },
+      afterMs,
+      records: EVM_RECORDS,
       read() {
         const answer = answers[reads++];
         if (answer === undefined) done.resolve();
@@ -150,7 +177,9 @@ const reread = async (
     },
     openMatcher: (id) =>
       Promise.resolve({
-        ...{ needs: NEEDS, rules: null, search: () => Promise.resolve(undefined) },
+        needs: NEEDS,
+        rules: null,
+        search: () => Promise.resolve(undefined),
         match: (block) => matchAll(id, block),
       }),
     confirmedUpTo: () => null,
@@ -271,7 +300,9 @@ describe('records that appeared', () => {
     const late = await createStream();
     await commit([early], blockOf(['0x01'], uncertain()));
     await store.rewindChain({
-      ...{ chain: CHAIN, epoch, ancestor: { number: 0, hash: HEADER.parentHash } },
+      chain: CHAIN,
+      epoch,
+      ancestor: { number: 0, hash: HEADER.parentHash },
     });
     await commit([early, late], blockOf(['0x01', '0x02']));
     await reread([{ block: blockOf(['0x01', '0x02']) }], { streams: [early, late] });

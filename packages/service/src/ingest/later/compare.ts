@@ -71,8 +71,11 @@ export function createComparing<Block extends BlockHeader & MaybeUnverified>({
   return async (uncertain, block) => {
     const now = records.of(block);
     const unchanged = {
-      ...{ matches: [], removed: [], read: uncertain.records },
-      ...{ appeared: 0, vanished: 0 },
+      matches: [],
+      removed: [],
+      read: uncertain.records,
+      appeared: 0,
+      vanished: 0,
     };
     if (encodeIds(now) === uncertain.records) return unchanged;
     const existing = Map.groupBy(

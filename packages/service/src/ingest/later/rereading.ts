@@ -88,7 +88,10 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     }
     const dueInMs = isCertain ? undefined : nextInMs(uncertain);
     const deliveries = await store.commitReading({
-      ...{ block: uncertain, epoch, ...changes, unverified },
+      block: uncertain,
+      epoch,
+      ...changes,
+      unverified,
       isConfirmed: header.number <= (confirmedUpTo() ?? -1),
       next: dueInMs === undefined ? undefined : { records, dueInMs },
     });
@@ -96,9 +99,14 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     if (deliveries === undefined) return;
     if (!isChanged && !isCertain && dueInMs !== undefined) return;
     log[isChanged ? 'warn' : 'info']('uncertain block read again', {
-      ...{ chain, block: header.number, reading: step + 1 },
+      chain,
+      block: header.number,
+      reading: step + 1,
       result: isCertain ? 'verified' : dueInMs === undefined ? 'still uncertain' : 'uncertain',
-      ...{ appeared, vanished, matches: changes.matches.length, removed: changes.removed.length },
+      appeared,
+      vanished,
+      matches: changes.matches.length,
+      removed: changes.removed.length,
     });
   };
 
@@ -117,7 +125,9 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     } catch (error) {
       if (!(error instanceof SourceError)) {
         log.error('reading an uncertain block again failed', {
-          ...{ chain, block: header.number, error: describeError(error) },
+          chain,
+          block: header.number,
+          error: describeError(error),
         });
       }
       await giveUpOrPostpone(uncertain, error);
@@ -129,7 +139,9 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     const isGone = isOfKind(error, 'missing', 'pruned') && !isPatient(uncertain);
     if (!isGone) return store.postponeReading(uncertain, postponedMs);
     log.warn('no node has an uncertain block anymore', {
-      ...{ chain, block: uncertain.header.number, error: error.message },
+      chain,
+      block: uncertain.header.number,
+      error: error.message,
     });
     await store.endReadings(uncertain);
   };

@@ -28,8 +28,15 @@ async function readAgain(
   answer: { block: EvmBlock; isComplete: boolean } | SourceError,
 ): Promise<Outcome> {
   const uncertain: UncertainBlock = {
-    ...{ chain: '0x1', header: HEADER, jobId: null, streamId: null, codes: 'receipts' },
-    ...{ needs: { logs: true, transactions: true, traces: false }, records: '', step, ageMs },
+    chain: '0x1',
+    header: HEADER,
+    jobId: null,
+    streamId: null,
+    codes: 'receipts',
+    needs: { logs: true, transactions: true, traces: false },
+    records: '',
+    step,
+    ageMs,
   };
   const outcome = Promise.withResolvers<Outcome>();
   const due = [uncertain];
@@ -43,17 +50,22 @@ async function readAgain(
     endReadings: async () => outcome.resolve('ended'),
   };
   const rereading = createRereading({
-    ...{ chain: '0x1', epoch: 1, store: store as Store, log: createLog(() => {}) },
+    chain: '0x1',
+    epoch: 1,
+    store: store as Store,
+    log: createLog(() => {}),
     source: { readHeader: async () => HEADER },
     later: {
-      ...{ afterMs: AFTER_MS, records: EVM_RECORDS },
+      afterMs: AFTER_MS,
+      records: EVM_RECORDS,
       read: async () => {
         if (answer instanceof SourceError) throw answer;
         return answer;
       },
     },
     matcher: { refresh: async () => 0, match: () => [] },
-    ...{ openMatcher: async () => undefined, confirmedUpTo: () => null, onDeliveries() {} },
+    openMatcher: async () => undefined,
+    confirmedUpTo: () => null,
   });
   rereading.start();
   const found = await outcome.promise;

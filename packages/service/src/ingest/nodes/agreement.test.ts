@@ -5,7 +5,10 @@ import { createAgreement } from './agreement.ts';
 import type { AnyProvider } from './anyProvider.ts';
 
 const headerOf = (hash: string): BlockHeader => ({
-  ...{ number: 5, hash, parentHash: '0x0', timestamp: 1 },
+  number: 5,
+  hash,
+  parentHash: '0x0',
+  timestamp: 1,
 });
 
 interface Node extends AnyProvider {
@@ -21,7 +24,11 @@ interface Node extends AnyProvider {
 /** Creates a node; the first letter of its name is its operator. */
 const createNode = (name: string, hash: string | undefined, hasVote = true): Node => {
   const node = {
-    ...{ name, hash, hasVote, score: 1, reads: 0 },
+    name,
+    hash,
+    hasVote,
+    score: 1,
+    reads: 0,
     disagreements: [] as boolean[],
     async readHeaderAt() {
       node.reads++;

@@ -33,7 +33,9 @@ export const limitOf = ({ blocks, suggests }: Refusal): number =>
 export const toTrouble = (refusal: Refusal) => {
   const { code, text, data, status, isPlain } = refusal;
   return {
-    ...{ kind: 'rangeLimit' as const, blocks: limitOf(refusal), code },
+    kind: 'rangeLimit' as const,
+    blocks: limitOf(refusal),
+    code,
     message: text
       .replace(/\[0x[0-9a-f]+, ?0x[0-9a-f]+\]/i, '[$from, $to]')
       .replace(/the range \d+-\d+/, 'the range $fromNumber-$toNumber'),
@@ -246,6 +248,9 @@ const ROWS: readonly Row[] = [
 ];
 
 export const REFUSALS: readonly Refusal[] = ROWS.map(([provider, code, text, suggests, more]) => ({
-  ...{ provider, code, text, suggests },
+  provider,
+  code,
+  text,
+  suggests,
   ...more,
 }));

@@ -100,7 +100,8 @@ export interface NamedNode {
 }
 
 export const nameNode = (name: string, url: string): NamedNode => ({
-  ...{ name, clean: cleanNodeText(url) },
+  name,
+  clean: cleanNodeText(url),
 });
 
 /** HTTP details of a response; WebSocket responses have none. */

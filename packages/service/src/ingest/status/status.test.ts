@@ -11,11 +11,14 @@ test('a chain that stays down is logged once per reason, until it is live again'
     {
       source: {
         lacksTraces: false,
-        ...{ agreement: () => null, providers: () => [], readTagged: async () => undefined },
+        agreement: () => null,
+        providers: () => [],
+        readTagged: async () => undefined,
       },
       local: {
         tip: () => ({ number: 1, hash: '0x1', parentHash: '0x0', timestamp: 1 }),
-        ...{ confirmedUpTo: () => null, note: () => '' },
+        confirmedUpTo: () => null,
+        note: () => '',
       },
       confirming: { note: () => '' },
       needsTraces: () => false,
@@ -37,7 +40,8 @@ test('a chain that stays down is logged once per reason, until it is live again'
 });
 
 const at = (number: number, timestamp: number) => ({
-  ...{ number, timestamp },
+  number,
+  timestamp,
   hash: `0x${number}`,
   parentHash: `0x${number - 1}`,
 });

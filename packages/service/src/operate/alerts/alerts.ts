@@ -67,7 +67,10 @@ export function startNotifier({
   let stopping = false;
   const waker = createWaker();
   const situation = createSituation({
-    ...{ store, chains, diskFilling, certificateExpiring },
+    store,
+    chains,
+    diskFilling,
+    certificateExpiring,
     haltMs: timing?.haltMs,
   });
   const isMore = (state: string, before: string): boolean =>

@@ -73,7 +73,10 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         if (held.is_next === null) return { outcome: 'not-next' };
         const { revision } = held;
         const settled = await settleRules(trx, {
-          ...{ chain, block, revision, ruleRevision },
+          chain,
+          block,
+          revision,
+          ruleRevision,
           settled: { number: held.settled_number, revision: held.settled_revision },
         });
         if (ruleRevision < settled) return { outcome: 'stale-rules', revision: settled };
@@ -110,7 +113,11 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         // and the insert below skips them.
         const returned = isReturning ? await returnMatches(trx, engine, chain, block, now) : [];
         const created = await insertMatches(trx, engine, {
-          ...{ chain, block, known: left, unverified, now },
+          chain,
+          block,
+          known: left,
+          unverified,
+          now,
           // The block is read again, which finds what the restored matches lack.
           matches: isReread ? withoutKnown(matches, left) : matches,
           origin: liveOrigin(0),

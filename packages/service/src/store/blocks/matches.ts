@@ -175,8 +175,13 @@ function toDeliveries(
     on conflict (match_id, phase, block_day) do nothing
     returning id`.compile(trx);
   const first = {
-    ...{ phase, attempts: 0, last_status: null, last_duration_ms: null },
-    ...{ run_at: now, created_at: now, updated_at: now },
+    phase,
+    attempts: 0,
+    last_status: null,
+    last_duration_ms: null,
+    run_at: now,
+    created_at: now,
+    updated_at: now,
   };
   return { statement, toSummary: ({ id }) => toDeliverySummary({ ...wanted.get(id)!, ...first }) };
 }

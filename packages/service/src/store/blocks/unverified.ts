@@ -205,7 +205,8 @@ export async function listUnverified(
     [...found].map(([chain, ranges]) => [
       chain,
       ranges.map(({ from_block: from, to_block: to, reason }) => ({
-        ...{ from, to },
+        from,
+        to,
         codes: readCodes(reason),
       })),
     ]),
@@ -237,8 +238,10 @@ export async function listByRange(
     .where((eb) => eb.or([eb('stream_id', '=', streamId), eb('stream_id', 'is', null)]))
     .execute();
   return rows.map((row) => ({
-    ...{ chain: row.chain, streamId: row.stream_id },
-    ...{ from: row.from_block, to: row.to_block },
+    chain: row.chain,
+    streamId: row.stream_id,
+    from: row.from_block,
+    to: row.to_block,
   }));
 }
 

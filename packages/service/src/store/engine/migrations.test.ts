@@ -107,12 +107,26 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
       from alert order by subject`.execute(db);
     expect(alerts).toEqual([
       {
-        ...{ receiver: '', subject: 'chain 0x1', state: 'halted', reported: 'running', id: 'a' },
-        ...{ body: '{}', attempts: 1, run_at: 2, sent_at: 3 },
+        receiver: '',
+        subject: 'chain 0x1',
+        state: 'halted',
+        reported: 'running',
+        id: 'a',
+        body: '{}',
+        attempts: 1,
+        run_at: 2,
+        sent_at: 3,
       },
       {
-        ...{ receiver: '', subject: 'chain 0x2', state: 'running', reported: 'halted', id: 'b' },
-        ...{ body: null, attempts: 0, run_at: 4, sent_at: null },
+        receiver: '',
+        subject: 'chain 0x2',
+        state: 'running',
+        reported: 'halted',
+        id: 'b',
+        body: null,
+        attempts: 0,
+        run_at: 4,
+        sent_at: null,
       },
     ]);
     const { rows: done } = await sql`select name from migrations order by name`.execute(db);

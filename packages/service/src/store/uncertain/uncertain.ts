@@ -178,7 +178,12 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         const removals = await insertRemovals(trx, engine, orphaned, now);
         const origin = `recheck:${step}:${id}`;
         const created = await insertMatches(trx, engine, {
-          ...{ chain, block: header, matches, known: [], unverified, now },
+          chain,
+          block: header,
+          matches,
+          known: [],
+          unverified,
+          now,
           origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
         });

@@ -77,7 +77,8 @@ export function createLeaseWrites({ db, engine, transact }: Ledger): LeaseWrites
       await engine.followClock(db);
       const renewed = engine.rows(
         leases.map(({ name, epoch, report }) => ({
-          ...{ name, epoch },
+          name,
+          epoch,
           report: report === null ? null : JSON.stringify(report),
         })),
         { name: 'text', epoch: 'bigint', report: 'text' },

@@ -403,7 +403,9 @@ describe('troubles', () => {
     const message = 'try [$from, $to], $fromNumber-$toNumber';
     chain.trouble({ kind: 'rangeLimit', blocks: 2, message, ...more, times: 1 });
     const wide = {
-      ...{ jsonrpc: '2.0', id: 1, method: 'eth_getLogs' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_getLogs',
       params: [{ fromBlock: '0x2', toBlock: '0x4' }],
     };
     const refused = await post(wide);

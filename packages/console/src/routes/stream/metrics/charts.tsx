@@ -171,8 +171,10 @@ function ChartList({
     earlier !== null && wasTried(earlier)
       ? [
           {
-            ...{ label: 'previous', values: earlier.map(of) },
-            ...{ color: 'var(--color-faint)', variant: 'earlier' },
+            label: 'previous',
+            values: earlier.map(of),
+            color: 'var(--color-faint)',
+            variant: 'earlier',
           },
         ]
       : [];

@@ -10,21 +10,32 @@ const at = (time: string): number => Date.parse(`2026-11-${time}:00Z`);
 test('a period that ends now has its own steps', () => {
   expect(toMetricsRange({}, NOW)).toEqual({ step: 5, points: 288, hasEarlier: true });
   expect(toMetricsRange({ span: 'week' }, NOW)).toEqual({
-    ...{ step: 60, points: 168, hasEarlier: true },
+    step: 60,
+    points: 168,
+    hasEarlier: true,
   });
 });
 
 test('a chosen period has the finest steps that are kept and distinguishable', () => {
   const until = at('24T09:59') + 59_999;
   expect(toMetricsRange({ from: at('24T09:00'), until }, NOW)).toEqual({
-    ...{ step: 1, points: 60, until, hasEarlier: true },
+    step: 1,
+    points: 60,
+    until,
+    hasEarlier: true,
   });
   expect(toMetricsRange({ from: at('23T12:00'), until }, NOW)).toEqual({
-    ...{ step: 5, points: 264, until, hasEarlier: true },
+    step: 5,
+    points: 264,
+    until,
+    hasEarlier: true,
   });
   const early = at('20T11:59');
   expect(toMetricsRange({ from: at('20T10:00'), until: early }, NOW)).toEqual({
-    ...{ step: 60, points: 4, until: early, hasEarlier: true },
+    step: 60,
+    points: 4,
+    until: early,
+    hasEarlier: true,
   });
   expect(toMetricsRange({ from: at('14T10:00'), until }, NOW).hasEarlier).toBe(false);
 });

@@ -51,7 +51,8 @@ export function toMetricsRange({ span = 'day', from, until }: Period, now: numbe
   const points = Math.max(MIN_POINTS, Math.min(pointsOf(step), most));
   const lengthMs = points * step * MINUTE_MS;
   return {
-    ...{ step, points },
+    step,
+    points,
     ...(until !== undefined && { until }),
     hasEarlier: end - 2 * lengthMs >= oldestOf(step),
   };

@@ -112,7 +112,9 @@ function wordsFor(text: string): { at: number; message: string } {
     return { at: 0, message: `An event hash has 64 digits; this one has ${hex.length - 2}.` };
   }
   const { at, found, expected } = findSignatureProblem(text) ?? {
-    ...{ at: 0, found: text, expected: 'name' },
+    at: 0,
+    found: text,
+    expected: 'name',
   };
   const it = `“${found}”`;
   const say = (message: string) => ({ at, message });
@@ -155,7 +157,10 @@ function noType(word: string): string {
 
 function parseJsonAbi(text: string): ParsedEvents {
   const none = (problem: LineProblem): ParsedEvents => ({
-    ...{ items: [], signatures: [], problems: [problem], rest: text },
+    items: [],
+    signatures: [],
+    problems: [problem],
+    rest: text,
   });
   const json = parseJson(text);
   if (json === null)

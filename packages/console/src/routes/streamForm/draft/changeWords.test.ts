@@ -65,13 +65,14 @@ test('changes of events are one line per event', () => {
 test('other changes have the label of their field', () => {
   const after: StreamDraft = {
     ...plain,
-    ...{
-      includeNativeTxs: true,
-      deliver: 'confirmed' as const,
-      chains: ['0x1', '0x89'],
-      headers: 'a: b',
-    },
-    ...{ maxPerSecond: '5', description: 'x', triggers: [NEW_TRIGGER], balances: [NEW_BALANCE] },
+    includeNativeTxs: true,
+    deliver: 'confirmed' as const,
+    chains: ['0x1', '0x89'],
+    headers: 'a: b',
+    maxPerSecond: '5',
+    description: 'x',
+    triggers: [NEW_TRIGGER],
+    balances: [NEW_BALANCE],
   };
   const words = describeChanges(plain, after, NONE);
   expect(words.map(({ label, before, after: next }) => `${label}: ${before} → ${next}`)).toEqual([

@@ -52,7 +52,9 @@ const aptos: StreamDraft = {
 
 const OAUTH2 = {
   ...NEW_OAUTH2,
-  ...{ tokenUrl: 'https://a.example/token', clientId: 'a', clientSecret: 'b' },
+  tokenUrl: 'https://a.example/token',
+  clientId: 'a',
+  clientSecret: 'b',
 };
 
 const asStream = (draft: StreamDraft) => ({ ...toEvmFields(draft) }) as unknown as Stream;

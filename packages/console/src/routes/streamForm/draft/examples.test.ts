@@ -22,7 +22,9 @@ test('every example is a valid stream with checksummed addresses', () => {
     expect(draftProblems(filled, rows.length)).toEqual({});
   }
   const payments = exampleOf('aptos', 'mainnet')!.add({
-    ...{ ...draft, family: 'aptos', chains: ['mainnet'] },
+    ...draft,
+    family: 'aptos',
+    chains: ['mainnet'],
   });
   expect(draftProblems(payments, 0)).toEqual({});
 });

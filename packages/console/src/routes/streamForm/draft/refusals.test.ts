@@ -4,8 +4,12 @@ import { NEW_DRAFT, type StreamDraft, type TriggerDraft } from './draft.ts';
 import { refusalOf, refusalsOf } from './refusals.ts';
 
 const trigger = (changes: Partial<TriggerDraft>): TriggerDraft => ({
-  ...{ type: 'tx', contractAddress: '0xaa', function: 'function a()', inputs: ['1'] },
-  ...{ topic0: '', callFrom: '' },
+  type: 'tx',
+  contractAddress: '0xaa',
+  function: 'function a()',
+  inputs: ['1'],
+  topic0: '',
+  callFrom: '',
   ...changes,
 });
 const sent: StreamDraft = { ...NEW_DRAFT, tag: 'a', triggers: [trigger({}), trigger({})] };

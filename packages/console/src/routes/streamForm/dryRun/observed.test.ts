@@ -10,10 +10,15 @@ import {
 } from './observed.ts';
 
 const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
-  ...{ topic0, signature: null, indexed, count },
+  topic0,
+  signature: null,
+  indexed,
+  count,
 });
 const path = (kind: ObservedMovePath['kind'], count: number): ObservedMovePath => ({
-  ...{ kind, path: '0x1::coin::transfer', count },
+  kind,
+  path: '0x1::coin::transfer',
+  count,
 });
 /** Returns the observations of blocks with these entries, starting at block 1. */
 const observedOf = (...blocks: ObservedEntry[][]): Observed =>

@@ -31,7 +31,10 @@ const rowOf = (entry: ObservedEntry): string =>
   'path' in entry ? `${entry.kind} ${entry.path}` : entry.topic0;
 
 export const noneObserved = (of: string): Observed => ({
-  ...{ of, blocks: new Map(), order: [], isSettled: false },
+  of,
+  blocks: new Map(),
+  order: [],
+  isSettled: false,
 });
 
 /**

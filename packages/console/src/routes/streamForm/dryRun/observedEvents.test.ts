@@ -16,7 +16,10 @@ const TOPIC = keccak256(TRANSFER);
 const UNKNOWN = `0x${'17'.repeat(32)}`;
 
 const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
-  ...{ topic0, signature: KNOWN_EVENTS[topic0] ?? null, indexed, count },
+  topic0,
+  signature: KNOWN_EVENTS[topic0] ?? null,
+  indexed,
+  count,
 });
 /** Returns the observations of blocks with these events, starting at block 1. */
 const observedOf = (...blocks: ObservedEvent[][]): Observed =>

@@ -12,7 +12,9 @@ const observedPath = (
   path: string,
   count: number,
 ): ObservedMovePath => ({
-  ...{ kind, path, count },
+  kind,
+  path,
+  count,
 });
 const observed: Observed = [
   [observedPath('function', TRANSFER, 2), observedPath('event', PLAY, 9)],

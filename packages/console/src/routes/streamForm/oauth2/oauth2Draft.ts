@@ -13,11 +13,17 @@ export interface OAuth2Draft {
 }
 
 export const NEW_OAUTH2: OAuth2Draft = {
-  ...{ tokenUrl: '', clientId: '', clientSecret: '', scope: '', audience: '', saved: '' },
+  tokenUrl: '',
+  clientId: '',
+  clientSecret: '',
+  scope: '',
+  audience: '',
+  saved: '',
 };
 
 const toClient = ({ tokenUrl, clientId, scope, audience }: OAuth2Draft): OAuth2Client => ({
-  ...{ tokenUrl: tokenUrl.trim(), clientId: clientId.trim() },
+  tokenUrl: tokenUrl.trim(),
+  clientId: clientId.trim(),
   ...(scope.trim() !== '' && { scope: scope.trim() }),
   ...(audience.trim() !== '' && { audience: audience.trim() }),
 });

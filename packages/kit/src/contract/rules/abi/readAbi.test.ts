@@ -92,7 +92,10 @@ describe('an ABI in normal form', () => {
 
   it('has no unknown keys and no null values', () => {
     const given = {
-      ...{ name: 'TokenPurchase', anonymous: null, type: 'event', signature: 'TokenPurchase()' },
+      name: 'TokenPurchase',
+      anonymous: null,
+      type: 'event',
+      signature: 'TokenPurchase()',
       'abi.1.type': 'event',
       inputs: [
         { type: 'address', name: 'buyer', indexed: true, components: null },
@@ -100,8 +103,13 @@ describe('an ABI in normal form', () => {
       ],
     };
     const other = {
-      ...{ type: 'function', name: 'assignRole', inputs: null, stateMutability: 'nonpayable' },
-      ...{ signature: '0x88a5bf6e', methodNameWithInputs: 'assignRole(uint8,address)', gas: '9' },
+      type: 'function',
+      name: 'assignRole',
+      inputs: null,
+      stateMutability: 'nonpayable',
+      signature: '0x88a5bf6e',
+      methodNameWithInputs: 'assignRole(uint8,address)',
+      gas: '9',
     };
     expect(readAbi([given, other])?.items).toEqual([
       {
@@ -113,7 +121,9 @@ describe('an ABI in normal form', () => {
         ],
       },
       {
-        ...{ type: 'function', name: 'assignRole', stateMutability: 'nonpayable' },
+        type: 'function',
+        name: 'assignRole',
+        stateMutability: 'nonpayable',
         signature: '0x88a5bf6e',
       },
     ]);
@@ -139,7 +149,9 @@ describe('an ABI in normal form', () => {
   it('has the components of tuples that Vyper and other tools write as text', () => {
     expect(inputsOf({ name: 'pair', type: '(uint256,uint256)', indexed: false })).toEqual([
       {
-        ...{ name: 'pair', type: 'tuple', indexed: false },
+        name: 'pair',
+        type: 'tuple',
+        indexed: false,
         components: [
           { name: '', type: 'uint256' },
           { name: '', type: 'uint256' },
@@ -255,7 +267,9 @@ describe('an ABI in normal form', () => {
 it('a function keeps its type, and the reason is returned if it is invalid', () => {
   const given = { type: 'function', name: 'f', inputs: [{ type: 'uint8', unit: 'wei' }] };
   expect(readFunction({ ...given, methodNameWithInputs: 'f(uint8)' })).toEqual({
-    ...{ type: 'function', name: 'f', inputs: [{ name: '', type: 'uint8' }] },
+    type: 'function',
+    name: 'f',
+    inputs: [{ name: '', type: 'uint8' }],
   });
   expect(readFunction({ ...given, inputs: [{ type: 'IERC20' }] })).toMatchObject({
     path: ['inputs', 0, 'type'],

@@ -39,8 +39,12 @@ let unused: string;
 const start = (config: Partial<ServiceConfig> = {}): Promise<Service> =>
   startService(
     {
-      ...{ port: 0, host: '127.0.0.1', dataFolder: join(folder, String(folders++)) },
-      ...{ apiKey: API_KEY, secret: SECRET, aptos: [] },
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: join(folder, String(folders++)),
+      apiKey: API_KEY,
+      secret: SECRET,
+      aptos: [],
       chains: [{ id: '0x1', urls: [withKeys('http://127.0.0.1:1')] }],
       notifyUrl: withKeys('http://127.0.0.1:2'),
       allowPrivateEndpoints: true,
@@ -239,8 +243,10 @@ describe('nodes', () => {
   test('private networks are blocked unless they are allowed', { timeout: LONG }, async () => {
     const strict = await start({ allowPrivateEndpoints: false, chains: [], notifyUrl: undefined });
     const lenient = await start({
-      ...{ allowPrivateEndpoints: false, allowCidrs: ['127.0.0.0/8'] },
-      ...{ chains: [], notifyUrl: undefined },
+      allowPrivateEndpoints: false,
+      allowCidrs: ['127.0.0.0/8'],
+      chains: [],
+      notifyUrl: undefined,
     });
     try {
       const node = { chainId: CHAIN, url: chain.url };

@@ -127,8 +127,10 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
         ref === undefined
           ? null
           : {
-              ...{ number: ref.number, hash: ref.hash },
-              ...{ timestamp: facts.timestamp ?? null, unverified: facts.unverified },
+              number: ref.number,
+              hash: ref.hash,
+              timestamp: facts.timestamp ?? null,
+              unverified: facts.unverified,
             },
       transactionHash:
         transactionHash ?? (version === undefined ? null : (explained?.transaction?.hash ?? null)),

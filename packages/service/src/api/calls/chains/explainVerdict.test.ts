@@ -64,14 +64,19 @@ const verdictOf = (
     FACTS,
     [
       {
-        ...{ streamId: 's', state: 'frozen', isEnriching: false, unverified: [], witnesses: null },
+        streamId: 's',
+        state: 'frozen',
+        isEnriching: false,
+        unverified: [],
+        witnesses: null,
         deliveries: [
           { phase: 'unconfirmed', attempts: 0, error: null, nextAttemptAt: null, ...delivery },
         ] as DeliverySummary[],
       },
     ],
     {
-      ...{ coverage: undefined, most: 1 },
+      coverage: undefined,
+      most: 1,
       backOff: backOffUntil === undefined ? undefined : { until: backOffUntil },
     },
   );

@@ -202,7 +202,9 @@ export async function tryWebhook(
     throw validationFailed('requestBody', [{ path, message: refused }], { webhookUrl: url });
   }
   const failure = await testWebhook(webhook, {
-    ...{ url, headers, secrets },
+    url,
+    headers,
+    secrets,
     oauth2: oauth2 === null ? undefined : { streamId: id, credentials: oauth2 },
   });
   if (failure === undefined) return;

@@ -80,8 +80,12 @@ function start(options?: Partial<SenderOptions>): void {
 }
 
 const sendingOf = (streamId = 'stream', credentials: object = {}, url = `${sink.url}/hook`) => ({
-  ...{ url, id: crypto.randomUUID(), body: Buffer.from('{}'), headers: {} },
-  ...{ queueSize: 0, recordsCharged: 0 },
+  url,
+  id: crypto.randomUUID(),
+  body: Buffer.from('{}'),
+  headers: {},
+  queueSize: 0,
+  recordsCharged: 0,
   oauth2: { streamId, credentials: { tokenUrl, ...CREDENTIALS, ...credentials } },
 });
 const send = (...given: Parameters<typeof sendingOf>) => sender.send(sendingOf(...given));
@@ -373,7 +377,9 @@ test('hides the token in a response that repeats it, and sends none to an inbox'
 test('works in an isolated sender', async () => {
   start();
   const isolation = createIsolation({
-    ...{ allowCidrs: EVERYWHERE, secret: () => 'secret', region: () => 'us-east-1' },
+    allowCidrs: EVERYWHERE,
+    secret: () => 'secret',
+    region: () => 'us-east-1',
   });
   try {
     await isolation.start();

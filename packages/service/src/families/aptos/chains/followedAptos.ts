@@ -34,7 +34,11 @@ export function followAptos(
   const chain = toAptosChain(network);
   const { store, log, nodeGuard } = surroundings;
   const source = createAptosSource({
-    ...{ network, urls, streams, pollMs, log },
+    network,
+    urls,
+    streams,
+    pollMs,
+    log,
     added: { nodes: addedNodes, connect: nodeGuard.connect },
   });
   const enrich = createAptosEnrich({

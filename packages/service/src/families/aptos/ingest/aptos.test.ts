@@ -344,7 +344,8 @@ describe('a faulty node', () => {
     await caughtUp();
     await stop();
     const other = await startScriptedAptos({
-      ...{ seed: 'another', genesisTimestampUsecs: 1_800_000_000_000_000n },
+      seed: 'another',
+      genesisTimestampUsecs: 1_800_000_000_000_000n,
     });
     others.push(other);
     other.mine({ transactions: [toBob(11n)] });

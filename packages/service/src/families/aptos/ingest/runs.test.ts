@@ -11,8 +11,12 @@ function open() {
     readBounds(number) {
       opened.push(number);
       return Promise.resolve({
-        ...{ number, hash: `0x${number}`, parentHash: '0x0', timestamp: 0 },
-        ...{ firstVersion: number, lastVersion: number },
+        number,
+        hash: `0x${number}`,
+        parentHash: '0x0',
+        timestamp: 0,
+        firstVersion: number,
+        lastVersion: number,
       });
     },
     readPage: () => Promise.reject(new SourceError('inconsistent', 'a version is missing')),

@@ -44,10 +44,19 @@ type Options = Partial<AptosStreamRecord['options']>;
 function indexOf(options: Options, addresses: readonly string[] = [ALICE]): AptosStreams {
   const index = createAptosIndex();
   index.put({
-    ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/' },
+    id: 's',
+    tag: 's',
+    description: '',
+    webhookUrl: 'http://127.0.0.1/',
     ...DEFAULT_DELIVERY,
-    ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 1 },
-    ...{ createdAt: 0, updatedAt: 0, family: 'aptos', chainIds: [CHAIN] },
+    status: 'active',
+    statusMessage: '',
+    errorSince: null,
+    addressCount: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    family: 'aptos',
+    chainIds: [CHAIN],
     options: { ...DEFAULT_APTOS_OPTIONS, ...options },
   });
   index.addAddresses('s', packAddresses(addresses, 32).bytes);

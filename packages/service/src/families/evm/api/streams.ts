@@ -120,8 +120,18 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         await tryWebhook(needs, EVM_API.testWebhook, endpoint, [secret]);
       }
       const draft = {
-        ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
-        ...{ oauth2, options, deliver, notifyRemoved, unverified, limits },
+        family: 'evm' as const,
+        tag,
+        description,
+        webhookUrl,
+        chainIds,
+        headers,
+        oauth2,
+        options,
+        deliver,
+        notifyRemoved,
+        unverified,
+        limits,
       };
       const pausedBecause = `Copying addresses from ${from}`;
       const sealed = endpoints.seal(id, draft);

@@ -53,7 +53,15 @@ export function followEvm(
   const known = findEvmChain(chain);
   for (const warning of warnings) log.warn(warning, { chain });
   const source = createEvmSource({
-    ...{ chain, urls, pollMs, trust, settleMs, readAgainAfterMs, operators, verifyHeaders, log },
+    chain,
+    urls,
+    pollMs,
+    trust,
+    settleMs,
+    readAgainAfterMs,
+    operators,
+    verifyHeaders,
+    log,
     added: { nodes: addedNodes, connect: nodeGuard.connect },
   });
   const enrich = createEnrich({

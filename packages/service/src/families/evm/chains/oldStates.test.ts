@@ -37,7 +37,10 @@ beforeEach(async () => {
   const log = createLog(() => {});
   source = createEvmSource({ chain: CHAIN, urls: [chain.url], pollMs: 1_000, log });
   enrich = createEnrich({
-    ...{ chain: CHAIN, store, log, maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES },
+    chain: CHAIN,
+    store,
+    log,
+    maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
     state: createStateReader(source, { goneAfterMs: 2_000 }),
     retryMs: 300,
   });
@@ -68,20 +71,37 @@ async function commitMatches(streamId: string): Promise<void> {
     const [hash, holder] = [`0x${'77'.repeat(32)}`, `0x${'01'.repeat(20)}`];
     const tail = {
       block: { number: String(number), hash: headerOf(number).hash, timestamp: '1700000001' },
-      ...{ logs: [], txs: [], txsInternal: [], erc20Approvals: [], nftTokenApprovals: [] },
+      logs: [],
+      txs: [],
+      txsInternal: [],
+      erc20Approvals: [],
+      nftTokenApprovals: [],
       erc20Transfers: [
         {
-          ...{ transactionHash: hash, logIndex: '0', contract, from: holder, to: holder },
-          ...{ value: '1', tokenName: '', tokenSymbol: '', tokenDecimals: '', possibleSpam: false },
+          transactionHash: hash,
+          logIndex: '0',
+          contract,
+          from: holder,
+          to: holder,
+          value: '1',
+          tokenName: '',
+          tokenSymbol: '',
+          tokenDecimals: '',
+          possibleSpam: false,
         },
       ],
       nftApprovals: { ERC721: [], ERC1155: [] },
-      ...{ nftTransfers: [], nativeBalances: [] },
+      nftTransfers: [],
+      nativeBalances: [],
     };
     const body = splitBody({ chainId: CHAIN, abi: [], streamId, tag: '' }, tail);
     await store.commitBlock({
-      ...{ chain: CHAIN, epoch, block: headerOf(number), ruleRevision: revision },
-      ...{ confirmUpTo: -1, windowBlocks: 256 },
+      chain: CHAIN,
+      epoch,
+      block: headerOf(number),
+      ruleRevision: revision,
+      confirmUpTo: -1,
+      windowBlocks: 256,
       matches: [newMatch(streamId, { enrichment: TOKENS_ONLY, ...body })],
     });
   }
@@ -94,8 +114,13 @@ test('states that no node keeps are requested a few times, and then once for eac
   await source.readHead();
   const { id: streamId } = await store.createStream(
     plain({
-      ...{ family: 'evm', tag: '', description: '', webhookUrl: 'http://127.0.0.1:1/' },
-      ...{ chainIds: [CHAIN], options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
+      family: 'evm',
+      tag: '',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/',
+      chainIds: [CHAIN],
+      options: DEFAULT_OPTIONS,
+      ...DEFAULT_DELIVERY,
     }),
   );
   await commitMatches(streamId);

@@ -7,8 +7,10 @@ import type { OpenNode } from '../../../chains/testNode.ts';
 
 export const openEvmNode: OpenNode = ({ chainId, url }, { connect }) => {
   const headers = createHeaderRules({
-    ...{ trust: 'evidence', network: networkOf(chainId) },
-    ...{ prover: createHeaderProver(), learned: createLearned() },
+    trust: 'evidence',
+    network: networkOf(chainId),
+    prover: createHeaderProver(),
+    learned: createLearned(),
   });
   return createProvider(chainId, url, new URL(url).host, headers, undefined, connect);
 };

@@ -21,9 +21,16 @@ const log = (n: number): WebhookLog => ({
 });
 
 const tailOf = (logs: WebhookLog[]): BodyTail => ({
-  ...{ block: { number: '7', hash: '0xb7', timestamp: '1' }, logs, txs: [], txsInternal: [] },
-  ...{ erc20Transfers: [], erc20Approvals: [], nftTransfers: [], nftTokenApprovals: [] },
-  ...{ nftApprovals: { ERC721: [], ERC1155: [] }, nativeBalances: [] },
+  block: { number: '7', hash: '0xb7', timestamp: '1' },
+  logs,
+  txs: [],
+  txsInternal: [],
+  erc20Transfers: [],
+  erc20Approvals: [],
+  nftTransfers: [],
+  nftTokenApprovals: [],
+  nftApprovals: { ERC721: [], ERC1155: [] },
+  nativeBalances: [],
 });
 
 const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<StateReader, 'call'>) =>

@@ -709,8 +709,11 @@ describe('a body', () => {
         const tail = { ...transferOf(TOKEN), erc20Transfers: [] };
         const addressOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
         tail.txsInternal = Array.from({ length: records }, (_, n) => ({
-          ...{ from: addressOf(2 * n), to: addressOf(2 * n + 1) },
-          ...{ value: '1', gas: '1', transactionHash: hash(1) },
+          from: addressOf(2 * n),
+          to: addressOf(2 * n + 1),
+          value: '1',
+          gas: '1',
+          transactionHash: hash(1),
         }));
         const options: StreamOptions = {
           ...DEFAULT_OPTIONS,
@@ -718,8 +721,11 @@ describe('a body', () => {
         };
         const before = Buffer.byteLength(JSON.stringify(tail));
         const { mostGrowth } = createEnrich({
-          ...{ chain: CHAIN, store: noStore, state: goodState, log: createLog(() => {}) },
-          ...{ onDeliveries: () => {}, maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES },
+          chain: CHAIN,
+          store: noStore,
+          state: goodState,
+          log: createLog(() => {}),
+          maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
         });
         const growth = mostGrowth(options, tail);
         await complete(tail, options, {

@@ -8,19 +8,34 @@ const CONTRACT = `0x${'70'.repeat(20)}`;
 const arraysWith = (value: string): TokenArrays => ({
   erc20Transfers: [
     {
-      ...{ transactionHash: '0x1', logIndex: '0', contract: CONTRACT },
-      ...{ from: CONTRACT, to: CONTRACT, value, possibleSpam: false },
-      ...{ tokenName: '', tokenSymbol: '', tokenDecimals: '' },
+      transactionHash: '0x1',
+      logIndex: '0',
+      contract: CONTRACT,
+      from: CONTRACT,
+      to: CONTRACT,
+      value,
+      possibleSpam: false,
+      tokenName: '',
+      tokenSymbol: '',
+      tokenDecimals: '',
     },
   ],
   erc20Approvals: [
     {
-      ...{ transactionHash: '0x1', logIndex: '1', contract: CONTRACT },
-      ...{ owner: CONTRACT, spender: CONTRACT, value, possibleSpam: false },
-      ...{ tokenName: '', tokenSymbol: '', tokenDecimals: '' },
+      transactionHash: '0x1',
+      logIndex: '1',
+      contract: CONTRACT,
+      owner: CONTRACT,
+      spender: CONTRACT,
+      value,
+      possibleSpam: false,
+      tokenName: '',
+      tokenSymbol: '',
+      tokenDecimals: '',
     },
   ],
-  ...{ nftTokenApprovals: [], nftTransfers: [] },
+  nftTokenApprovals: [],
+  nftTransfers: [],
   nftApprovals: { ERC721: [], ERC1155: [] },
 });
 
@@ -30,8 +45,12 @@ test('property: a transfer or approval has the decimals of its token, even zero,
     fc.property(value, fc.nat(255), (amount, decimals) => {
       const arrays = arraysWith(amount);
       fillTokens(arrays, (address) => ({
-        ...{ address, name: 'Test', symbol: 'T', decimals },
-        ...{ standard: '', blockNumber: 1 },
+        address,
+        name: 'Test',
+        symbol: 'T',
+        decimals,
+        standard: '',
+        blockNumber: 1,
       }));
       const filled = {
         value: amount,

@@ -9,18 +9,27 @@ import type { Provider } from './provider.ts';
 type Transaction = Answer['transactions'][number];
 
 const logOf = (data: string, logIndex = 0): Answer['logs'][number] => ({
-  ...{ logIndex, transactionHash: '0xaa', transactionIndex: 0 },
-  ...{ address: '0xbb', topics: [], data },
+  logIndex,
+  transactionHash: '0xaa',
+  transactionIndex: 0,
+  address: '0xbb',
+  topics: [],
+  data,
 });
 const transactionOf = (hash: string, fee: Transaction['receipt']['fee'] = null): Transaction =>
   ({ hash, receipt: { fee } }) as Transaction;
 const answerOf = (data: readonly string[], more: Partial<Answer> = {}): Answer => ({
-  ...{ logs: data.map((each) => logOf(each)), transactions: [] },
-  ...{ findings: [], notes: [], isProven: false },
+  logs: data.map((each) => logOf(each)),
+  transactions: [],
+  findings: [],
+  notes: [],
+  isProven: false,
   ...more,
 });
 const FAILED: Answer['findings'][number] = {
-  ...{ code: 'receipts', result: 'failed', reason: 'a transaction has no receipt' },
+  code: 'receipts',
+  result: 'failed',
+  reason: 'a transaction has no receipt',
 };
 const LACKS: Partial<Answer> = { findings: [FAILED] };
 const operatorOf = ({ name }: Provider): string => name[0]!;
@@ -96,7 +105,10 @@ function decideFrom({ chain = '0x7a69', deviations, isSettled = true, answers }:
     return { name, fault: () => faults.push(name), readHeaderAt } as unknown as Provider;
   });
   const accept = createAcceptance({
-    ...{ chain, trust: 'evidence', settleMs: 120_000, log: createLog(() => {}) },
+    chain,
+    trust: 'evidence',
+    settleMs: 120_000,
+    log: createLog(() => {}),
     network: { ...network, deviations: deviations ?? network.deviations },
     settling: { remainingMs: (_block, _content, waitMs) => (isSettled ? 0 : waitMs) },
     nodes: { operatorOf, witnesses: (of) => nodes.filter((each) => each.name[0] !== of.name[0]) },
@@ -135,7 +147,9 @@ test('a block that fails a check is never accepted on a chain of standard rules'
 
 test('a block that is not understood waits on a chain of standard rules, but not elsewhere', async () => {
   const unknown: Answer['findings'][number] = {
-    ...{ code: 'header-hash', result: 'not-applicable', reason: 'unknown header fields x' },
+    code: 'header-hash',
+    result: 'not-applicable',
+    reason: 'unknown header fields x',
   };
   const answers = { a: answerOf(['0x01'], { findings: [unknown] }) };
   const strict = decideFrom({ chain: '0x1', isSettled: false, answers });

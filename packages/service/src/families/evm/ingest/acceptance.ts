@@ -87,7 +87,11 @@ export function createAcceptance({
     if (!logged.has(key)) {
       logged.add(key);
       log.warn('unverified block accepted; later ones with these codes are not logged', {
-        ...{ chain, block: header.number, codes: key, reasons, witnesses: operators },
+        chain,
+        block: header.number,
+        codes: key,
+        reasons,
+        witnesses: operators,
       });
     }
     return unverified;
@@ -186,7 +190,8 @@ export const toParts = (
   { logs, transactions, proofs }: Answer,
   unverified?: Unverified,
 ): Accepted => ({
-  ...{ logs, transactions },
+  logs,
+  transactions,
   ...(proofs !== undefined && { proofs }),
   ...(unverified !== undefined && { unverified }),
 });

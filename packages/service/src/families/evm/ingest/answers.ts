@@ -83,7 +83,9 @@ export function createAnswers({
       if (inOrder.length > 0) learned.recordRoots('');
       return {
         ...parts,
-        ...{ findings: [], notes: [], isProven },
+        findings: [],
+        notes: [],
+        isProven,
         ...(proofs && { proofs: createProofs(block, receiptsOfBlock, proof.encoded, network) }),
       };
     }
@@ -138,7 +140,8 @@ export function createAnswers({
       if (findings.some(isFailed)) return answer;
       const others = answer.findings.filter(({ code }) => code !== 'bloom');
       return {
-        ...{ ...answer, logs },
+        ...answer,
+        logs,
         findings: [...others, ...findings],
         notes: [...new Set([...answer.notes, ...notes])],
       };

@@ -6,11 +6,19 @@ import { SourceError } from '../../../ingest/source.ts';
 import { createChooseBest } from './bestAnswer.ts';
 
 const logOf = (n: number): Answer['logs'][number] => ({
-  ...{ logIndex: n, transactionHash: '0xaa', transactionIndex: 0 },
-  ...{ address: '0xbb', topics: [], data: `0x0${n}` },
+  logIndex: n,
+  transactionHash: '0xaa',
+  transactionIndex: 0,
+  address: '0xbb',
+  topics: [],
+  data: `0x0${n}`,
 });
 const answerOf = (logs: readonly number[], more: Partial<Answer> = {}): Answer => ({
-  ...{ logs: logs.map(logOf), transactions: [], findings: [], notes: [], isProven: false },
+  logs: logs.map(logOf),
+  transactions: [],
+  findings: [],
+  notes: [],
+  isProven: false,
   ...more,
 });
 const LACKS: Partial<Answer> = {
@@ -51,7 +59,9 @@ describe('the best answer', () => {
   test('is a proven one, whatever the others return', async () => {
     const proven = answerOf([1], { isProven: true });
     expect(await choose({ a: answerOf([2]), b: answerOf([2]), c: proven })).toMatchObject({
-      ...{ data: '0x01', isComplete: true, witnesses: undefined },
+      data: '0x01',
+      isComplete: true,
+      witnesses: undefined,
     });
   });
 

@@ -59,7 +59,10 @@ test(
 
       const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
       await client.streams.createHistoricalJob({
-        ...{ streamId, chainId: '0x7a69', blockFrom: 11, blockTo: 15 },
+        streamId,
+        chainId: '0x7a69',
+        blockFrom: 11,
+        blockTo: 15,
       });
       await world.until('the backfill is delivered', async () => (await confirmed()).length === 6);
     } finally {

@@ -64,7 +64,9 @@ describe('a block that passes its checks but is not proven', () => {
   test('is accepted at once from the only node, and marked', async () => {
     const found = await read([TRUE]);
     expect(found.block.unverified).toEqual({
-      ...{ codes: ['header-hash'], witnesses: 1, isUncertain: false },
+      codes: ['header-hash'],
+      witnesses: 1,
+      isUncertain: false,
     });
   });
 
@@ -126,7 +128,10 @@ describe('a block that passes its checks but is not proven', () => {
     const node = await startFakeNode([{ block, receipts }]);
     nodes.push(node);
     const source = createEvmSource({
-      ...{ chain: '0x7a69', urls: [node.url], pollMs: 10_000, trust: 'node' },
+      chain: '0x7a69',
+      urls: [node.url],
+      pollMs: 10_000,
+      trust: 'node',
       log: createLog(() => {}),
     });
     await source.readBlockAt(7, ALL);
@@ -140,7 +145,9 @@ describe('a block that fails a check', () => {
     await expect(read([LACKING])).rejects.toMatchObject({ kind: 'settling' });
     const found = await read([LACKING], { settleMs: 200 });
     expect(found.block.unverified).toMatchObject({
-      ...{ codes: ['header-hash', 'bloom', 'receipts'], witnesses: 1, isUncertain: true },
+      codes: ['header-hash', 'bloom', 'receipts'],
+      witnesses: 1,
+      isUncertain: true,
     });
     expect(found.block.logs).toHaveLength(1);
   });

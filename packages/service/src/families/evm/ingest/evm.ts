@@ -100,10 +100,16 @@ export function createEvmSource({
   const hasWitnesses = (): boolean =>
     providers.all.some((each) => providers.witnesses(each).length > 0);
   const reading = createBlockReading({
-    ...{ providers, traces },
+    providers,
+    traces,
     answers: createAnswers({ network, learned, ways }),
     accept: createAcceptance({
-      ...{ chain, trust, network, settleMs, settling, log },
+      chain,
+      trust,
+      network,
+      settleMs,
+      settling,
+      log,
       nodes: providers,
     }),
     chooseBest: createChooseBest({ network, nodes: providers }),
@@ -142,7 +148,7 @@ export function createEvmSource({
     },
     // With `strict`, every block is read, because logs of a range prove nothing.
     ...(trust !== 'strict' && {
-      openSearch: createLogRanges({ ...{ chain, providers, isVerified: verifyHeaders, log } }),
+      openSearch: createLogRanges({ chain, providers, isVerified: verifyHeaders, log }),
     }),
     readFound: read,
     later: { afterMs: readAgainAfterMs, records: EVM_RECORDS, read: reading.readAgain },

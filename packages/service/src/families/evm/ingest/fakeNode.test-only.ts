@@ -187,7 +187,9 @@ export async function readFrom(
   options: Partial<EvmSourceOptions> = {},
 ): Promise<EvmBlock> {
   const source = createEvmSource({
-    ...{ chain: '0x7a69', urls: nodes.map(({ url }) => url), pollMs: 10_000 },
+    chain: '0x7a69',
+    urls: nodes.map(({ url }) => url),
+    pollMs: 10_000,
     log: createLog(() => {}),
     ...options,
   });

@@ -9,7 +9,8 @@ const PASSED: HeaderProof = { result: 'passed', encoded: Buffer.alloc(0) };
 const FAILED: HeaderProof = { result: 'failed' };
 const UNKNOWN: HeaderProof = { result: 'not-applicable', reason: 'unknown header fields x' };
 const NO_RULES: HeaderProof = {
-  ...{ result: 'not-applicable', reason: 'the rules of the header are not known' },
+  result: 'not-applicable',
+  reason: 'the rules of the header are not known',
 };
 
 function createWorld({
@@ -18,7 +19,9 @@ function createWorld({
 }: { trust?: ChainTrust; isStandard?: boolean } = {}) {
   let proof = PASSED;
   const rules = createHeaderRules({
-    ...{ trust, network: { isStandard }, learned: createLearned() },
+    trust,
+    network: { isStandard },
+    learned: createLearned(),
     prover: { check: () => proof, prove: async () => proof },
   });
   return {

@@ -96,12 +96,19 @@ async function accept(
   // The first headers of a chain show whether its headers match their hashes.
   learned.confirm('headers-prove');
   const headers = createHeaderRules({
-    ...{ trust: 'evidence', network, learned, prover: createHeaderProver() },
+    trust: 'evidence',
+    network,
+    learned,
+    prover: createHeaderProver(),
   });
   const answers = createAnswers({ network, learned, ways: createWays<Provider>() });
   const nodes = said.map(({ receipts }, n) => nodeOf(`node ${n}`, receipts));
   const acceptBlock = createAcceptance({
-    ...{ chain, network, trust: 'evidence', settleMs: 120_000, log: createLog(() => {}) },
+    chain,
+    network,
+    trust: 'evidence',
+    settleMs: 120_000,
+    log: createLog(() => {}),
     settling: { remainingMs: (_block, _content, waitMs) => waitMs },
     nodes: {
       operatorOf: ({ name }) => name,

@@ -75,7 +75,8 @@ test('a failed check hides one of the same code that does not apply', () => {
   const { findings } = fromReceipts(BLOCK, HEADER, sorted, false);
   expect(findings).toEqual([
     {
-      ...{ code: 'bloom', result: 'failed' },
+      code: 'bloom',
+      result: 'failed',
       reason: 'the bloom of a receipt covers logs that are missing',
     },
   ]);

@@ -67,7 +67,9 @@ export function sortReceipts(block: Json, header: BlockHeader, answer: unknown):
   const places = new Map(hashes.map((each, n) => [each, n]));
   const sorted: SortedReceipts = {
     inOrder: hashes.map(() => undefined),
-    ...{ others: [], notes: [], findings: [] },
+    others: [],
+    notes: [],
+    findings: [],
   };
   for (const item of Array.isArray(answer) ? answer : []) {
     if (item === null) continue;
@@ -89,12 +91,14 @@ export function sortReceipts(block: Json, header: BlockHeader, answer: unknown):
 }
 
 const failed = (code: UnverifiedCode, reason: string): Finding => ({
-  ...{ code, reason },
+  code,
+  reason,
   result: 'failed',
 });
 
 const notApplicable = (code: UnverifiedCode, reason: string): Finding => ({
-  ...{ code, reason },
+  code,
+  reason,
   result: 'not-applicable',
 });
 

@@ -14,8 +14,10 @@ async function readProvable(chainId: number): Promise<{ block: Json; receipts: J
   const chain = createScriptedChain({ chainId });
   for (let n = 1; n <= ORDINARY + 2; n++) {
     const transfer = scripted.erc20Transfer({
-      ...{ token: address(0xbb) as `0x${string}`, from: address(1) as `0x${string}` },
-      ...{ to: address(2) as `0x${string}`, value: BigInt(n) },
+      token: address(0xbb) as `0x${string}`,
+      from: address(1) as `0x${string}`,
+      to: address(2) as `0x${string}`,
+      value: BigInt(n),
     });
     chain.mine({ transactions: [transfer, { ...transfer }] });
   }
@@ -93,7 +95,10 @@ test.each(ODD)('%s is delivered after many proven blocks', async (_name, chain, 
     nodes.push(await startFakeNode(contents, { eth_chainId: () => chain }));
   const urls = nodes.map(({ url }) => url);
   const source = createEvmSource({
-    ...{ chain, urls, pollMs: 10_000, log: createLog(() => {}) },
+    chain,
+    urls,
+    pollMs: 10_000,
+    log: createLog(() => {}),
     operators: { [urls[0]!]: 'one', [urls[1]!]: 'two' },
   });
   try {

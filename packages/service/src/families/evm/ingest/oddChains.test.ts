@@ -55,7 +55,8 @@ describe.each(EACH_NEED)('read for %s', (_, needs) => {
   test('a block whose bloom covers the blocks that it settles has its own logs', async () => {
     const foreign = bloomText([{ address: address(0xdd), topics: [word(1)] }]);
     const content = twoTransactions([[createBlockLog(plain, 0, 0)], []], {
-      ...{ logsBloom: foreign, settledHeight: '0x4' },
+      logsBloom: foreign,
+      settledHeight: '0x4',
     });
     const node = await start([content]);
     const block = await readFrom([node], 7, needs);
@@ -278,7 +279,10 @@ describe('transactions', () => {
     ];
     const changes = { type: '0x7d', calls, to: undefined, value: undefined, input: undefined };
     expect(await readWith(changes)).toMatchObject({
-      ...{ to: address(3), value: '0x3', input: '0xaa', type: '0x7d' },
+      to: address(3),
+      value: '0x3',
+      input: '0xaa',
+      type: '0x7d',
     });
     expect(await readWith({ ...changes, calls: [[{ to: address(3), data: '0x' }]] })).toMatchObject(
       { to: address(3), value: '0x0', input: '0x' },

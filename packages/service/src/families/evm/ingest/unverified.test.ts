@@ -66,7 +66,9 @@ test(
     await world.expectOracle(1);
     const number = Number(mined.number);
     expect((await world.health()).unverified).toEqual({
-      ...{ blocks: 1, latest: number, byCode: { [CODE]: 1 } },
+      blocks: 1,
+      latest: number,
+      byCode: { [CODE]: 1 },
     });
     expect((await world.sluice.getCoverage(streamId))[0]!.unverified).toEqual([
       { from: number, to: number, codes: [CODE] },
@@ -122,7 +124,9 @@ test(
     world.chain.mine(twoTransfers());
     await world.caughtUp();
     expect((await world.health()).unverified).toEqual({
-      ...{ blocks: 1, latest: 1, byCode: { [CODE]: 1 } },
+      blocks: 1,
+      latest: 1,
+      byCode: { [CODE]: 1 },
     });
     for (const node of [world.chain, other]) node.heal();
     world.chain.fork({ depth: 1, blocks: CONFIRMATIONS + 1 });

@@ -58,11 +58,23 @@ const indexOf = (
 ) => {
   const index = createStreamIndex();
   index.put({
-    ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/', chainIds: [CHAIN] },
-    ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 1 },
-    ...{ createdAt: 0, updatedAt: 0, family: 'evm', ...DEFAULT_DELIVERY },
+    id: 's',
+    tag: 's',
+    description: '',
+    webhookUrl: 'http://127.0.0.1/',
+    chainIds: [CHAIN],
+    status: 'active',
+    statusMessage: '',
+    errorSince: null,
+    addressCount: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    family: 'evm',
+    ...DEFAULT_DELIVERY,
     options: {
-      ...{ ...DEFAULT_OPTIONS, includeContractLogs: true, abi },
+      ...DEFAULT_OPTIONS,
+      includeContractLogs: true,
+      abi,
       advancedOptions: filters.map((filter) => ({ topic0, filter })),
       ...options,
     },

@@ -99,7 +99,9 @@ test('the conditions of a filter are in its order, cut to 20, and do not read th
         return value;
       },
     },
-    ...{ contract: '', chain: '', possibleSpam: false },
+    contract: '',
+    chain: '',
+    possibleSpam: false,
   });
   const reasonOf = (filter: object, value: bigint): ExplainReason => {
     const compiled = compileFilter(filter, abi[0]!);

@@ -25,8 +25,12 @@ const blockOf = (logs: readonly { topics: string[]; address?: string }[]): EvmBl
   transactions: [],
   internalTransactions: [],
   logs: logs.map((log, n) => ({
-    ...{ logIndex: n, transactionIndex: n, transactionHash: word(1000 + n) },
-    ...{ address: WATCHED, data: '0x', ...log },
+    logIndex: n,
+    transactionIndex: n,
+    transactionHash: word(1000 + n),
+    address: WATCHED,
+    data: '0x',
+    ...log,
   })),
 });
 
@@ -36,9 +40,19 @@ const observedOf = (
 ) => {
   const index = createStreamIndex();
   index.put({
-    ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/', chainIds: [CHAIN] },
-    ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 1 },
-    ...{ createdAt: 0, updatedAt: 0, family: 'evm', ...DEFAULT_DELIVERY },
+    id: 's',
+    tag: 's',
+    description: '',
+    webhookUrl: 'http://127.0.0.1/',
+    chainIds: [CHAIN],
+    status: 'active',
+    statusMessage: '',
+    errorSince: null,
+    addressCount: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    family: 'evm',
+    ...DEFAULT_DELIVERY,
     options: { ...DEFAULT_OPTIONS, ...options },
   });
   index.addAddresses('s', packAddresses([WATCHED]).bytes);

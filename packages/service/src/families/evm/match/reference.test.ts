@@ -314,7 +314,9 @@ function read(
   spam: ReadonlySet<string>,
 ): Read {
   const nothing = {
-    ...{ logs: [], transactions: [], calls: [] },
+    logs: [],
+    transactions: [],
+    calls: [],
     triggers: { logs: [], transactions: [] },
   };
   if (stream.isGone || !stream.chains.includes(chain)) return nothing;

@@ -67,8 +67,13 @@ export function decodeTransfers(logs: readonly EvmLog[], context: TransferContex
       arrays.erc20Transfers.push({
         ...placeOf(log),
         ...(context.triggersOf && { triggered_by: context.triggersOf(log) }),
-        ...{ from, to, value: String(value), tokenName: currency, tokenSymbol: currency },
-        ...{ tokenDecimals: String(NATIVE_DECIMALS), possibleSpam: false },
+        from,
+        to,
+        value: String(value),
+        tokenName: currency,
+        tokenSymbol: currency,
+        tokenDecimals: String(NATIVE_DECIMALS),
+        possibleSpam: false,
         valueWithDecimals: toValueWithDecimals(String(value), NATIVE_DECIMALS),
       });
     }

@@ -68,7 +68,9 @@ export function toWebhookParts(
       }),
       txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
       ...decodeTransfers(match.logs, {
-        ...{ chain, spam, triggersOf },
+        chain,
+        spam,
+        triggersOf,
         isReported: reportedPayments(match),
       }),
       nativeBalances: [],

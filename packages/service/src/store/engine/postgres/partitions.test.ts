@@ -108,7 +108,8 @@ async function newStream() {
 async function followChain() {
   const { streamId, chain } = await newStream();
   const header = (number: number, timestamp: number) => ({
-    ...{ number, timestamp },
+    number,
+    timestamp,
     hash: `h${number}`,
     parentHash: `h${number - 1}`,
   });
@@ -119,7 +120,9 @@ async function followChain() {
     streamId,
     commit: async (number: number, timestamp: number, streams: string[], confirmUpTo: number) =>
       store.commitBlock({
-        ...{ chain, epoch, confirmUpTo },
+        chain,
+        epoch,
+        confirmUpTo,
         block: header(number, timestamp),
         ruleRevision: (await store.readRules(1e9, 'evm')).revision,
         windowBlocks: 256,
@@ -208,7 +211,11 @@ describe('a partition is open', () => {
     await tend();
     expect(await openOnes()).not.toContain(name);
     const { id } = await store.createReplay({
-      ...{ name: '', filter: { streamId }, perSecond: 1, total: 1, keyId: 'bootstrap' },
+      name: '',
+      filter: { streamId },
+      perSecond: 1,
+      total: 1,
+      keyId: 'bootstrap',
     });
     await store.advanceReplay({ id, after: '', ids: [retried!.id], isLast: true });
     expect(await openOnes()).toContain(name);

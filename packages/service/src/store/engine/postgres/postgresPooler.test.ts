@@ -122,8 +122,10 @@ describe('a server', () => {
     issuer?: Parameters<typeof createCertificate>[0]['issuer'],
   ) =>
     createCertificate({
-      ...{ commonName: 'localhost', names: ['localhost'], ...(issuer && { issuer }) },
-      ...{ validFrom: new Date(Date.now() - 10 * day) },
+      commonName: 'localhost',
+      names: ['localhost'],
+      ...(issuer && { issuer }),
+      validFrom: new Date(Date.now() - 10 * day),
       expiresAt: new Date(Date.now() + expiresInDays * day),
     });
 

@@ -16,8 +16,17 @@ const hexOf = (n: number): string => `0x${n.toString(16)}`;
 const hashed = (body: Json): Json => ({ ...body, hash: keccak256(encodeTransaction(body)!) });
 const transfer = (nonce: number): Json =>
   hashed({
-    ...{ type: '0x0', nonce: hexOf(nonce), gasPrice: '0x9', gas: '0x5208', value: '0x1' },
-    ...{ from: address('a'), to: address('b'), input: '0x', v: '0x1b', r: '0x1', s: '0x2' },
+    type: '0x0',
+    nonce: hexOf(nonce),
+    gasPrice: '0x9',
+    gas: '0x5208',
+    value: '0x1',
+    from: address('a'),
+    to: address('b'),
+    input: '0x',
+    v: '0x1b',
+    r: '0x1',
+    s: '0x2',
   });
 const log = { address: address('c'), topics: [word('d')], data: '0x12' };
 
@@ -33,18 +42,26 @@ function make(bodies: readonly Json[], isInside = (_body: Json) => true): Made {
     const gasUsed = isInside(body) ? 21_000 : 0;
     gas += gasUsed;
     return {
-      ...{ transactionHash: body['hash'], status: '0x1', contractAddress: null },
-      ...{ gasUsed: hexOf(gasUsed), cumulativeGasUsed: hexOf(isInside(body) ? gas : 0) },
+      transactionHash: body['hash'],
+      status: '0x1',
+      contractAddress: null,
+      gasUsed: hexOf(gasUsed),
+      cumulativeGasUsed: hexOf(isInside(body) ? gas : 0),
       logs: [
         {
-          ...{ ...log, transactionHash: body['hash'] },
-          ...{ transactionIndex: hexOf(n), logIndex: hexOf(n) },
+          ...log,
+          transactionHash: body['hash'],
+          transactionIndex: hexOf(n),
+          logIndex: hexOf(n),
         },
       ],
     };
   });
   const block = {
-    ...{ number: '0x10', hash: word('e'), baseFeePerGas: '0x1', transactions },
+    number: '0x10',
+    hash: word('e'),
+    baseFeePerGas: '0x1',
+    transactions,
     ...rootsOf(transactions, receipts, isInside),
   };
   return { block, receipts };
@@ -158,9 +175,20 @@ describe('a block', () => {
 
   test('with a gas price that does not follow from the fees fails on Ethereum alone', () => {
     const dynamic = hashed({
-      ...{ type: '0x2', chainId: '0x1', nonce: '0x1', maxPriorityFeePerGas: '0x2' },
-      ...{ maxFeePerGas: '0x9', gas: '0x5208', to: address('b'), value: '0x', input: '0x' },
-      ...{ accessList: [], v: '0x1', r: '0x1', s: '0x2', gasPrice: '0x3' },
+      type: '0x2',
+      chainId: '0x1',
+      nonce: '0x1',
+      maxPriorityFeePerGas: '0x2',
+      maxFeePerGas: '0x9',
+      gas: '0x5208',
+      to: address('b'),
+      value: '0x',
+      input: '0x',
+      accessList: [],
+      v: '0x1',
+      r: '0x1',
+      s: '0x2',
+      gasPrice: '0x3',
     });
     expect(check(make([dynamic]), ETHEREUM)).toEqual([]);
     const changed = make([{ ...dynamic, gasPrice: '0x4' }]);
@@ -202,8 +230,18 @@ describe('a block of Avalanche that settles others', () => {
 
 describe('a transaction outside the roots', () => {
   const stateSync: Json = {
-    ...{ type: '0x0', from: address('0'), to: address('0'), gas: '0x0', gasPrice: '0x0' },
-    ...{ value: '0x0', input: '0x', nonce: '0x0', v: '0x0', r: '0x0', s: '0x0', hash: word('f') },
+    type: '0x0',
+    from: address('0'),
+    to: address('0'),
+    gas: '0x0',
+    gasPrice: '0x0',
+    value: '0x0',
+    input: '0x',
+    nonce: '0x0',
+    v: '0x0',
+    r: '0x0',
+    s: '0x0',
+    hash: word('f'),
   };
   const isNoStateSync = (body: Json): boolean => body['from'] !== stateSync['from'];
   const notCovered = ['transactions-root not-applicable', 'receipts-root not-applicable'];
@@ -255,9 +293,20 @@ describe('a transaction outside the roots', () => {
 
 describe('receipts of Celo', () => {
   const cip64 = hashed({
-    ...{ type: '0x7b', chainId: '0xa4ec', nonce: '0x1', maxPriorityFeePerGas: '0x2' },
-    ...{ maxFeePerGas: '0x9', gas: '0x5208', to: address('b'), value: '0x0', input: '0x' },
-    ...{ accessList: [], feeCurrency: address('c'), v: '0x1', r: '0x1', s: '0x2' },
+    type: '0x7b',
+    chainId: '0xa4ec',
+    nonce: '0x1',
+    maxPriorityFeePerGas: '0x2',
+    maxFeePerGas: '0x9',
+    gas: '0x5208',
+    to: address('b'),
+    value: '0x0',
+    input: '0x',
+    accessList: [],
+    feeCurrency: address('c'),
+    v: '0x1',
+    r: '0x1',
+    s: '0x2',
   });
   /** Creates a block whose receipts root covers the base fee, which the node does not return. */
   const celo = (price: string): Made => {

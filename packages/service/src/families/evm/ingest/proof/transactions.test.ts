@@ -50,8 +50,13 @@ describe('a transaction of a network is encoded as its specification says:', () 
       'Arbitrum retry that creates a contract',
       {
         ...ARBITRUM,
-        ...{ type: '0x68', to: null, gasPrice: '0x9', ticketId: word('2') },
-        ...{ refundTo: address('c'), maxRefund: '0x10', submissionFeeRefund: '0x11' },
+        type: '0x68',
+        to: null,
+        gasPrice: '0x9',
+        ticketId: word('2'),
+        refundTo: address('c'),
+        maxRefund: '0x10',
+        submissionFeeRefund: '0x11',
       },
       [
         ...[q(0xa4b1), q(7), address('a'), q(9), q(0x100), '0x', q(5), '0xabcd'],
@@ -62,9 +67,17 @@ describe('a transaction of a network is encoded as its specification says:', () 
       'Arbitrum submission',
       {
         ...ARBITRUM,
-        ...{ type: '0x69', gasPrice: '0x9', requestId: word('1'), l1BaseFee: '0x2' },
-        ...{ depositValue: '0x3', retryTo: address('e'), retryValue: '0x4', retryData: '0x12' },
-        ...{ beneficiary: address('f'), maxSubmissionFee: '0x6', refundTo: address('c') },
+        type: '0x69',
+        gasPrice: '0x9',
+        requestId: word('1'),
+        l1BaseFee: '0x2',
+        depositValue: '0x3',
+        retryTo: address('e'),
+        retryValue: '0x4',
+        retryData: '0x12',
+        beneficiary: address('f'),
+        maxSubmissionFee: '0x6',
+        refundTo: address('c'),
       },
       [
         ...[q(0xa4b1), word('1'), address('a'), q(2), q(3), q(9), q(0x100)],
@@ -75,16 +88,27 @@ describe('a transaction of a network is encoded as its specification says:', () 
     [
       'Celo denominated (CIP-66)',
       {
-        ...{ ...FEES, ...CALL, ...SIGNATURE, type: '0x7a', accessList: STORAGE },
-        ...{ feeCurrency: address('c'), maxFeeInFeeCurrency: '0x44' },
+        ...FEES,
+        ...CALL,
+        ...SIGNATURE,
+        type: '0x7a',
+        accessList: STORAGE,
+        feeCurrency: address('c'),
+        maxFeeInFeeCurrency: '0x44',
       },
       [...FEES_RLP, ...CALL_RLP, STORAGE_RLP, address('c'), q(0x44), ...SIGNATURE_RLP],
     ],
     [
       'Celo before CIP-64 (CIP-42)',
       {
-        ...{ ...FEES, ...CALL, ...SIGNATURE, type: '0x7c', accessList: [] },
-        ...{ feeCurrency: address('c'), gatewayFeeRecipient: null, gatewayFee: '0x0' },
+        ...FEES,
+        ...CALL,
+        ...SIGNATURE,
+        type: '0x7c',
+        accessList: [],
+        feeCurrency: address('c'),
+        gatewayFeeRecipient: null,
+        gatewayFee: '0x0',
       },
       [
         ...[...FEES_RLP, q(0x100), address('c'), '0x', '0x'],
@@ -107,8 +131,13 @@ describe('a transaction of a network is encoded as its specification says:', () 
     [
       'Stable',
       {
-        ...{ ...FEES, ...CALL, ...SIGNATURE, type: '0x3f', accessList: [] },
-        ...{ nonceKey: '0x1', timeoutTimestamp: '0x2' },
+        ...FEES,
+        ...CALL,
+        ...SIGNATURE,
+        type: '0x3f',
+        accessList: [],
+        nonceKey: '0x1',
+        timeoutTimestamp: '0x2',
       },
       [...FEES_RLP, ...CALL_RLP, [], ...SIGNATURE_RLP, q(1), q(2)],
     ],
@@ -118,8 +147,13 @@ describe('a transaction of a network is encoded as its specification says:', () 
 
   test('Celo legacy with a fee currency', () => {
     const body = {
-      ...{ ...CALL, ...SIGNATURE, type: '0x0', nonce: '0x7', gasPrice: '0x9' },
-      ...{ feeCurrency: address('c'), ethCompatible: false },
+      ...CALL,
+      ...SIGNATURE,
+      type: '0x0',
+      nonce: '0x7',
+      gasPrice: '0x9',
+      feeCurrency: address('c'),
+      ethCompatible: false,
     };
     const [gas, ...call] = CALL_RLP;
     expect(encode(body)).toBe(
@@ -141,19 +175,32 @@ describe('a transaction is encoded as viem does it:', () => {
     fc.assert(
       fc.property(
         fc.record({
-          ...{ from: hexAddress, to: fc.option(hexAddress), mint: fc.option(amount) },
-          ...{ value: amount, gas: amount, data, isSystemTx: fc.boolean() },
+          from: hexAddress,
+          to: fc.option(hexAddress),
+          mint: fc.option(amount),
+          value: amount,
+          gas: amount,
+          data,
+          isSystemTx: fc.boolean(),
         }),
         ({ mint, to, ...fields }) => {
           const expected = serializeOp({
-            ...{ ...fields, type: 'deposit', sourceHash: word('5') },
+            ...fields,
+            type: 'deposit',
+            sourceHash: word('5'),
             ...(mint === null ? {} : { mint }),
             ...(to === null ? {} : { to }),
           });
           const body = {
-            ...{ type: '0x7e', sourceHash: word('5'), from: fields.from, to },
-            ...{ mint: mint === null ? null : toHex(mint), value: toHex(fields.value) },
-            ...{ gas: toHex(fields.gas), input: fields.data, isSystemTx: fields.isSystemTx },
+            type: '0x7e',
+            sourceHash: word('5'),
+            from: fields.from,
+            to,
+            mint: mint === null ? null : toHex(mint),
+            value: toHex(fields.value),
+            gas: toHex(fields.gas),
+            input: fields.data,
+            isSystemTx: fields.isSystemTx,
           };
           expect(encode(body)).toBe(expected);
         },
@@ -169,15 +216,29 @@ describe('a transaction is encoded as viem does it:', () => {
           const signature = { r: word('6'), s: word('7'), yParity: 1, v: 1n };
           const expected = serializeCelo(
             {
-              ...{ ...fields, type: 'cip64', chainId: 42_220, nonce: 7, accessList: STORAGE },
-              ...{ maxFeePerGas: 3n, maxPriorityFeePerGas: 1n },
+              ...fields,
+              type: 'cip64',
+              chainId: 42_220,
+              nonce: 7,
+              accessList: STORAGE,
+              maxFeePerGas: 3n,
+              maxPriorityFeePerGas: 1n,
             },
             signature,
           );
           const body = {
-            ...{ ...FEES, type: '0x7b', chainId: '0xa4ec', to: fields.to, accessList: STORAGE },
-            ...{ value: toHex(fields.value), gas: toHex(fields.gas), input: fields.data },
-            ...{ feeCurrency: fields.feeCurrency, yParity: '0x1', r: word('6'), s: word('7') },
+            ...FEES,
+            type: '0x7b',
+            chainId: '0xa4ec',
+            to: fields.to,
+            accessList: STORAGE,
+            value: toHex(fields.value),
+            gas: toHex(fields.gas),
+            input: fields.data,
+            feeCurrency: fields.feeCurrency,
+            yParity: '0x1',
+            r: word('6'),
+            s: word('7'),
           };
           expect(encode(body)).toBe(expected);
         },
@@ -240,9 +301,17 @@ describe('a transaction of a public ledger has the hash that its network compute
 describe('account abstraction (EIP-8130)', () => {
   const FIELDS = { chainId: '0x2105', nonceKey: '0x0', maxPriorityFeePerGas: '0x1' };
   const SHORT = {
-    ...{ ...FIELDS, type: '0x7d', from: address('a'), nonce: '0x1', expiry: '0x0' },
-    ...{ maxFeePerGas: '0x2', gas: '0x5208', accountChanges: [] },
-    ...{ calls: [[{ to: address('b'), data: '0x' }]], senderAuth: '0x12', payerAuth: '0x' },
+    ...FIELDS,
+    type: '0x7d',
+    from: address('a'),
+    nonce: '0x1',
+    expiry: '0x0',
+    maxFeePerGas: '0x2',
+    gas: '0x5208',
+    accountChanges: [],
+    calls: [[{ to: address('b'), data: '0x' }]],
+    senderAuth: '0x12',
+    payerAuth: '0x',
   };
   const withHash = (body: Json, type: Hex, rlp: Rlp): Json => ({
     ...body,
@@ -271,11 +340,21 @@ describe('account abstraction (EIP-8130)', () => {
     [
       'in an object of its own, with a window of time, metadata and an open payer',
       {
-        ...{ type: '0x79', senderAuth: '0x12', payerAuth: '0x34' },
+        type: '0x79',
+        senderAuth: '0x12',
+        payerAuth: '0x34',
         tx: {
-          ...{ ...FIELDS, chainId: 8453, sender: address('a'), nonceSequence: 7 },
-          ...{ validAfter: 0, validBefore: 9, maxFeePerGas: '0x2', gasLimit: 1_000 },
-          ...{ metadata: '0x56', payer: address('0'), calls: [] },
+          ...FIELDS,
+          chainId: 8453,
+          sender: address('a'),
+          nonceSequence: 7,
+          validAfter: 0,
+          validBefore: 9,
+          maxFeePerGas: '0x2',
+          gasLimit: 1_000,
+          metadata: '0x56',
+          payer: address('0'),
+          calls: [],
           accountChanges: [{ type: 'delegation', target: address('d') }],
         },
       },
@@ -291,7 +370,9 @@ describe('account abstraction (EIP-8130)', () => {
         ...SHORT,
         accountChanges: [
           {
-            ...{ type: 'create', userSalt: word('1'), code: '0x60' },
+            type: 'create',
+            userSalt: word('1'),
+            code: '0x60',
             initialActors: [
               { actorId: word('2'), authenticator: address('c'), scope: 0, policyData: '0x' },
             ],
@@ -318,9 +399,18 @@ describe('account abstraction (EIP-8130)', () => {
 
 describe('Tempo', () => {
   const TEMPO = {
-    ...{ type: '0x76', chainId: '0x1079', maxPriorityFeePerGas: '0x1', maxFeePerGas: '0x2' },
-    ...{ gas: '0x100', calls: [{ to: address('b'), value: '0x', input: '0x' }], accessList: [] },
-    ...{ nonceKey: '0x0', nonce: '0x1', validBefore: null, validAfter: null, feeToken: null },
+    type: '0x76',
+    chainId: '0x1079',
+    maxPriorityFeePerGas: '0x1',
+    maxFeePerGas: '0x2',
+    gas: '0x100',
+    calls: [{ to: address('b'), value: '0x', input: '0x' }],
+    accessList: [],
+    nonceKey: '0x0',
+    nonce: '0x1',
+    validBefore: null,
+    validAfter: null,
+    feeToken: null,
     signature: { type: 'secp256k1', r: '0x1', s: '0x2', yParity: '0x1' },
   };
   const signature = concat([toHex(1, { size: 32 }), toHex(2, { size: 32 }), '0x1c']);
@@ -329,8 +419,14 @@ describe('Tempo', () => {
     ...['0x', q(1), '0x', '0x', '0x', '0x'],
   ] as Rlp[];
   const KEY = {
-    ...{ chainId: '0x1079', keyType: 'p256', keyId: address('c'), expiry: null, limits: null },
-    ...{ allowedCalls: null, witness: null, signature: TEMPO.signature },
+    chainId: '0x1079',
+    keyType: 'p256',
+    keyId: address('c'),
+    expiry: null,
+    limits: null,
+    allowedCalls: null,
+    witness: null,
+    signature: TEMPO.signature,
   };
 
   test.each<[string, Json, Rlp]>([

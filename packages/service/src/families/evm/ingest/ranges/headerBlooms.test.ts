@@ -19,8 +19,12 @@ const ZEROS = `0x${'00'.repeat(256)}`;
  */
 async function read(third: Record<string, unknown>) {
   const blocks = [1, 2, 3].map((number) => ({
-    ...{ number: `0x${number}`, hash: hashOf(number), parentHash: hashOf(number - 1) },
-    ...{ timestamp: '0x1', transactions: ['0x00'], logsBloom: bloomWith(OTHER) },
+    number: `0x${number}`,
+    hash: hashOf(number),
+    parentHash: hashOf(number - 1),
+    timestamp: '0x1',
+    transactions: ['0x00'],
+    logsBloom: bloomWith(OTHER),
     ...(number === 2 && { logsBloom: bloomWith(TOKEN) }),
     ...(number === 3 && third),
   }));
@@ -46,7 +50,8 @@ test('blooms find a block whose log the node hides, and rule out the others', as
   expect(await read({})).toEqual({ found: [2], isProven: true });
   expect(await read({ settledHeight: null })).toEqual({ found: [2], isProven: true });
   expect(await read({ logsBloom: ZEROS, transactions: [] })).toEqual({
-    ...{ found: [2], isProven: true },
+    found: [2],
+    isProven: true,
   });
 });
 

@@ -46,8 +46,11 @@ async function start(
   nodes = await Promise.all(troubles.map(() => startScriptedChain({ chain })));
   for (const [n, each] of troubles.entries()) for (const one of each) nodes[n]!.trouble(one);
   source = createEvmSource({
-    ...{ chain: '0x7a69', urls: nodes.map(({ url }) => url), pollMs: 1_000 },
-    ...{ log: createLog(() => {}), ...options },
+    chain: '0x7a69',
+    urls: nodes.map(({ url }) => url),
+    pollMs: 1_000,
+    log: createLog(() => {}),
+    ...options,
   });
 }
 

@@ -76,7 +76,9 @@ function openSearch(
     rest(rangesOf(node), UNRELIABLE_MS);
     node.fault('missing');
     log.warn('node missed logs of a range; its ranges are not used for a day', {
-      ...{ chain, provider: node.name, block },
+      chain,
+      provider: node.name,
+      block,
     });
   };
 
@@ -91,7 +93,9 @@ function openSearch(
       if (isOfKind(error, 'inconsistent')) rest(rangesOf(node), FAILED_MS);
       else if (error instanceof SourceError && !isUsable(node)) {
         log.info('node serves no ranges of logs; its ranges are not used for now', {
-          ...{ chain, provider: node.name, error: error.message },
+          chain,
+          provider: node.name,
+          error: error.message,
           seconds: Math.round((rangesOf(node).restsUntil - performance.now()) / 1_000),
         });
       }

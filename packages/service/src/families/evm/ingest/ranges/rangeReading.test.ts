@@ -19,8 +19,14 @@ const hashOf = (number: number, byte = 'b1'): string =>
   `0x${byte}${number.toString(16).padStart(62, '0')}`;
 
 const logOf = (number: number, more: object = {}) => ({
-  ...{ blockNumber: hex(number), blockHash: hashOf(number), transactionHash: hashOf(number, 'aa') },
-  ...{ transactionIndex: '0x0', logIndex: '0x0', address: TOKEN, topics: [], data: '0x' },
+  blockNumber: hex(number),
+  blockHash: hashOf(number),
+  transactionHash: hashOf(number, 'aa'),
+  transactionIndex: '0x0',
+  logIndex: '0x0',
+  address: TOKEN,
+  topics: [],
+  data: '0x',
   ...more,
 });
 /** Every tenth block has a log. */
@@ -303,7 +309,8 @@ describe('ranges of logs', () => {
       ({ from, to }, { topics }) =>
         Array.from({ length: (to - from + 1) * perBlock }, (_, n) =>
           logOf(from + Math.floor(n / perBlock), {
-            ...{ logIndex: hex(n % perBlock), transactionHash: topics[0]![0]! },
+            logIndex: hex(n % perBlock),
+            transactionHash: topics[0]![0]!,
           }),
         ),
       filters,

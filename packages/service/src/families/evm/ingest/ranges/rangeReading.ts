@@ -75,8 +75,11 @@ export interface NodeRanges {
 }
 
 export const unknownRanges = (): NodeRanges => ({
-  ...{ limit: createRangeLimit(), restsUntil: 0, refusedBlocks: 0 },
-  ...{ failures: 0, failedBlocks: Number.POSITIVE_INFINITY },
+  limit: createRangeLimit(),
+  restsUntil: 0,
+  refusedBlocks: 0,
+  failures: 0,
+  failedBlocks: Number.POSITIVE_INFINITY,
 });
 
 /** Stops querying a node for ranges for a time. */
@@ -134,7 +137,8 @@ export function createRangeReading(
     filters.map((each, n) => ({
       filters: each,
       size: n === 0 ? FIRST_BLOCKS : FIRST_UNSELECTIVE_BLOCKS,
-      ...{ isTried: false, isSettled: false },
+      isTried: false,
+      isSettled: false,
     }));
   let plans = begin();
 

@@ -40,7 +40,8 @@ test('a page with an HTTP error is read as text', async () => {
   const page = '<html><h1>422</h1><p>Block range\n is limited to 800</p></html>';
   respond = (response) => response.writeHead(422, { 'content-type': 'text/html' }).end(page);
   await expect(queryLogs()).rejects.toMatchObject({
-    ...{ kind: 'too-large', range: { blocks: 800 } },
+    kind: 'too-large',
+    range: { blocks: 800 },
     message: 'node: eth_getLogs returned HTTP 422: 422 Block range is limited to 800',
   });
 });
