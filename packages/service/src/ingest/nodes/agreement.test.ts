@@ -15,6 +15,8 @@ interface Node extends AnyProvider {
   /** Hash of the node's block; undefined if it has none. Tests change it. */
   hash: string | undefined;
   hasVote: boolean;
+  /** Hash of its block 3, which is its head if it has no block 5. */
+  older: string;
   /** Number of requests for its block. */
   reads: number;
   /** For each disagreement, whether the node was outvoted. */
@@ -27,13 +29,16 @@ const createNode = (name: string, hash: string | undefined, hasVote = true): Nod
     name,
     hash,
     hasVote,
+    older: 'old',
     score: 1,
     reads: 0,
     disagreements: [] as boolean[],
-    async readHeaderAt() {
+    async readHeaderAt(number: number) {
       node.reads++;
+      if (number < 5) return { ...headerOf(node.older), number };
       return node.hash === undefined ? undefined : headerOf(node.hash);
     },
+    health: () => ({ head: node.hash === undefined ? 3 : 5 }),
     disagreed: (isOutvoted: boolean) => void node.disagreements.push(isOutvoted),
   };
   return node as unknown as Node;
@@ -125,6 +130,36 @@ describe('a block that no witness has', () => {
     expect(await check(a)).toBe(true);
     expect(b.reads).toBeGreaterThan(3);
     expect(latest()?.state).toBe('alone');
+  });
+});
+
+describe('a head that no witness has', () => {
+  const createBranch = (giver: string, ...others: string[]) => {
+    const a = createNode('a', 'x');
+    a.older = giver;
+    const rest = others.map((older, n) => {
+      const node = createNode('bcd'[n]!, undefined);
+      node.older = older;
+      return node;
+    });
+    return { a, ...createWorld(a, ...rest) };
+  };
+
+  test('is rejected if most nodes have another block below it', async () => {
+    const { a, check } = createBranch('own', 'old', 'old');
+    expect(await check(a)).toBe(false);
+    expect(a.disagreements).toEqual([true]);
+  });
+
+  test.each([
+    ['the same block', ['old', 'old', 'old']],
+    ['different blocks, without a majority', ['own', 'old']],
+    ['the block of a witness', ['own', 'own', 'old']],
+  ])('is accepted if the nodes have %s below it', async (_, [own, ...others]) => {
+    const { a, check, latest } = createBranch(own!, ...others);
+    expect(await check(a)).toBe(true);
+    expect(latest()?.state).toBe('alone');
+    expect(a.disagreements).toEqual([]);
   });
 });
 

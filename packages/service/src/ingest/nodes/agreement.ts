@@ -90,7 +90,7 @@ export function createAgreement(
 
   /** Returns the votes of all nodes, and the hash that more than half of them share, if any. */
   const vote = async (
-    header: BlockHeader,
+    header: Pick<BlockHeader, 'number' | 'hash'>,
     giver: AnyProvider,
   ): Promise<{ winner: string | undefined; opinions: BlockVote[] }> => {
     const asked = await Promise.all(otherVoters(giver).map((each) => ask(each, header.number)));
@@ -105,6 +105,21 @@ export function createAgreement(
     const votes = Map.groupBy(opinions, ({ hash }) => hash);
     const winner = [...votes].find(([, each]) => each.length * 2 > opinions.length)?.[0];
     return { winner, opinions };
+  };
+
+  /**
+   * Returns whether the others outvote a node about an older block, because none of them has its
+   * head. Otherwise, a node could win the vote with a longer branch of its own.
+   */
+  const isOutvotedBelow = async (head: BlockHeader, giver: AnyProvider): Promise<boolean> => {
+    const heads = otherVoters(giver).flatMap((each) => each.health().head ?? []);
+    const number = Math.max(...heads.filter((each) => each < head.number));
+    const own = Number.isFinite(number) ? await ask(giver, number) : undefined;
+    if (own === undefined) return false;
+    const { winner, opinions } = await vote({ number, hash: own.hash }, giver);
+    if (winner === undefined || winner === own.hash) return false;
+    for (const each of opinions) if (each.hash !== winner) count(number, each, true);
+    return true;
   };
 
   return {
@@ -136,6 +151,7 @@ export function createAgreement(
             throw new SourceError('disagreement', describe(header.number, opinions, flag));
           }
         } else if (!isHead || performance.now() > deadline) {
+          if (isHead && (await isOutvotedBelow(header, giver))) return false;
           break;
         }
         await new Promise((resolve) => setTimeout(resolve, RETRY_QUERY_MS));
