@@ -19,7 +19,7 @@ const UNCERTAIN: EvmBlock = {
   unverified: { codes: ['receipts'], witnesses: 1, isUncertain: true },
 };
 
-/** What the ledger is told about a block after its reading. */
+/** The result of a reading, as the ledger records it. */
 type Outcome = { nextInMs: number | undefined } | { postponedMs: number } | 'ended';
 
 /** Reads a block of which no record changed; `answer` is what the nodes return. */
