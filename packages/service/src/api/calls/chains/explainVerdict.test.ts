@@ -21,10 +21,22 @@ const stagesOf = (facts: Partial<BlockFacts>, trouble?: string) =>
   );
 
 test('a block is seen, fetched by the nodes that reached it, and committed', () => {
-  expect(stagesOf({})).toEqual([
+  expect(stagesOf({ checkpoint: 9 })).toEqual([
     'seen passed: the nodes of 0x1 have the block',
     'fetched passed: 1 of 3 nodes have reached block 10',
-    'committed passed: committed up to block 10',
+    'committed waiting: committed up to block 9',
+  ]);
+  expect(stagesOf({ checkpoint: 9, number: 12 })[1]).toBe(
+    'fetched waiting: 0 of 3 nodes have reached block 12',
+  );
+});
+
+test('a committed block was fetched, also while the heads of the nodes are not known', () => {
+  const unknown = { providers: [{ head: null }] as never };
+  expect(toBlockStages(FACTS, unknown, undefined)).toMatchObject([
+    { stage: 'seen', outcome: 'passed' },
+    { stage: 'fetched', outcome: 'passed', message: 'a node returned block 10' },
+    { stage: 'committed', outcome: 'passed' },
   ]);
 });
 

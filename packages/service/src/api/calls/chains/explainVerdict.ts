@@ -58,7 +58,11 @@ export function toBlockStages(
       : reason('seen', 'passed', `the nodes of ${chain} have the block`),
   ];
   if (number === undefined) return stages;
-  if (health !== undefined) {
+  const isCommitted = checkpoint !== null && checkpoint >= number;
+  if (isCommitted) {
+    // The heads of the nodes say nothing more: after a start they are not known yet.
+    stages.push(reason('fetched', 'passed', `a node returned block ${number}`));
+  } else if (health !== undefined) {
     const have = health.providers.filter(({ head }) => head !== null && head >= number).length;
     stages.push(
       reason(
@@ -75,11 +79,7 @@ export function toBlockStages(
       ? reason('committed', 'stopped', describeHalt(halt))
       : isReplaced
         ? reason('committed', 'stopped', 'another block replaced this one')
-        : reason(
-            'committed',
-            checkpoint !== null && checkpoint >= number ? 'passed' : 'waiting',
-            committed,
-          ),
+        : reason('committed', isCommitted ? 'passed' : 'waiting', committed),
   );
   if (unverified.length > 0) {
     const codes = unverified.map((code) => `${code}: ${describeUnverifiedCode(code).meaning}`);
