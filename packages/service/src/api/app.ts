@@ -21,7 +21,11 @@ import { type ExplainHandlerNeeds, createExplainHandler } from './calls/chains/e
 import { createActivityHandlers } from './calls/deliveries/activity.ts';
 import { createInboxHandlers } from './calls/deliveries/inboxes.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './calls/deliveries/replays.ts';
-import { type SluiceHandlerNeeds, createSluiceHandlers } from './calls/account/sluice.ts';
+import { type AboutHandlerNeeds, createAboutHandlers } from './calls/account/about.ts';
+import { createSessionHandlers } from './calls/account/sessions.ts';
+import { createChainHandlers } from './calls/chains/chains.ts';
+import { createDeliveryHandlers } from './calls/deliveries/deliveries.ts';
+import { createStreamSummaryHandlers } from './calls/streams/streamSummaries.ts';
 import type { StreamCallNeeds } from './calls/streams/streamCalls.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 import { type Handlers, type Received, createReader, sendAnswer } from './handlers.ts';
@@ -39,6 +43,7 @@ export interface AppNeeds
     ReplayHandlerNeeds,
     AccountHandlerNeeds,
     AccessHandlerNeeds,
+    AboutHandlerNeeds,
     Omit<AddedUrlHandlerNeeds, 'refuseUrl'>,
     ProbeNeeds {
   store: Store;
@@ -47,7 +52,6 @@ export interface AppNeeds
   log: Log;
   /** Creates the handlers of the calls that only one family has. */
   createFamilyHandlers(needs: StreamCallNeeds & AddressHandlerNeeds): FamilyHandlers;
-  commit: string;
   /** Whether this process serves more than health, readiness and metrics. */
   servesApi: boolean;
   /** Folder of the built console; undefined if it is not built. */
@@ -58,14 +62,6 @@ export interface AppNeeds
   isOurHost(host: string): boolean;
   /** Origins of pages that may call the API with a key. */
   corsOrigins: readonly string[];
-  environment: SluiceHandlerNeeds['environment'];
-  /** Base URLs of block explorers by chain id. */
-  explorers: SluiceHandlerNeeds['explorers'];
-  abiChains: SluiceHandlerNeeds['abiChains'];
-  /** Retention of deliveries. */
-  kept: { deliveredMs: number; undeliveredMs: number };
-  remainingWaitsMs: SluiceHandlerNeeds['remainingWaitsMs'];
-  fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
 
 /**
@@ -185,7 +181,11 @@ const createSharedHandlers = (needs: AppNeeds) => ({
   ...createAccountHandlers(needs),
   ...createAccessHandlers(needs),
   ...createAddedUrlHandlers(needs),
-  ...createSluiceHandlers(needs),
+  ...createSessionHandlers(needs),
+  ...createAboutHandlers(needs),
+  ...createStreamSummaryHandlers(needs),
+  ...createDeliveryHandlers(needs),
+  ...createChainHandlers(needs),
   ...createReplayHandlers(needs),
   ...createActivityHandlers(needs),
   ...createInboxHandlers(needs),

@@ -1,0 +1,67 @@
+/** Calls that list, count and read deliveries, with their attempts and bodies. */
+import { familyOf, timeOfId } from '@sluice/kit/contract';
+import { hideSecrets } from '../../../base/hideSecrets.ts';
+import { isWaiting } from '../../../store/rows/deliveryRow.ts';
+import type { Store } from '../../../store/store.ts';
+import { notFound } from '../../answers.ts';
+import type { ApiFamilies, ApiFamily } from '../../family.ts';
+import type { Handlers } from '../../handlers.ts';
+import { fromCursor, toCursor } from '../../pages.ts';
+import type { AboutHandlerNeeds } from '../account/about.ts';
+
+export interface DeliveryHandlerNeeds extends Pick<AboutHandlerNeeds, 'remainingWaitsMs'> {
+  store: Store;
+  families: ApiFamilies;
+}
+
+export function createDeliveryHandlers({
+  store,
+  families,
+  remainingWaitsMs,
+}: DeliveryHandlerNeeds) {
+  return {
+    async listDeliveries({ query: { cursor, ...listing } }) {
+      const page = await store.listDeliveries({ ...listing, after: fromCursor(cursor)?.id });
+      return {
+        result: page.rows,
+        ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),
+        ...(page.searchedTo !== undefined && { searchedTo: timeOfId(page.searchedTo) }),
+      };
+    },
+    getDeliveryCounts: ({ query }) => store.countByField(query),
+    async getDelivery({ params: { id } }) {
+      const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
+      if (found === undefined || body === undefined) throw notFound('Delivery');
+      const { fastRetried, ...delivery } = found;
+      const waits = isWaiting(delivery) || delivery.state === 'leased';
+      return {
+        ...delivery,
+        webhookUrl: hideSecrets(delivery.webhookUrl),
+        labels: await store.listLabels(
+          delivery.streamId,
+          addressesIn(body, families[familyOf(delivery.chainId)]),
+        ),
+        bodyBytes: Buffer.byteLength(body),
+        remainingWaitsMs: waits ? remainingWaitsMs(delivery.attempts, fastRetried) : [],
+      };
+    },
+    async getDeliveryBody({ context, params: { id } }) {
+      const body = await store.readDeliveryBody(id);
+      if (body === undefined) throw notFound('Delivery');
+      return context.body(body, 200, { 'content-type': 'application/json' });
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Maximum number of addresses in a body for which labels are read. */
+const ADDRESSES = 1_000;
+
+/** Returns the hex values in a body that may be addresses, in lowercase. */
+function addressesIn(body: string, family: ApiFamily): string[] {
+  const found = new Set<string>();
+  for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {
+    found.add(family.toBodyAddress(hex));
+    if (found.size >= ADDRESSES) break;
+  }
+  return [...found];
+}

@@ -1,0 +1,69 @@
+/** Call for a summary of every stream: its status, problems, deliveries and receiver. */
+import type { StreamSummary } from '@sluice/kit/contract';
+import { hideSecrets } from '../../../base/hideSecrets.ts';
+import type { Store } from '../../../store/store.ts';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
+import { eachStream } from '../../../store/streams/eachStream.ts';
+import type { ApiFamilies, ProblemNeeds } from '../../family.ts';
+import type { Handlers } from '../../handlers.ts';
+import { problemOf } from './streamProblems.ts';
+
+export interface StreamSummaryHandlerNeeds extends ProblemNeeds {
+  store: Store;
+  families: ApiFamilies;
+}
+
+export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
+  const { store, families } = needs;
+  return {
+    async listStreamSummaries() {
+      const [stats, backOff, certificates, pauses] = await Promise.all([
+        store.readStreamStats(),
+        store.listBackOffs(),
+        store.listCertificates(),
+        store.listPauses(),
+      ]);
+      const statsOf = new Map(stats.map((each) => [each.streamId, each]));
+      const backOffOf = new Map(
+        backOff.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
+      );
+      const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
+      const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
+      const toSummary = (stream: StreamRecord): StreamSummary => {
+        const its = statsOf.get(stream.id);
+        const family = families[stream.family];
+        return {
+          id: stream.id,
+          family: stream.family,
+          tag: stream.tag,
+          description: stream.description,
+          webhookUrl: hideSecrets(stream.webhookUrl),
+          status: stream.status,
+          statusMessage:
+            stream.status === 'active' ? problemOf(stream, family, needs) : stream.statusMessage,
+          chainIds: stream.chainIds,
+          allAddresses: stream.options.allAddresses,
+          amountOfAddresses: stream.addressCount,
+          topic0: family.topicsOf(stream),
+          createdAt: stream.createdAt,
+          queue: its?.queue ?? 0,
+          delivered24h: its?.delivered24h ?? 0,
+          redelivered24h: its?.redelivered24h ?? 0,
+          failedAttempts24h: its?.failedAttempts24h ?? 0,
+          deliveredSeries: its?.deliveredSeries ?? [],
+          hourlyDelivered: its?.hourlyDelivered ?? [],
+          hourlyFailed: its?.hourlyFailed ?? [],
+          p95Ms: its?.p95Ms ?? null,
+          lastDeliveryAt: its?.lastDeliveryAt ?? null,
+          failingSince: its?.failingSince ?? null,
+          paused: pauseOf.get(stream.id) ?? null,
+          backOff: backOffOf.get(stream.id) ?? null,
+          certificateEndsAt: endsAtOf.get(stream.id) ?? null,
+        };
+      };
+      const result: StreamSummary[] = [];
+      for await (const stream of eachStream(store)) result.push(toSummary(stream));
+      return { result };
+    },
+  } satisfies Partial<Handlers>;
+}
