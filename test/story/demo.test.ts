@@ -11,7 +11,7 @@ import { startService, type Service } from '@sluice/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDemo, type Demo } from '../../packages/demo/src/startDemo.ts';
 import { openSqliteStore } from '../../packages/service/src/store/engine/sqlite/sqlite.ts';
-import { INVARIANTS } from '../../packages/service/src/store/upkeep/contract.ts';
+import { INVARIANTS } from '../../packages/service/src/store/integrity/contract.ts';
 import { readSqliteLedger } from '../faults/ledger.ts';
 
 const API_KEY = 'story_demo_key_0123456789';

@@ -1,7 +1,7 @@
 /** Health, readiness and metrics, which every process serves regardless of its roles. */
 import type { Hono } from 'hono';
 import type { Store } from '../store/store.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 import type { Auth } from './auth/auth.ts';
 
 export interface ProbeNeeds {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Reader, Sharing } from '../store/upkeep/contract.ts';
+import type { Reader, Sharing } from '../store/leases/contract.ts';
 import { SETTLED_MS, assignChains, findShare } from './assignment.ts';
 
 const chainIds = (count: number): string[] => Array.from({ length: count }, (_, n) => `0x${n + 1}`);

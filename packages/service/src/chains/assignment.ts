@@ -2,7 +2,7 @@
  * Divides the chains among the readers. Each reader computes the same assignment from the ledger,
  * takes the free chains that are assigned to it, and hands over chains that are assigned to others.
  */
-import type { Reader, Sharing } from '../store/upkeep/contract.ts';
+import type { Reader, Sharing } from '../store/leases/contract.ts';
 
 /** Milliseconds that must pass after a reader joins before other readers hand chains over to it. */
 export const SETTLED_MS = 10_000;

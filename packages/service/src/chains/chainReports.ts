@@ -2,7 +2,7 @@
 import { createWaker } from '../base/waker.ts';
 import type { FollowedChain } from './followedChain.ts';
 import { type Log, describeError } from '../base/log.ts';
-import type { ChainReport, Lease } from '../store/upkeep/contract.ts';
+import type { ChainReport, Lease } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ChainReports {

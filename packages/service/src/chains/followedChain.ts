@@ -16,7 +16,7 @@ import type { Matching } from './matching.ts';
 import type { Log } from '../base/log.ts';
 import type { Tracing } from '../base/tracing.ts';
 import type { BlockNeeds, BlockHeader } from '../store/blocks/contract.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
 /** Dependencies shared by the chains of a service. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLog } from '../base/log.ts';
 import { LEASE_MS } from '../operate/holder.ts';
 import { createSignals } from '../store/live/signals.ts';
-import type { Reader } from '../store/upkeep/contract.ts';
+import type { Reader } from '../store/leases/contract.ts';
 import { createChainSharing } from './sharing.ts';
 
 const CHAINS = ['0x1', '0x2', '0x3', '0x4'];

@@ -8,7 +8,7 @@ import { createWaker } from '../base/waker.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catchUp.ts';
 import { type Matcher, createCommitting } from './commit.ts';

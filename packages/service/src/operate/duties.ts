@@ -5,7 +5,7 @@ import type { ClientCertificate } from '../deliver/send/clientCertificate.ts';
 import type { Senders } from '../deliver/send/senders.ts';
 import type { AddedUrls } from '../secrets/addedUrls.ts';
 import type { Store } from '../store/store.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 import { listReceivers, startAddedAlerts } from './alerts/addedAlerts.ts';
 import { startNotifier } from './alerts/alerts.ts';
 import type { DiskWatch } from './disk.ts';

@@ -5,7 +5,7 @@
  */
 import { createWaker } from '../base/waker.ts';
 import { describeError, type Log } from '../base/log.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Holder, LEASE_MS, RENEW_MS } from './holder.ts';
 

@@ -1,6 +1,7 @@
 /** Gauges with values that are read from the service whenever metrics are collected. */
 import { Gauge, type Registry } from 'prom-client';
-import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
+import type { ViolationKind } from '../store/integrity/contract.ts';
 import { isUp } from './alerts/problems.ts';
 
 export interface MetricSources {

@@ -1,7 +1,7 @@
 /** Identifies this process as a holder of leases, and renews its leases. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RenewedLease } from '../store/upkeep/contract.ts';
+import type { RenewedLease } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Holder {

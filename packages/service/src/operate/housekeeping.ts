@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Term } from './duty.ts';
 import type { InvariantCheck } from './invariants.ts';
 import type { Log } from '../base/log.ts';
-import { NEXT_SWEEP } from '../store/upkeep/contract.ts';
+import { NEXT_SWEEP } from '../store/retention/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface HousekeepingOptions {

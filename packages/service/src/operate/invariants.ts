@@ -9,7 +9,7 @@ import {
   type Invariant,
   type Violation,
   type ViolationKind,
-} from '../store/upkeep/contract.ts';
+} from '../store/integrity/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface InvariantCheck {

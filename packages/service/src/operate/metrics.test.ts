@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { ChainReport } from '../store/leases/contract.ts';
 import type { MetricSources } from './gauges.ts';
 import { createMetrics } from './metrics.ts';
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../base/log.ts';
 import { describeError } from '../base/log.ts';
-import type { AddedUrl } from '../store/upkeep/contract.ts';
+import type { AddedUrl } from '../store/settings/contract.ts';
 import type { Store } from '../store/store.ts';
 import { watchSettings } from './settingsWatch.ts';
 import type { Vault } from './vault.ts';

@@ -32,13 +32,13 @@ import { createHealthWrites } from './streams/healthWrites.ts';
 import { createStreamChangeReads } from './streams/streamChanges.ts';
 import { createStreamReads } from './streams/streamReads.ts';
 import { createStreamWrites } from './streams/streamWrites.ts';
-import { createInvariantReads } from './upkeep/invariantReads.ts';
-import { createLeaseReads, createLeaseWrites } from './upkeep/leases.ts';
-import { createAddedUrlReads, createAddedUrlWrites } from './upkeep/addedUrls.ts';
-import { createAlertReads, createAlertWrites } from './upkeep/alerts.ts';
-import { createRetentionReads } from './upkeep/retentionReads.ts';
-import { createRetentionWrites } from './upkeep/retentionWrites.ts';
-import { createSettingReads, createSettingWrites } from './upkeep/settings.ts';
+import { createInvariantReads } from './integrity/invariantReads.ts';
+import { createLeaseReads, createLeaseWrites } from './leases/leases.ts';
+import { createAddedUrlReads, createAddedUrlWrites } from './settings/addedUrls.ts';
+import { createAlertReads, createAlertWrites } from './alerts/alerts.ts';
+import { createRetentionReads } from './retention/retentionReads.ts';
+import { createRetentionWrites } from './retention/retentionWrites.ts';
+import { createSettingReads, createSettingWrites } from './settings/settings.ts';
 
 export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createStreamReads(db, engine),

@@ -30,19 +30,16 @@ import type { JobReads, JobWrites } from './jobs/contract.ts';
 import type { ActivityReads, TotalReads, StatWrites } from './stats/contract.ts';
 import type { AccessReads, AccessWrites } from './access/contract.ts';
 import type { InboxReads, InboxWrites } from './inbox/contract.ts';
+import type { LeaseReads, LeaseWrites } from './leases/contract.ts';
 import type {
-  LeaseReads,
   AddedUrlReads,
-  AlertReads,
-  InvariantReads,
-  RetentionReads,
   SettingReads,
-  LeaseWrites,
   AddedUrlWrites,
-  AlertWrites,
-  RetentionWrites,
   SettingWrites,
-} from './upkeep/contract.ts';
+} from './settings/contract.ts';
+import type { AlertReads, AlertWrites } from './alerts/contract.ts';
+import type { InvariantReads } from './integrity/contract.ts';
+import type { RetentionReads, RetentionWrites } from './retention/contract.ts';
 import type { DayWrites, ServerReads } from './engine/engine.ts';
 import type { EventFeed } from './live/eventFeed.ts';
 import type { QueueChanges } from './live/queueChanges.ts';

@@ -1,7 +1,7 @@
 /** Tests URLs that were added while the service ran, and the alerts to them. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { AlertRow } from '../../src/store/upkeep/contract.ts';
+import type { AlertRow } from '../../src/store/alerts/contract.ts';
 import type { StoreTools } from './storeTools.ts';
 
 export function testAddedUrls(tools: StoreTools): void {

@@ -12,7 +12,7 @@ import {
   DEFAULT_OPTIONS,
   type StreamRecord,
 } from '../../src/store/streams/contract.ts';
-import { VIOLATIONS, type ViolationKind } from '../../src/store/upkeep/contract.ts';
+import { VIOLATIONS, type ViolationKind } from '../../src/store/integrity/contract.ts';
 import type { BlockHeader } from '../../src/store/blocks/contract.ts';
 import type { Store } from '../../src/store/store.ts';
 import { plain } from './plain.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../base/log.ts';
-import type { ChainReport } from '../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../store/leases/contract.ts';
 import { createStatus, isBehind } from './status.ts';
 
 test('a chain that stays down is logged once per reason, until it is live again', () => {

@@ -2,7 +2,7 @@
 import { confirmationsOf } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
-import type { ChainReport } from '../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../store/leases/contract.ts';
 import type { LocalChain } from '../localChain.ts';
 import type { Confirming } from '../confirming.ts';
 import type { ChainSource } from '../source.ts';

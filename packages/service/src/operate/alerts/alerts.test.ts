@@ -12,7 +12,7 @@ import { createLog } from '../../base/log.ts';
 import { newMatch } from '../../../test/store/newMatch.ts';
 import { openPostgresStore } from '../../store/engine/postgres/postgres.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
-import type { ChainReport } from '../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../store/leases/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { plain } from '../../../test/store/plain.ts';

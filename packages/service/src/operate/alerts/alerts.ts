@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Sender } from '../../deliver/send/send.ts';
 import type { Term } from '../duty.ts';
 import { type Log, describeError } from '../../base/log.ts';
-import type { AlertRow } from '../../store/upkeep/contract.ts';
+import type { AlertRow } from '../../store/alerts/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { type SituationSources, type ErrorText, createSituation } from './problems.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Alert, ChainState } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
-import type { ChainReport } from '../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../store/leases/contract.ts';
 
 export type ErrorText = Alert extends infer Signal
   ? Signal extends Alert

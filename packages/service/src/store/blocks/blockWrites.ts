@@ -6,7 +6,7 @@ import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../eng
 import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
 import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
-import { holdsLease } from '../upkeep/leases.ts';
+import { holdsLease } from '../leases/leases.ts';
 import {
   type KnownMatch,
   confirmMatches,

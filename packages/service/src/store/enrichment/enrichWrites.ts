@@ -2,7 +2,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { sql } from 'kysely';
 import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
-import { holdsLease } from '../upkeep/leases.ts';
+import { holdsLease } from '../leases/leases.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import type { EnrichWrites } from './contract.ts';
 import type { StoredState } from '../tables/deliveries.ts';

@@ -3,7 +3,7 @@ import { JOB_STATES, type JobState } from '@sluice/kit/contract';
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
-import { holdsLease } from '../upkeep/leases.ts';
+import { holdsLease } from '../leases/leases.ts';
 import { toBlockDay } from '../engine/days.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from './jobRow.ts';

@@ -9,7 +9,7 @@ import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
 import type { Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
-import { holdsLease } from '../upkeep/leases.ts';
+import { holdsLease } from '../leases/leases.ts';
 import type { UncertainBlock, UncertainReads, UncertainWrites } from './contract.ts';
 
 /** Condition for the matches of an uncertain block that its later readings may replace. */

@@ -1,7 +1,7 @@
 /** Calls for the service itself: its version and settings, and what retention deletes next. */
 import type { About } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
-import { NEXT_SWEEP } from '../../../store/upkeep/contract.ts';
+import { NEXT_SWEEP } from '../../../store/retention/contract.ts';
 import type { Handlers } from '../../handlers.ts';
 
 export interface AboutHandlerNeeds {

@@ -2,7 +2,7 @@
 import type { ChainHealth } from '@sluice/kit/contract';
 import { toChainBlock } from '../../../store/blocks/chainBlock.ts';
 import type { Store } from '../../../store/store.ts';
-import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../../store/leases/contract.ts';
 import type { Handlers } from '../../handlers.ts';
 
 const TIMELINE_BLOCKS = 60;

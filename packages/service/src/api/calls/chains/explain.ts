@@ -12,7 +12,7 @@ import {
 import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls } from '../../../chains/calls.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
-import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../../store/leases/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ApiFamilies, ApiFamily } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';

@@ -5,7 +5,7 @@ import type { ChainCalls, ExplainedBlock } from '../../../chains/calls.ts';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { Store } from '../../../store/store.ts';
-import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../../store/leases/contract.ts';
 import {
   type BlockFacts,
   firstVerdicts,

@@ -13,7 +13,7 @@ import {
   describeUnverifiedCode,
 } from '@sluice/kit/contract';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
-import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../../store/leases/contract.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 
 export interface BlockFacts {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls } from '../../../chains/calls.ts';
 import type { Store } from '../../../store/store.ts';
-import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import type { ChainReport } from '../../../store/leases/contract.ts';
 import type { ApiFamilies } from '../../family.ts';
 
 /** A block, and the part of it that the query refers to. */
