@@ -130,7 +130,7 @@ describe.each(STORES)('on %s', (store) => {
     const attempts = await attempted(watch, 3);
     expect(attempts.map(({ status }) => status)).toEqual([500, 500, 200]);
     const [first, second, third] = world.receiver.requestsOf(watch);
-    // The quick retry follows after 5 s, the next retry after the first wait of the schedule: a
+    // The fast retry follows after 5 s, the next retry after the first wait of the schedule: a
     // minute, which is 250 ms here.
     expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(5_000);
     expect(third!.receivedAt - second!.receivedAt).toBeGreaterThanOrEqual(250);
@@ -164,7 +164,7 @@ describe.each(STORES)('on %s', (store) => {
       { answer: throttle(503, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
       // Invalid values are ignored: the 429 waits by the schedule, where a minute is 250 ms here,
-      // and the 503 gets the quick retry after 5 s. Waits are limited to a day.
+      // and the 503 gets the fast retry after 5 s. Waits are limited to a day.
       { answer: throttle(429, 'soon'), least: 250, most: 1_000 },
       { answer: throttle(503, '-120'), least: 5_000, most: 6_000 },
       { answer: throttle(429, String(10 * 365 * 86_400)), least: 24 * HOUR_MS, most: 25 * HOUR_MS },

@@ -68,7 +68,7 @@ test('returns the ABI of a contract by its address', async () => {
     version: VERSION,
     commit: readCommit(),
     abiChains: [CHAIN],
-    quickRetryMs: 5_000,
+    fastRetryMs: 5_000,
     retryWaitsMs: [1, 10, 60, 120, 360, 720, 1440].map((minutes) => minutes * 60_000),
   });
 });

@@ -4,7 +4,7 @@
  * scripted chains, so that the service continues from there.
  */
 import { randomUUID } from 'node:crypto';
-import { CONTRACT_SCHEDULE_MS, QUICK_RETRY_MS } from '@sluice/kit/contract';
+import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS } from '@sluice/kit/contract';
 import type {
   Past,
   PastAttempt,
@@ -34,7 +34,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const WINDOW_BLOCKS = 256;
 /** Waits in milliseconds after the first failed attempt, the second, and so on. */
-const WAITS = [QUICK_RETRY_MS, ...CONTRACT_SCHEDULE_MS];
+const WAITS = [FAST_RETRY_MS, ...CONTRACT_SCHEDULE_MS];
 
 /**
  * One in this many replayed swaps is rejected by the receiver as too old. The delivery of a

@@ -8,7 +8,7 @@ import {
   toAptosChain,
   toChainId,
 } from '@sluice/kit/contract';
-import type { About } from '@sluice/kit/contract';
+import type { ServiceDetails } from '@sluice/kit/contract';
 import { createCidrList } from './base/cidr.ts';
 import { CallerError, configError } from './base/errors.ts';
 import { checkHostNames } from './base/hostNames.ts';
@@ -72,7 +72,7 @@ export interface ServiceConfig {
    */
   roles?: readonly Role[] | undefined;
   /** The environment that the console shows, to distinguish services. Default: prod. */
-  environment?: About['environment'] | undefined;
+  environment?: ServiceDetails['environment'] | undefined;
   /** Port to listen on; 0 for any free port. */
   port: number;
   host: string;

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { CONTRACT_SCHEDULE_MS, QUICK_RETRY_MS, readInboxName } from '@sluice/kit/contract';
+import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS, readInboxName } from '@sluice/kit/contract';
 import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
@@ -120,7 +120,7 @@ async function startWith(
   };
   const retries = {
     schedule: config.schedule ?? CONTRACT_SCHEDULE_MS,
-    fastRetryMs: config.fastRetry === false ? undefined : QUICK_RETRY_MS,
+    fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
   };
 
   const sealed = await openSealed(ledger, config, log, watchers);

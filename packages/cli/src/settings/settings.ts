@@ -281,7 +281,7 @@ export const SETTINGS = {
   },
   fastRetry: {
     flags: '--no-fast-retry',
-    description: 'Skip the quick first retry; use only the standard schedule',
+    description: 'Skip the fast first retry; use only the standard schedule',
     variable: 'SLUICE_NO_FAST_RETRY',
     shape: { kind: 'switch' },
   },

@@ -3,7 +3,7 @@
  * for each state, and the reason for a problem.
  */
 import type {
-  About,
+  ServiceDetails,
   ChainState,
   DeliveryPhase,
   DeliveryState,
@@ -71,7 +71,7 @@ export function chainProblem(chain: WatchedChain, now: number): string {
 /** Condition of a stream while one of its chains is down. */
 export const CHAIN_DOWN = condition('triangle', 'chain down', 'bad');
 
-export const ENVIRONMENT_CONDITIONS: Record<About['environment'], Condition> = {
+export const ENVIRONMENT_CONDITIONS: Record<ServiceDetails['environment'], Condition> = {
   dev: condition('ring', 'dev', 'muted'),
   prod: condition('disc', 'prod', 'warn'),
 };

@@ -1,5 +1,5 @@
 /** Describes a filter of deliveries in words. */
-import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/sluice';
+import type { DeliveryFilter, OneOrMany } from '@sluice/kit/sluice';
 import { DELIVERY_CONDITIONS } from './condition.ts';
 import { formatCount, formatDateTime, formatHash } from '../ui/text/format.ts';
 
@@ -10,7 +10,7 @@ export interface Names {
   ofReplay: (id: string) => string;
 }
 
-export const listOf = <Value>(given: OneOrSeveral<Value> | undefined): readonly Value[] =>
+export const listOf = <Value>(given: OneOrMany<Value> | undefined): readonly Value[] =>
   given === undefined ? [] : ([given].flat() as Value[]);
 
 const rangeOf = (from: string | undefined, to: string | undefined): string | undefined => {

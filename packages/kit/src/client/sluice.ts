@@ -25,7 +25,7 @@ import type { SluiceMethods } from './sluiceMethods.generated.ts';
 
 export type * from '../contract/shapes.generated.ts';
 export type * from '../contract/liveEvent.ts';
-export type { OneOrSeveral } from '../contract/generic.ts';
+export type { OneOrMany } from '../contract/generic.ts';
 export * from '../contract/rules/auditHash.ts';
 export * from '../contract/unverified.ts';
 export { isSluiceError, SluiceError, type SluiceErrorCode } from '../errors.ts';

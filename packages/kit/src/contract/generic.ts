@@ -16,4 +16,4 @@ export interface Page<T> {
 export type Optional<Fields> = { [K in keyof Fields]?: Fields[K] | undefined };
 
 /** One value, or several; a row matches if it has any of them. */
-export type OneOrSeveral<Value> = Value | readonly Value[];
+export type OneOrMany<Value> = Value | readonly Value[];

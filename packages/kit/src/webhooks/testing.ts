@@ -5,7 +5,7 @@
 import {
   CONTRACT_SCHEDULE_MS,
   isBrief,
-  QUICK_RETRY_MS,
+  FAST_RETRY_MS,
   readRetryAfterMs,
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
@@ -248,8 +248,7 @@ export function createFakeSender({
     for (;;) {
       const retries = attempts.length;
       const { retryAfterMs, ...result } = await attempt({ ...webhook, retries }, id);
-      if (retries === 0 && isQuick(webhook, result.status))
-        schedule = [QUICK_RETRY_MS, ...schedule];
+      if (retries === 0 && isQuick(webhook, result.status)) schedule = [FAST_RETRY_MS, ...schedule];
       const scheduled = schedule[retries];
       const isLast = result.error === undefined || scheduled === undefined;
       const waitMs = isLast ? undefined : Math.max(scheduled, retryAfterMs);

@@ -3,7 +3,7 @@
  * Nearly every write is one transaction. All engines run the same statements, except for the SQL in
  * `engine/`, and pass the same tests (`test/store`).
  */
-import type { About } from '@sluice/kit/contract';
+import type { ServiceDetails } from '@sluice/kit/contract';
 import type {
   StreamReads,
   StreamChangeReads,
@@ -103,7 +103,7 @@ export interface LedgerFiles {
 
 export interface Store extends Reads, Writes {
   /** Name of the database, as the API returns it. */
-  readonly engine: About['database'];
+  readonly engine: ServiceDetails['database'];
   /** Whether several processes may use the ledger at a time. */
   readonly isShared: boolean;
   /** URL of the database, or path of its file. */

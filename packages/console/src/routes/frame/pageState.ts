@@ -2,7 +2,7 @@
  * Shows problems of streams, chains and the connection in the title and favicon, which are visible
  * even if the tab is in the background.
  */
-import type { About } from '@sluice/kit/sluice';
+import type { ServiceDetails } from '@sluice/kit/sluice';
 import { useEffect } from 'react';
 
 export type PageState = 'fine' | 'failing' | 'offline';
@@ -20,7 +20,7 @@ export interface TabState {
   down?: string;
   offline?: boolean;
   /** Environment of the service; undefined while unknown. */
-  environment?: About['environment'] | undefined;
+  environment?: ServiceDetails['environment'] | undefined;
 }
 
 /** Builds the title, such as `▲ 1 failing · Streams · Sluice prod`. */

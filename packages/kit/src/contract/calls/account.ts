@@ -127,8 +127,8 @@ const streamStats = named(
   }),
 );
 
-const about = named(
-  'About',
+const serviceDetails = named(
+  'ServiceDetails',
   'The version, environment and retention of the service.',
   z.strictObject({
     version: text,
@@ -146,7 +146,7 @@ const about = named(
       .describe(
         'Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, the delivery fails.',
       ),
-    quickRetryMs: number
+    fastRetryMs: number
       .nullable()
       .describe(
         'Wait before the additional retry of a first attempt that got no response or a 5xx; null without such a retry.',
@@ -286,7 +286,7 @@ export const serviceCalls = tagged('Sluice', {
     path: '/sluice/about',
     scope: 'streams:read',
     summary: 'Read the version, environment and retention of the service',
-    answer: about,
+    answer: serviceDetails,
     errors: [],
   },
   getExpiry: {

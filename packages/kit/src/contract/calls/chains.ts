@@ -225,8 +225,8 @@ const chainHealth = shape(
   }),
 );
 
-const chainResumed = named(
-  'ChainResumed',
+const resumedChain = named(
+  'ResumedChain',
   'The response to resuming a halted chain.',
   z.strictObject({ chainId, from: count.describe('The first block that is read.') }),
 );
@@ -322,7 +322,7 @@ export const chainsCalls = tagged('Sluice', {
           .optional(),
       }),
     ),
-    answer: chainResumed,
+    answer: resumedChain,
     errors: [400, 404, 409, 422, 503],
   },
   listNodes: {

@@ -181,7 +181,7 @@ const MAX_DELIVERY_IDS = 500;
 
 /** Creates a filter by one or several values. A delivery matches if it has any of them. */
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
-  typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
+  typed(`OneOrMany<${tsType}>`, several(item, items, maxItems));
 
 /** A transaction hash; its casing is preserved. */
 export const transactionHash = z

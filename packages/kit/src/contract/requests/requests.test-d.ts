@@ -3,7 +3,7 @@
  * uses the old types must still type-check. New optional fields need not be added here.
  */
 import { expectTypeOf } from 'vitest';
-import type { OneOrSeveral, Optional } from '../generic.ts';
+import type { OneOrMany, Optional } from '../generic.ts';
 import type * as generated from '../shapes.generated.ts';
 import type {
   DeliveryPhase,
@@ -214,12 +214,12 @@ interface LogFilter extends Omit<HistoryFilter, 'excludePayload'> {
 }
 
 interface DeliveryFilter {
-  id?: OneOrSeveral<string> | undefined;
-  streamId?: OneOrSeveral<string> | undefined;
-  chainId?: OneOrSeveral<string> | undefined;
-  state?: OneOrSeveral<DeliveryState> | undefined;
-  phase?: OneOrSeveral<DeliveryPhase> | undefined;
-  status?: OneOrSeveral<string> | undefined;
+  id?: OneOrMany<string> | undefined;
+  streamId?: OneOrMany<string> | undefined;
+  chainId?: OneOrMany<string> | undefined;
+  state?: OneOrMany<DeliveryState> | undefined;
+  phase?: OneOrMany<DeliveryPhase> | undefined;
+  status?: OneOrMany<string> | undefined;
   error?: string | undefined;
   transactionHash?: string | undefined;
   blockFrom?: number | undefined;

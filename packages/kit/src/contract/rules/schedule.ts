@@ -19,10 +19,10 @@ export const CONTRACT_SCHEDULE_MS: readonly number[] = [
 ];
 
 /**
- * Wait before the quick retry of a failed first attempt. This retry is not part of the schedule,
+ * Wait before the fast retry of a failed first attempt. This retry is not part of the schedule,
  * and the hosted service does not have it.
  */
-export const QUICK_RETRY_MS = 5_000;
+export const FAST_RETRY_MS = 5_000;
 
 /** Returns whether a failure may be brief: no response, or a 5xx. */
 export const isBrief = (status: number | null): boolean => status === null || status >= 500;

@@ -1,5 +1,5 @@
 /** Converts a filter of deliveries to conditions on the table `delivery`. */
-import type { DeliveryFilter, DeliveryState, OneOrSeveral } from '@sluice/kit/contract';
+import type { DeliveryFilter, DeliveryState, OneOrMany } from '@sluice/kit/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../rows/ids.ts';
 
@@ -40,10 +40,10 @@ export const isReorged: Condition = sql`match_id in (select id from match where 
 export const allOf = (conditions: readonly Condition[]): Condition =>
   conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;
 
-const listOf = <Value>(given: OneOrSeveral<Value>): readonly Value[] =>
+const listOf = <Value>(given: OneOrMany<Value>): readonly Value[] =>
   Array.isArray(given) ? (given as readonly Value[]) : [given as Value];
 
-const isOneOf = (column: string, given: OneOrSeveral<string>): Condition =>
+const isOneOf = (column: string, given: OneOrMany<string>): Condition =>
   sql`${sql.ref(column)} in (${sql.join(listOf(given))})`;
 
 /** Condition on the state. The ledger stores a retrying delivery as a pending one with attempts. */

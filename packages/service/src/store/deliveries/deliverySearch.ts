@@ -1,5 +1,5 @@
 /** Searches deliveries by conditions that no index covers, checking a limited number at a time. */
-import type { DeliverySearch, OneOrSeveral } from '@sluice/kit/contract';
+import type { DeliverySearch, OneOrMany } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
@@ -90,7 +90,7 @@ function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBui
 async function isAbout(
   db: Kysely<Tables>,
   find: string,
-  streamId: OneOrSeveral<string> | undefined,
+  streamId: OneOrMany<string> | undefined,
 ): Promise<RawBuilder<SqlBool>> {
   const inSummary = sql<SqlBool>`lower(about) like ${`%${escaped(find)}%`} escape '!'`;
   const addresses = ADDRESS.test(find) ? [find] : await findLabeled(db, find, streamId);
@@ -107,7 +107,7 @@ async function isAbout(
 async function findLabeled(
   db: Kysely<Tables>,
   find: string,
-  streamId: OneOrSeveral<string> | undefined,
+  streamId: OneOrMany<string> | undefined,
 ): Promise<string[]> {
   let query = db
     .selectFrom('stream_address')

@@ -57,13 +57,13 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
 function Promises() {
   const { data: about } = useQuery(aboutQuery);
   if (about === undefined) return null;
-  const { retryWaitsMs, quickRetryMs, deliveredMs, undeliveredMs } = about;
+  const { retryWaitsMs, fastRetryMs, deliveredMs, undeliveredMs } = about;
   return (
     <section aria-label="Retries and retention" className="border-t border-line px-4 py-4">
       <h3 className="caps mb-2">Retries and retention</h3>
       <p className="text-muted">
-        {quickRetryMs !== null &&
-          `The first attempt is retried after ${formatWait(quickRetryMs)} if it gets a 5xx or no response. `}
+        {fastRetryMs !== null &&
+          `The first attempt is retried after ${formatWait(fastRetryMs)} if it gets a 5xx or no response. `}
         Failed attempts are retried after{' '}
         <span className="data text-text">
           {retryWaitsMs.map((waitMs) => formatWait(waitMs)).join(', ')}

@@ -1,5 +1,5 @@
 /** Calls for the service itself: its version and settings, and what retention deletes next. */
-import type { About } from '@sluice/kit/contract';
+import type { ServiceDetails } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { NEXT_SWEEP } from '../../../store/retention/contract.ts';
 import type { Handlers } from '../../handlers.ts';
@@ -12,7 +12,7 @@ export interface AboutHandlerNeeds {
   explorers: Readonly<Record<string, string>>;
   version: string;
   commit: string;
-  environment: About['environment'];
+  environment: ServiceDetails['environment'];
   /** Whether calls may add, test and remove nodes and alert URLs. */
   allowsNodeChanges: boolean;
   /** Retention of deliveries. */
@@ -36,7 +36,7 @@ export function createAboutHandlers({ store, kept, ...needs }: AboutHandlerNeeds
         database: store.engine,
         ...kept,
         retryWaitsMs: needs.remainingWaitsMs(0, false),
-        quickRetryMs: needs.fastRetryMs ?? null,
+        fastRetryMs: needs.fastRetryMs ?? null,
         oldestDeliveryAt: await store.readOldestDelivery(),
         abiChains: [...needs.abiChains],
         allowsNodeChanges: needs.allowsNodeChanges,
