@@ -266,7 +266,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       [
         'all addresses without an event',
         { allAddresses: true },
-        ['allAddresses', /requires topic0 or advancedOptions/, true],
+        ['allAddresses', /requires topic0, functions or advancedOptions/, true],
       ],
       [
         'filter without an event',
@@ -292,7 +292,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       [
         'all transaction logs without records',
         { includeAllTxLogs: true },
-        ['includeAllTxLogs', /requires includeNativeTxs or includeContractLogs/, true],
+        ['includeAllTxLogs', /requires includeNativeTxs, includeContractLogs or functions/, true],
       ],
     ];
 

@@ -38,6 +38,7 @@ export * from './rules/chains/family.ts';
 export * from './rules/ids.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';
+export * from './rules/functions.ts';
 export * from './rules/selectors.ts';
 export {
   isEventItem,
@@ -46,6 +47,11 @@ export {
   readFunction,
   type UncertainEvent,
 } from './rules/abi/readAbi.ts';
+export {
+  type CompiledFunction,
+  compileFunction,
+  type DecodedArguments,
+} from './rules/abi/callData.ts';
 export {
   type CompiledParameters,
   compileParameters,

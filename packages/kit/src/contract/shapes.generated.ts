@@ -119,15 +119,20 @@ export interface AddressesResponse {
     [k: string]: number;
   };
 }
-/** A filter on one event; grammar in `docs/filter.md`. */
+/** A filter on one event, named in `topic0`, or on one function, named in `function`; grammar in `docs/filter.md`. */
 export interface AdvancedOption {
-  topic0: string;
+  topic0?: string | undefined;
+  /** Signature or selector, or `*` for every call. Sluice only. */
+  function?: string | undefined;
   filter?:
     | {
         [k: string]: unknown;
       }
     | undefined;
+  /** Only with `topic0`. */
   includeNativeTxs?: boolean | undefined;
+  /** Only with `function`. Default: the stream's. Sluice only. */
+  transactionStatus?: TransactionStatus | undefined;
 }
 /** A URL to which the service POSTs alerts. */
 export interface AlertUrl {
@@ -615,7 +620,7 @@ export interface CreateEvmStream {
   chainIds: string[];
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
+  /** Match every address; needs `topic0`, `functions` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
@@ -625,11 +630,19 @@ export interface CreateEvmStream {
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
+  /** Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures. Sluice only. */
+  functions?: (string | AbiItem)[] | null | undefined;
+  /** `failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`. Sluice only. */
+  transactionStatus?: TransactionStatus | undefined;
+  /** Calls of `functions` inside transactions, too, with or without value. Default: false. Sluice only. */
+  includeInternalCalls?: boolean | undefined;
+  /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
+  includeCaller?: boolean | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
-  /** Filters on events. */
+  /** Filters on events and functions. */
   advancedOptions?: AdvancedOption[] | null | undefined;
   /** The hosted service shows the webhooks of a demo stream in its panel and sends none. Default: false. */
   demo?: boolean | undefined;
@@ -906,7 +919,7 @@ export interface DryRunBlock {
   tag?: string | undefined;
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
+  /** Match every address; needs `topic0`, `functions` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
@@ -916,9 +929,17 @@ export interface DryRunBlock {
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
+  /** Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures. Sluice only. */
+  functions?: (string | AbiItem)[] | null | undefined;
+  /** `failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`. Sluice only. */
+  transactionStatus?: TransactionStatus | undefined;
+  /** Calls of `functions` inside transactions, too, with or without value. Default: false. Sluice only. */
+  includeInternalCalls?: boolean | undefined;
+  /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
+  includeCaller?: boolean | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
-  /** Filters on events. */
+  /** Filters on events and functions. */
   advancedOptions?: AdvancedOption[] | null | undefined;
   /** Leaves out records of contracts on the spam list of their chain. Default: false. */
   filterPossibleSpamAddresses?: boolean | undefined;
@@ -945,7 +966,7 @@ export interface EvmDryRun {
   tag?: string | undefined;
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
+  /** Match every address; needs `topic0`, `functions` or `advancedOptions`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
@@ -955,9 +976,17 @@ export interface EvmDryRun {
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
+  /** Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures. Sluice only. */
+  functions?: (string | AbiItem)[] | null | undefined;
+  /** `failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`. Sluice only. */
+  transactionStatus?: TransactionStatus | undefined;
+  /** Calls of `functions` inside transactions, too, with or without value. Default: false. Sluice only. */
+  includeInternalCalls?: boolean | undefined;
+  /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
+  includeCaller?: boolean | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
-  /** Filters on events. */
+  /** Filters on events and functions. */
   advancedOptions?: AdvancedOption[] | null | undefined;
   /** Leaves out records of contracts on the spam list of their chain. Default: false. */
   filterPossibleSpamAddresses?: boolean | undefined;
@@ -997,7 +1026,7 @@ export interface EvmStream {
   chainIds: string[];
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0: string[] | null;
-  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
+  /** Match every address; needs `topic0`, `functions` or `advancedOptions`. Default: false. */
   allAddresses: boolean;
   /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs: boolean;
@@ -1007,11 +1036,19 @@ export interface EvmStream {
   includeInternalTxs: boolean;
   /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs: boolean;
+  /** Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures. Sluice only. */
+  functions: string[] | null;
+  /** `failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`. Sluice only. */
+  transactionStatus: TransactionStatus;
+  /** Calls of `functions` inside transactions, too, with or without value. Default: false. Sluice only. */
+  includeInternalCalls: boolean;
+  /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
+  includeCaller: boolean;
   /** Native balances to include. */
   getNativeBalances: NativeBalanceSelection[];
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi: AbiItem[] | null;
-  /** Filters on events. */
+  /** Filters on events and functions. */
   advancedOptions: AdvancedOption[] | null;
   /** The hosted service shows the webhooks of a demo stream in its panel and sends none. Default: false. */
   demo: boolean;
@@ -1074,6 +1111,8 @@ export interface EvmWebhook {
   nftApprovals: WebhookNftApprovals;
   nftTransfers: WebhookNftTransfer[];
   nativeBalances: WebhookNativeBalance[];
+  /** Sluice only, for streams that select functions; otherwise absent. */
+  calls?: WebhookCall[];
   /** Proofs for the transactions of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent. */
   proofs?: WebhookProofs;
 }
@@ -1110,6 +1149,7 @@ export type ExplainStage =
   | 'records'
   | 'spam'
   | 'event'
+  | 'outcome'
   | 'filter'
   | 'along'
   | 'coverage'
@@ -1146,11 +1186,13 @@ export interface ExplainedCondition {
   /** Whether it starts an alternative to the conditions before it. */
   alternative: boolean;
 }
-/** A log, transaction or internal transaction of the block, checked for one stream. */
+/** A log, transaction, internal transaction or call of the block, checked for one stream. */
 export interface ExplainedRecord {
-  kind: 'log' | 'transaction' | 'internalTransaction';
-  /** For a log, its index in the block; for an internal transaction, its index in the transaction; on Aptos, the ledger version. */
+  kind: 'log' | 'transaction' | 'internalTransaction' | 'call';
+  /** For a log, its index in the block; for an internal transaction, its index in the transaction; for a call, the index of its transaction; on Aptos, the ledger version. */
   index: number;
+  /** Only for calls: position in the transaction's tree of calls. */
+  traceAddress?: number[];
   transactionHash: string;
   /** Whether it is in the webhook. */
   included: boolean;
@@ -1876,6 +1918,8 @@ export interface TimelineBlock {
   /** Whether it left the chain. */
   removed: boolean;
 }
+/** `failed`: calls that were undone, also inside successful transactions; `any`: all calls. */
+export type TransactionStatus = 'success' | 'failed' | 'any';
 /** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the codes. */
 export interface UnverifiedBlocks {
   /** The number of blocks. */
@@ -1934,6 +1978,15 @@ export interface WatchedAddress {
   /** Name of the API key that added it; `bootstrap` for the key of `--api-key`. */
   addedBy: string;
 }
+/** An argument of a decoded call. */
+export interface WebhookArgument {
+  /** `arg0`, `arg1`, … by position if it has none. */
+  name: string;
+  /** E.g. `uint256` or `(address,uint24)[]`. */
+  type: string;
+  /** Integers are decimal text, bytes are hex, and structs are arrays. */
+  value: unknown;
+}
 /** The block that a webhook is about. */
 export interface WebhookBlock {
   /** Decimal; empty in the test webhook. */
@@ -1941,6 +1994,51 @@ export interface WebhookBlock {
   hash: string;
   /** Unix time in seconds, decimal. */
   timestamp: string;
+}
+/** A call of a selected function. Decode it with `decodeCalls`. */
+export interface WebhookCall {
+  transactionHash: string;
+  transactionIndex: string;
+  /** Position in the transaction's tree of calls: `[0, 2]` is the third call of its first call. Empty for the transaction itself. */
+  traceAddress: number[];
+  type: 'call' | 'callcode' | 'delegatecall' | 'staticcall';
+  from: string;
+  to: string;
+  /** Wei, decimal. */
+  value: string;
+  input: string;
+  /** Signature of the function, from `functions` or the stream's ABI; null if neither has it. */
+  function: string | null;
+  /** Null if the function is unknown, or the input does not encode its arguments. */
+  arguments: WebhookArgument[] | null;
+  /** `failed`: it was undone. Null if the receipt has no status. */
+  status: ('success' | 'failed') | null;
+  /** Only for failed calls. */
+  reason?: WebhookCallReason;
+  /** Why a failed call has no `reason`, such as a missing trace. */
+  reasonUnavailable?: string;
+}
+/** Why a call failed. */
+export interface WebhookCallReason {
+  /** `error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: a call around it failed. */
+  kind: 'error' | 'panic' | 'custom' | 'revert' | 'out-of-gas' | 'caller' | 'other';
+  /** The text of `Error`, the meaning of the panic code, or a description. */
+  message: string;
+  /** Revert data in hex, up to 1,024 bytes; null if there is none. */
+  data: string | null;
+}
+/** The sender of a log's transaction, and the call that the transaction makes. */
+export interface WebhookCaller {
+  /** Sender of the transaction. */
+  from: string;
+  /** Null if the transaction creates a contract. */
+  to: string | null;
+  /** Null if the input has no selector. */
+  selector: string | null;
+  /** Signature of the function, from `functions` or the stream's ABI; null if neither has it. */
+  function: string | null;
+  /** Null if the call was not decoded. */
+  arguments: WebhookArgument[] | null;
 }
 /** An approval of an ERC-20 token. */
 export interface WebhookErc20Approval {
@@ -1995,6 +2093,8 @@ export interface WebhookLog {
   topic1: string | null;
   topic2: string | null;
   topic3: string | null;
+  /** Null for a log without a transaction. Sluice only, for streams with `includeCaller`; otherwise absent. */
+  caller?: WebhookCaller | null;
   /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
   /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */

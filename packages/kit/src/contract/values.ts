@@ -77,6 +77,9 @@ export const ACTIVITY_STEPS = [1, 5, 60] as const;
  */
 export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 360 };
 
+/** Types of calls: all but a plain `call` run or read in a special way, as the EVM defines. */
+export const CALL_TYPES = ['call', 'callcode', 'delegatecall', 'staticcall'] as const;
+
 /** Checks on the way from a block to a delivery, in order. */
 export const EXPLAIN_STAGES = [
   /** A node returned the block. */
@@ -99,6 +102,8 @@ export const EXPLAIN_STAGES = [
   'spam',
   /** The stream selects this event or function, or does not select any. */
   'event',
+  /** The call succeeded or failed, as the stream requires. */
+  'outcome',
   /** The record passes a filter of the stream. */
   'filter',
   /** The record is included because of another record of its transaction. */

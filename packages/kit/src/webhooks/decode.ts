@@ -6,10 +6,9 @@ import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.gener
 import { SluiceError } from '../errors.ts';
 import { readEvents } from '../contract/rules/abi/readAbi.ts';
 import {
+  attemptRead,
   compileType,
-  DIRTY,
   MALFORMED,
-  OVERLAPPING,
   parameterNames,
   readLowerAddress,
   readMember,
@@ -364,23 +363,13 @@ function decodeArgs(
   if (event.fields === undefined) event.fields = compileFields(event);
   const { fields } = event;
   if (!fields) return 'unsupported-type';
-  const source = new Source(data, options);
-  const args: Record<string, DecodedValue> = {};
-  try {
+  return attemptRead(() => {
+    const source = new Source(data, options);
+    const args: Record<string, DecodedValue> = {};
     for (const field of fields) setNamed(args, field.name, readField(field, topics, source));
-  } catch (error) {
-    const reason = REASONS.get(error);
-    if (reason === undefined) throw error;
-    return reason;
-  }
-  return args;
+    return args;
+  });
 }
-
-const REASONS: ReadonlyMap<unknown, UndecodedReason> = new Map([
-  [MALFORMED, 'malformed'],
-  [OVERLAPPING, 'overlapping'],
-  [DIRTY, 'dirty'],
-]);
 
 function readField(
   { indexed, readTopic, codec, at }: Field,

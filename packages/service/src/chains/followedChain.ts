@@ -249,10 +249,9 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
         unverified,
         isConfirmed: isConfirmed(block),
       });
-      return matches.reduce(
-        (sum, each) => sum + each.logs + each.transactions + each.internalTransactions,
-        0,
-      );
+      return matches
+        .flatMap(({ records }) => Object.values(records))
+        .reduce((sum, count) => sum + count, 0);
     },
 
     async resume(from, requestId) {

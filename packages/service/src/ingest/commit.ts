@@ -193,4 +193,5 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) &&
   (had.transactions || !wanted.transactions) &&
   (had.traces || !wanted.traces) &&
+  (had.calls === true || wanted.calls !== true) &&
   (had.proofs === true || wanted.proofs !== true);

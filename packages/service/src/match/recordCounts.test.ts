@@ -6,13 +6,20 @@ import { countEvmRecords } from '../families/evm/match/recordCounts.ts';
 
 const logs = (topics: string[][]) => topics.map((each) => ({ topics: each }));
 const match = (changes: object): Match =>
-  ({ logs: [], transactions: [], internalTransactions: [], ...changes }) as unknown as Match;
+  ({
+    logs: [],
+    transactions: [],
+    internalTransactions: [],
+    calls: [],
+    ...changes,
+  }) as unknown as Match;
 
-test('logs are counted by first topic, other records by type', () => {
+test('logs are counted by first topic, calls by selector, other records by type', () => {
   const given = match({
     logs: logs([['0xa', '0xb'], ['0xa'], ['0xb'], []]),
     transactions: [{}],
     internalTransactions: [{}, {}],
+    calls: [{ input: '0xA9059CBB00' }, { input: '0xa9059cbb' }, { input: '0x' }],
   });
   expect(countEvmRecords(given)).toEqual({
     '0xa': 2,
@@ -20,6 +27,8 @@ test('logs are counted by first topic, other records by type', () => {
     anonymous: 1,
     transaction: 1,
     internalTransaction: 2,
+    '0xa9059cbb': 2,
+    call: 1,
   });
 });
 

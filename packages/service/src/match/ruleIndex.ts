@@ -28,6 +28,8 @@ export interface WatchingStreams<Name extends ChainFamily, Rules> {
     at: number,
     visit: (stream: Indexed<Name, Rules>) => void,
   ): void;
+  /** Returns the streams of the chain. The array is the same until one of them changes. */
+  streams(chain: string): readonly Indexed<Name, Rules>[];
   /** Returns the streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
   /** Returns the streams of the chain that watch at least one address, or all addresses. */
@@ -107,16 +109,31 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
   let leaving = new Set<number>();
   let swept = new Set<number>();
   let nextTable = 0;
-  /** Cache of the streams of all addresses by chain, cleared whenever a stream changes. */
+  /** Caches by chain, cleared whenever a stream changes: all streams, and those of all addresses. */
+  const byChain = new Map<string, readonly Own[]>();
   const unscoped = new Map<string, readonly Own[]>();
+  const clearCaches = (): void => {
+    byChain.clear();
+    unscoped.clear();
+  };
 
   const count = ({ addresses: held }: Own, added: number): void => {
     held.count += added;
     held.version = ++versions;
   };
 
-  const streamsOf = (chain: string): Own[] =>
-    [...streams.values()].filter((entry) => entry.chains.has(chain));
+  const cached = (
+    cache: Map<string, readonly Own[]>,
+    chain: string,
+    find: () => readonly Own[],
+  ): readonly Own[] => {
+    const found = cache.get(chain) ?? find();
+    cache.set(chain, found);
+    return found;
+  };
+
+  const streamsOf = (chain: string): readonly Own[] =>
+    cached(byChain, chain, () => [...streams.values()].filter((entry) => entry.chains.has(chain)));
 
   return {
     family,
@@ -126,7 +143,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     },
     has: (id) => streams.has(id),
     put(record) {
-      unscoped.clear();
+      clearCaches();
       const known = streams.get(record.id);
       const entry = {
         record,
@@ -141,14 +158,14 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     delete(id) {
       const entry = streams.get(id);
       if (entry === undefined) return;
-      unscoped.clear();
+      clearCaches();
       streams.delete(id);
       byNumber[entry.number] = undefined;
       if (entry.addresses.count > 0) leaving.add(entry.number);
       else freeNumbers.push(entry.number);
     },
     clear() {
-      unscoped.clear();
+      clearCaches();
       streams.clear();
       byNumber.length = 0;
       freeNumbers.length = 0;
@@ -182,14 +199,11 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         if (entry?.chains.has(chain) && !entry.record.options.allAddresses) visit(entry);
       });
     },
-    unscoped(chain) {
-      let found = unscoped.get(chain);
-      if (found === undefined) {
-        found = streamsOf(chain).filter(({ record }) => record.options.allAddresses);
-        unscoped.set(chain, found);
-      }
-      return found;
-    },
+    streams: streamsOf,
+    unscoped: (chain) =>
+      cached(unscoped, chain, () =>
+        streamsOf(chain).filter(({ record }) => record.options.allAddresses),
+      ),
     matching: (chain) =>
       streamsOf(chain).filter(
         ({ record, addresses }) => addresses.count > 0 || record.options.allAddresses,
@@ -199,6 +213,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       const held = streams.get(id)?.addresses;
       if (held === undefined) return undefined;
       const own = { record, selection: compile(record) };
+      const alone = [own];
       const entryOf = (): Own => {
         const entry = streams.get(id);
         if (entry?.addresses === held) return entry;
@@ -218,8 +233,9 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
             if (each === number) visit(own);
           });
         },
-        unscoped: () => (entryOf() && options.allAddresses ? [own] : []),
-        matching: () => (entryOf() && (options.allAddresses || held.count > 0) ? [own] : []),
+        streams: () => alone,
+        unscoped: () => (entryOf() && options.allAddresses ? alone : []),
+        matching: () => (entryOf() && (options.allAddresses || held.count > 0) ? alone : []),
       };
     },
   };

@@ -343,12 +343,16 @@ const explainedTransaction = shape(
 
 const explainedRecord = shape(
   'ExplainedRecord',
-  'A log, transaction or internal transaction of the block, checked for one stream.',
+  'A log, transaction, internal transaction or call of the block, checked for one stream.',
   z.strictObject({
-    kind: z.enum(['log', 'transaction', 'internalTransaction']),
+    kind: z.enum(['log', 'transaction', 'internalTransaction', 'call']),
     index: count.describe(
-      'For a log, its index in the block; for an internal transaction, its index in the transaction; on Aptos, the ledger version.',
+      'For a log, its index in the block; for an internal transaction, its index in the transaction; for a call, the index of its transaction; on Aptos, the ledger version.',
     ),
+    traceAddress: z
+      .array(count)
+      .exactOptional()
+      .describe("Only for calls: position in the transaction's tree of calls."),
     transactionHash: text,
     included: flag.describe('Whether it is in the webhook.'),
     reasons: z.array(explainReason),

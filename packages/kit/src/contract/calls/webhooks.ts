@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { text, flag, count, textOrNull } from './basics.ts';
 import { named, shape, typed } from '../named.ts';
-import { APTOS_NETWORKS, type AbiItem } from '../index.ts';
+import { APTOS_NETWORKS, CALL_TYPES, type AbiItem } from '../index.ts';
 import { abiItemSchema } from '../requests/abi.ts';
 
 const webhookTrigger = shape(
@@ -23,6 +23,84 @@ const triggeredBy = z
     'Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025.',
   );
 
+const callArguments = z
+  .array(
+    shape(
+      'WebhookArgument',
+      'An argument of a decoded call.',
+      z.strictObject({
+        name: text.describe('`arg0`, `arg1`, … by position if it has none.'),
+        type: text.describe('E.g. `uint256` or `(address,uint24)[]`.'),
+        value: typed(
+          'unknown',
+          z.unknown().describe('Integers are decimal text, bytes are hex, and structs are arrays.'),
+        ),
+      }),
+    ),
+  )
+  .nullable();
+
+const calledFunction = textOrNull.describe(
+  "Signature of the function, from `functions` or the stream's ABI; null if neither has it.",
+);
+
+const caller = shape(
+  'WebhookCaller',
+  "The sender of a log's transaction, and the call that the transaction makes.",
+  z.strictObject({
+    from: text.describe('Sender of the transaction.'),
+    to: textOrNull.describe('Null if the transaction creates a contract.'),
+    selector: textOrNull.describe('Null if the input has no selector.'),
+    function: calledFunction,
+    arguments: callArguments.describe('Null if the call was not decoded.'),
+  }),
+);
+
+const callReason = shape(
+  'WebhookCallReason',
+  'Why a call failed.',
+  z.strictObject({
+    kind: z
+      .enum(['error', 'panic', 'custom', 'revert', 'out-of-gas', 'caller', 'other'])
+      .describe(
+        "`error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: a call around it failed.",
+      ),
+    message: text.describe('The text of `Error`, the meaning of the panic code, or a description.'),
+    data: textOrNull.describe('Revert data in hex, up to 1,024 bytes; null if there is none.'),
+  }),
+);
+
+const call = shape(
+  'WebhookCall',
+  'A call of a selected function. Decode it with `decodeCalls`.',
+  z.strictObject({
+    transactionHash: text,
+    transactionIndex: text,
+    traceAddress: z
+      .array(count)
+      .describe(
+        "Position in the transaction's tree of calls: `[0, 2]` is the third call of its first call. Empty for the transaction itself.",
+      ),
+    type: z.enum(CALL_TYPES),
+    from: text,
+    to: text,
+    value: text.describe('Wei, decimal.'),
+    input: text,
+    function: calledFunction,
+    arguments: callArguments.describe(
+      'Null if the function is unknown, or the input does not encode its arguments.',
+    ),
+    status: z
+      .enum(['success', 'failed'])
+      .nullable()
+      .describe('`failed`: it was undone. Null if the receipt has no status.'),
+    reason: callReason.exactOptional().describe('Only for failed calls.'),
+    reasonUnavailable: text
+      .exactOptional()
+      .describe('Why a failed call has no `reason`, such as a missing trace.'),
+  }),
+);
+
 const log = shape(
   'WebhookLog',
   'A raw log; decode it with `decodeLogs`.',
@@ -35,6 +113,12 @@ const log = shape(
     topic1: textOrNull,
     topic2: textOrNull,
     topic3: textOrNull,
+    caller: caller
+      .nullable()
+      .exactOptional()
+      .describe(
+        'Null for a log without a transaction. Sluice only, for streams with `includeCaller`; otherwise absent.',
+      ),
     triggers: webhookTriggers,
     triggered_by: triggeredBy,
   }),
@@ -254,6 +338,10 @@ export const webhookFields = {
   nftApprovals,
   nftTransfers: z.array(nftTransfer),
   nativeBalances: z.array(nativeBalance),
+  calls: z
+    .array(call)
+    .exactOptional()
+    .describe('Sluice only, for streams that select functions; otherwise absent.'),
   proofs: webhookProofs
     .exactOptional()
     .describe(

@@ -33,6 +33,12 @@ export const unverifiedMode = shape(
   z.enum(['send', 'hold'], { error: 'should be send or hold' }),
 );
 
+export const transactionStatus = shape(
+  'TransactionStatus',
+  '`failed`: calls that were undone, also inside successful transactions; `any`: all calls.',
+  z.enum(['success', 'failed', 'any'], { error: 'should be one of success, failed, any' }),
+);
+
 /** The kinds of records that a trigger can be attached to. */
 export const triggerKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
 

@@ -3,16 +3,35 @@ import * as z from 'zod';
 import { component, sent, sentShape, typed } from '../named.ts';
 import type { AdvancedOption, NativeBalanceSelection, StreamTrigger } from '../shapes.generated.ts';
 import { functionSchema } from './abi.ts';
-import { recordKind, triggerKinds } from './enums.ts';
+import { recordKind, transactionStatus, triggerKinds } from './enums.ts';
 
 export const advancedOptionSchema: z.ZodType<AdvancedOption> = sent(
   'AdvancedOption',
-  'A filter on one event; grammar in `docs/filter.md`.',
-  z.strictObject({
-    topic0: z.string(),
-    filter: z.record(z.string(), z.unknown()).optional(),
-    includeNativeTxs: z.boolean().optional(),
-  }),
+  'A filter on one event, named in `topic0`, or on one function, named in `function`; grammar in `docs/filter.md`.',
+  z
+    .strictObject({
+      topic0: z.string().optional(),
+      function: z
+        .string()
+        .optional()
+        .describe('Signature or selector, or `*` for every call. Sluice only.'),
+      filter: z.record(z.string(), z.unknown()).optional(),
+      includeNativeTxs: z.boolean().optional().describe('Only with `topic0`.'),
+      transactionStatus: transactionStatus
+        .optional()
+        .describe("Only with `function`. Default: the stream's. Sluice only."),
+    })
+    .superRefine((option, context) => {
+      const refuse = (field: string, message: string): void =>
+        context.addIssue({ code: 'custom', path: [field], message, input: option });
+      if ((option.topic0 === undefined) === (option.function === undefined)) {
+        refuse('topic0', 'should name an event, unless function names a function');
+      } else if (option.topic0 === undefined && option.includeNativeTxs !== undefined) {
+        refuse('includeNativeTxs', 'should be left out of the options of a function');
+      } else if (option.function === undefined && option.transactionStatus !== undefined) {
+        refuse('transactionStatus', 'should be left out of the options of an event');
+      }
+    }),
 );
 
 export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = sent(

@@ -1,4 +1,4 @@
-/** Converts event signatures, from text or an ABI item, to topics. */
+/** Converts signatures of events, from text or an ABI item, to topics. */
 import { keccak256 } from './hash.ts';
 import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
@@ -40,8 +40,11 @@ export function parseEventSignature(text: string): EventSignature | undefined {
  * Parses an event from text, as {@link parseEventSignature} does, into an ABI item with the names
  * and the indexed parameters in the text.
  */
-export function parseEvent(text: string): AbiItem | undefined {
-  const read = readEvent(text);
+export const parseEvent = (text: string): AbiItem | undefined => parseItem(text, 'event');
+
+/** Parses an event or a function from text into an ABI item; undefined if the text is invalid. */
+export function parseItem(text: string, type: 'event' | 'function'): AbiItem | undefined {
+  const read = readItem(text, type);
   return 'expected' in read ? undefined : read;
 }
 
@@ -67,11 +70,11 @@ export interface SignatureProblem {
 /** Returns why {@link parseEventSignature} rejects the text; undefined for a valid signature. */
 export function findSignatureProblem(text: string): SignatureProblem | undefined {
   if (HASH.test(text)) return undefined;
-  const read = readEvent(text);
+  const read = readItem(text, 'event');
   return 'expected' in read ? read : undefined;
 }
 
-/** Returns the canonical signature of an ABI event. */
+/** Returns the canonical signature of an ABI item, such as an event or a function. */
 export function eventSignature(item: AbiItem): string {
   return `${item.name ?? ''}(${typeList(item.inputs)})`;
 }
@@ -163,15 +166,22 @@ function typeList(parameters: readonly AbiParameter[] = []): string {
   return parameters.map(parameterType).join(',');
 }
 
-function parameterType({ type, components }: AbiParameter): string {
+/** Returns the canonical type of a parameter, such as `(address,uint24)[]`. */
+export function parameterType({ type, components }: AbiParameter): string {
   if (type.startsWith('tuple')) return `(${typeList(components)})${type.slice('tuple'.length)}`;
   return canonicalType(type) ?? type;
 }
 
-/** Returns the event as an ABI item with canonical types, or the first problem in the text. */
-function readEvent(text: string): AbiItem | SignatureProblem {
+/** Words that Solidity allows after the type of a function's parameter. */
+const LOCATIONS = ['payable', 'memory', 'calldata', 'storage'];
+/** Words that Solidity allows after the parameters of a function. */
+const MODIFIERS = ['external', 'public', 'view', 'pure', 'payable', 'nonpayable'];
+
+/** Returns the item with canonical types, or the first problem in the text. */
+function readItem(text: string, itemType: 'event' | 'function'): AbiItem | SignatureProblem {
   if (text.length > MAX_LENGTH) return { at: MAX_LENGTH, found: '', expected: 'less' };
   const tokens = tokenize(text);
+  const isEvent = itemType === 'event';
   let at = 0;
   let problem: SignatureProblem | undefined;
 
@@ -210,20 +220,26 @@ function readEvent(text: string): AbiItem | SignatureProblem {
     if (isTuple && components === undefined) return undefined;
     if (!isTuple) at++;
     for (; ARRAY.test(tokens[at]?.found ?? ''); at++) type += tokens[at]?.found ?? '';
-    const indexed = skip('indexed');
+    const indexed = isEvent && skip('indexed');
+    while (!isEvent && LOCATIONS.some(skip));
     const name = isName() ? (tokens[at++]?.found ?? '') : '';
-    return { name, type, ...(depth === 0 && { indexed }), ...(components && { components }) };
+    const isTopic = isEvent && depth === 0;
+    return { name, type, ...(isTopic && { indexed }), ...(components && { components }) };
   };
 
-  if (isAt('event') && tokens[1]?.found !== '(') at++;
+  if (isAt(itemType) && tokens[1]?.found !== '(') at++;
   const name = isName() ? tokens[at++]?.found : stop('name');
   const inputs = name === undefined ? undefined : readList(0);
-  const anonymous = inputs !== undefined && skip('anonymous');
+  const anonymous = isEvent && inputs !== undefined && skip('anonymous');
   if (inputs !== undefined) {
+    while (!isEvent && MODIFIERS.some(skip));
+    if (!isEvent && skip('returns')) readList(0);
     skip(';');
     if (at < tokens.length) stop('end');
   }
-  return problem ?? { type: 'event', name: name ?? '', inputs: inputs ?? [], anonymous };
+  if (problem !== undefined) return problem;
+  const item = { type: itemType, name: name ?? '', inputs: inputs ?? [] };
+  return isEvent ? { ...item, anonymous } : item;
 }
 
 /** Splits text into words and punctuation. Stops after the first character that is neither. */

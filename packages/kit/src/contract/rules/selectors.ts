@@ -14,7 +14,7 @@ type FieldType = 'address' | 'value';
  * Maps each field that selectors can use to its type. The compiler reports missing fields.
  */
 type FieldsOf<T> = Record<
-  Exclude<keyof T, 'triggers' | 'triggered_by' | 'transactionFee' | 'valueWithDecimals'>,
+  Exclude<keyof T, 'triggers' | 'triggered_by' | 'transactionFee' | 'valueWithDecimals' | 'caller'>,
   FieldType
 >;
 

@@ -55,8 +55,8 @@ export const aptosFields = {
     default: [],
     isTried: true,
     flag: {
-      syntax: '--function <path...>',
-      help: 'Entry functions by Move path (Aptos only)',
+      syntax: '--function <signature...>',
+      help: 'Entry functions by Move path',
     },
     label: 'Functions',
   },

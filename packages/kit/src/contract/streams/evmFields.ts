@@ -1,8 +1,8 @@
 /** The fields of EVM streams. */
 import * as z from 'zod';
 import { typed } from '../named.ts';
-import { abiItemSchema, abiSchema } from '../requests/abi.ts';
-import { deliverMode, unverifiedMode } from '../requests/enums.ts';
+import { abiItemSchema, abiSchema, functionSchema } from '../requests/abi.ts';
+import { deliverMode, transactionStatus, unverifiedMode } from '../requests/enums.ts';
 import { bounded, chainId, given, givenOrNull } from '../requests/fields.ts';
 import {
   advancedOptionSchema,
@@ -10,6 +10,8 @@ import {
   triggerSchema,
 } from '../requests/triggers.ts';
 import { parseEventSignature } from '../rules/events.ts';
+import { ANY_FUNCTION, parseFunctionSignature, writeFunction } from '../rules/functions.ts';
+import type { AdvancedOption } from '../shapes.generated.ts';
 import { type Fields, boolean } from './field.ts';
 import {
   amountOfAddresses,
@@ -27,16 +29,17 @@ const chainIds = z
   .max(100, { error: 'should name at most 100 chains' })
   .transform((ids) => [...new Set(ids)]);
 
-/** Maximum total length of the event signatures in one field, in characters. */
-const MAX_EVENT_CHARACTERS = 100_000;
-const EVENTS_TOO_LONG = `should name events of at most ${MAX_EVENT_CHARACTERS} characters in total`;
+/** Maximum total length of the signatures in one field, in characters. */
+const MAX_SIGNATURE_CHARACTERS = 100_000;
+const tooLong = (what: string): string =>
+  `should name ${what} of at most ${MAX_SIGNATURE_CHARACTERS} characters in total`;
 
 /**
  * Returns whether the strings that `read` returns for the elements of a list have at most
- * {@link MAX_EVENT_CHARACTERS} characters in total.
+ * {@link MAX_SIGNATURE_CHARACTERS} characters in total.
  */
 const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
-  let left = MAX_EVENT_CHARACTERS;
+  let left = MAX_SIGNATURE_CHARACTERS;
   for (const each of Array.isArray(given) ? given : []) {
     const text = read(each);
     if (typeof text === 'string') left -= text.length;
@@ -54,13 +57,48 @@ const topic0 = bounded(
     )
     .max(1000, { error: 'should list at most 1000 events' }),
   (given) => areShort(given, (each) => each),
-  EVENTS_TOO_LONG,
+  tooLong('events'),
+);
+
+const FUNCTION_EXPECTED =
+  'should be a function signature, e.g. transfer(address,uint256), its 4-byte selector, an ABI item of a function, or *';
+
+/** Reads a function from text, or from an ABI item, which becomes text with the names of its inputs. */
+const functionName = z
+  .unknown()
+  .transform((given, context): string => {
+    const text = typeof given === 'object' ? textOf(given) : given;
+    const isNamed =
+      typeof text === 'string' &&
+      (text === ANY_FUNCTION || parseFunctionSignature(text) !== undefined);
+    if (isNamed) return text;
+    context.addIssue({ code: 'custom', message: FUNCTION_EXPECTED, input: given });
+    return z.NEVER;
+  })
+  .meta({ anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/AbiItem' }] });
+
+function textOf(item: unknown): string | undefined {
+  const read = functionSchema.safeParse(item).data;
+  return read?.type === 'function' ? writeFunction(read) : undefined;
+}
+
+const functions = bounded(
+  typed(
+    '(string | AbiItem)[]',
+    z.array(functionName).max(1000, { error: 'should list at most 1000 functions' }),
+  ),
+  (given) => areShort(given, (each) => each),
+  tooLong('functions'),
 );
 
 const advancedOptions = bounded(
   z.array(advancedOptionSchema).max(1000, { error: 'should have at most 1000 entries' }),
-  (options) => areShort(options, (each) => (each as { topic0?: unknown } | null)?.topic0),
-  EVENTS_TOO_LONG,
+  (options) =>
+    areShort(options, (each) => {
+      const { topic0, function: called } = (each ?? {}) as Partial<AdvancedOption>;
+      return topic0 ?? called;
+    }),
+  tooLong('events and functions'),
 );
 
 export const evmFields = {
@@ -91,7 +129,7 @@ export const evmFields = {
     label: 'Events',
   },
   allAddresses: boolean({
-    description: 'Match every address; needs `topic0` or `advancedOptions`.',
+    description: 'Match every address; needs `topic0`, `functions` or `advancedOptions`.',
     isTried: true,
     flag: {
       syntax: '--all-addresses',
@@ -126,6 +164,52 @@ export const evmFields = {
     label: 'All logs of each matched transaction',
     input: { part: 'match', hint: '' },
   }),
+  functions: {
+    kind: 'list',
+    description:
+      'Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures.',
+    isSluiceOnly: true,
+    accepts: givenOrNull(functions),
+    returns: z.array(z.string()).nullable(),
+    default: null,
+    isTried: true,
+    flag: {
+      syntax: '--function <signature...>',
+      help: "Functions, e.g. 'transfer(address to, uint256 amount)'; on Aptos by Move path",
+    },
+    label: 'Functions',
+  },
+  transactionStatus: {
+    kind: 'choice',
+    description:
+      '`failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`.',
+    isSluiceOnly: true,
+    accepts: given(transactionStatus),
+    returns: transactionStatus,
+    default: 'success',
+    isTried: true,
+    flag: {
+      syntax: '--transaction-status <which>',
+      help: 'Calls of --function to match: success, failed or any',
+    },
+    label: 'Transaction status',
+  },
+  includeInternalCalls: boolean({
+    description: 'Calls of `functions` inside transactions, too, with or without value.',
+    isSluiceOnly: true,
+    isTried: true,
+    flag: { syntax: '--internal-calls', help: 'Match calls inside transactions, too' },
+    label: 'Internal calls',
+    input: { part: 'match', hint: 'of the functions; requires a tracing node' },
+  }),
+  includeCaller: boolean({
+    description: 'Adds the sender and the decoded call of its transaction to each log.',
+    isSluiceOnly: true,
+    isTried: true,
+    flag: { syntax: '--caller', help: "Add the sender and the call of each log's transaction" },
+    label: 'Caller of each log',
+    input: { part: 'match', hint: 'sender and call of its transaction' },
+  }),
   getNativeBalances: {
     kind: 'list',
     description: 'Native balances to include.',
@@ -150,7 +234,7 @@ export const evmFields = {
   },
   advancedOptions: {
     kind: 'list',
-    description: 'Filters on events.',
+    description: 'Filters on events and functions.',
     accepts: givenOrNull(advancedOptions),
     returns: z.array(advancedOptionSchema).nullable(),
     default: null,

@@ -10,7 +10,8 @@ import { openEvmNode } from './chains/openNode.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
 import { checkPlan } from './enrich/plan.ts';
-import { checkAbi, checkSelection } from './match/selection.ts';
+import { checkRules } from './match/rules.ts';
+import { checkAbi } from './match/selection.ts';
 import { defineFamily } from '../family.ts';
 import { createEvmBlockHandlers } from './api/blocks.ts';
 import { createContractHandlers } from './api/contracts.ts';
@@ -71,6 +72,6 @@ export const EVM = defineFamily({
 
 const checkOptions: EvmStreamNeeds['checkOptions'] = (options, body) => [
   ...checkAbi(body, options),
-  ...checkSelection(options),
+  ...checkRules(options),
   ...checkPlan(options),
 ];

@@ -37,6 +37,8 @@ export interface BlockNeeds {
   /** Transactions, including their receipts. */
   transactions: boolean;
   traces: boolean;
+  /** Every call in the traces, not only those that move value. Default: false. */
+  calls?: boolean | undefined;
   /** Proofs of the receipts. Default: false. */
   proofs?: boolean | undefined;
 }

@@ -27,6 +27,26 @@ export const OVERLAPPING = new Error('Values overlap in the data');
 /** The error of strict readers for unused bits that are not zero. It is always the same object. */
 export const DIRTY = new Error('Unused bits are not zero');
 
+/** Why data can't be decoded: see {@link MALFORMED}, {@link OVERLAPPING} and {@link DIRTY}. */
+export type Malformation = 'malformed' | 'overlapping' | 'dirty';
+
+const MALFORMATIONS: ReadonlyMap<unknown, Malformation> = new Map([
+  [MALFORMED, 'malformed'],
+  [OVERLAPPING, 'overlapping'],
+  [DIRTY, 'dirty'],
+]);
+
+/** Returns the result of `read`, or why the data can't be decoded. */
+export function attemptRead<Value extends object>(read: () => Value): Value | Malformation {
+  try {
+    return read();
+  } catch (error) {
+    const reason = MALFORMATIONS.get(error);
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
 /** Form of decoded text: `exact`, or for a database, with U+FFFD instead of each NUL character. */
 export type TextFormat = 'exact' | 'database';
 
@@ -38,7 +58,8 @@ export interface ReadOptions {
   readonly text: TextFormat;
 }
 
-const LENIENT: ReadOptions = { strict: false, text: 'exact' };
+/** Reads what viem reads. */
+export const LENIENT: ReadOptions = { strict: false, text: 'exact' };
 const STRICT: ReadOptions = { strict: true, text: 'exact' };
 
 export interface Codec {
@@ -131,30 +152,34 @@ export function compileType(
 export interface CompiledParameters {
   /** Size of the encoded values; undefined if it varies. */
   readonly sizeBytes: number | undefined;
-  /** Decodes the values strictly. Throws {@link MALFORMED}, {@link OVERLAPPING} or {@link DIRTY}. */
-  readonly decode: (data: string) => DecodedValue[];
+  /**
+   * Decodes the values; strictly by default. Throws {@link MALFORMED}, {@link OVERLAPPING} or
+   * {@link DIRTY}.
+   */
+  readonly decode: (data: string, options?: ReadOptions) => DecodedValue[];
 }
 
 /**
  * Compiles a list of parameters, such as the outputs of a function. Returns undefined if
- * {@link compileType} does not support one of the types. Addresses are decoded in lowercase.
+ * {@link compileType} does not support one of the types.
  */
 export function compileParameters(
   parameters: readonly AbiParameter[],
+  readAddress: ReadWord = readLowerAddress,
 ): CompiledParameters | undefined {
   const codecs: Codec[] = [];
   for (const parameter of parameters) {
-    const codec = compileType(parameter, readLowerAddress);
+    const codec = compileType(parameter, readAddress);
     if (!codec) return undefined;
     codecs.push(codec);
   }
   const words = codecs.reduce((sum, { headWords }) => sum + headWords, 0);
   return {
     sizeBytes: codecs.some(({ dynamic }) => dynamic) ? undefined : words * 32,
-    decode(data) {
+    decode(data, options = STRICT) {
       const hex = toHex(data);
       if (hex === undefined) throw MALFORMED;
-      const source = new Source(hex, STRICT);
+      const source = new Source(hex, options);
       let at = '0x'.length;
       return codecs.map((codec) => {
         const value = readMember(codec, source, 2, at);

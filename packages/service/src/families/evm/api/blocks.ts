@@ -12,9 +12,8 @@ import { notFound, setAuditTarget } from '../../../api/answers.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';
-import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
 import { EVM_API } from './evmApi.ts';
-import { type EvmStreamNeeds, refuseContradictions } from './streams.ts';
+import { type EvmStreamNeeds, refuseContradictions, withOptions } from './streams.ts';
 
 export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
   store: Store;
@@ -39,7 +38,7 @@ export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBloc
     body: unknown,
   ): EvmStreamRecord => {
     const { tag = stream.tag } = wanted;
-    const record = { ...stream, tag, options: withGiven(stream.options, wanted) };
+    const record = { ...stream, tag, options: withOptions(stream.options, wanted) };
     refuseContradictions(record.options, body, checkOptions(record.options, body));
     return record;
   };

@@ -1,3 +1,4 @@
+import { takesCalls } from '../match/callSelection.ts';
 import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
 import type { ProblemNeeds } from '../../../api/family.ts';
@@ -12,12 +13,17 @@ export function problemsOf(
 ): string[] {
   const problems: string[] = [];
   const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } = options;
-  // At every address, only logs are matched. The transactions of the logs are added.
-  if (!includeContractLogs && (allAddresses || (!includeNativeTxs && !includeInternalTxs))) {
+  const hasCalls = takesCalls(options);
+  // At every address, only logs and calls are matched. Their transactions are added.
+  if (
+    !includeContractLogs &&
+    !hasCalls &&
+    (allAddresses || (!includeNativeTxs && !includeInternalTxs))
+  ) {
     problems.push(
       allAddresses
-        ? 'Matches nothing: allAddresses requires includeContractLogs'
-        : 'Matches nothing: set includeContractLogs, includeNativeTxs or includeInternalTxs',
+        ? 'Matches nothing: allAddresses requires includeContractLogs or functions'
+        : 'Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs or functions',
     );
   }
   const unread = unreadEvents(options);
@@ -28,9 +34,13 @@ export function problemsOf(
     );
   }
   const untraced = chainIds.filter(lacksTraces);
-  if (includeInternalTxs && untraced.length > 0 && chainIds.every(hasSource)) {
+  const traced = [
+    ...(includeInternalTxs ? ['internal transactions'] : []),
+    ...(hasCalls && options.includeInternalCalls ? ['internal calls'] : []),
+  ];
+  if (traced.length > 0 && untraced.length > 0 && chainIds.every(hasSource)) {
     problems.push(
-      `No internal transactions on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
+      `No ${traced.join(' and ')} on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
     );
   }
   return problems;

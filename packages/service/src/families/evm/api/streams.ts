@@ -1,6 +1,6 @@
 /** The EVM stream calls of the compatible API. */
 import { randomUUID } from 'node:crypto';
-import type { EvmStream } from '@sluice/kit/contract';
+import type { EvmDryRun, EvmStream } from '@sluice/kit/contract';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
@@ -16,6 +16,8 @@ import {
   createAddressCalls,
 } from '../../../api/calls/streams/addresses.ts';
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { takesCalls, takesEveryCall } from '../match/callSelection.ts';
+import { takesEvents } from '../match/selection.ts';
 import { EVM_API } from './evmApi.ts';
 import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
 import {
@@ -63,7 +65,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
   const calls = createStreamCalls(needs, {
     ...EVM_API,
     toDraft(wanted: Received<'createEvmStream'>['body'], sent) {
-      const options = withGiven(DEFAULT_OPTIONS, wanted);
+      const options = withOptions(DEFAULT_OPTIONS, wanted);
       refuseContradictions(options, sent, needs.checkOptions(options, sent));
       return {
         family: 'evm',
@@ -77,7 +79,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       };
     },
     toPatch(wanted: Received<'updateEvmStream'>['body'], sent, before) {
-      const options = withGiven(before.options, wanted);
+      const options = withOptions(before.options, wanted);
       refuseContradictions(options, sent, needs.checkOptions(options, sent));
       return {
         ...commonPatch(wanted, before),
@@ -146,6 +148,10 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
   } satisfies Partial<Handlers>;
 }
 
+/** Returns the options with the given fields, in which the schema has turned ABI items into text. */
+export const withOptions = (base: StreamOptions, given: Omit<EvmDryRun, 'block'>): StreamOptions =>
+  withGiven(base, given as Partial<StreamOptions>);
+
 /** Throws a 422 for options that are invalid or contradict each other. */
 export function refuseContradictions(
   options: StreamOptions,
@@ -153,20 +159,34 @@ export function refuseContradictions(
   optionProblems: readonly { path: (string | number)[]; message: string }[],
 ): void {
   const problems = [...optionProblems];
-  if (
-    options.allAddresses &&
-    (options.topic0 ?? []).length + (options.advancedOptions ?? []).length === 0
-  ) {
+  const selects = { events: takesEvents(options), functions: takesCalls(options) };
+  if (options.allAddresses && !selects.events && !selects.functions) {
     problems.push({
       path: ['allAddresses'],
-      message: 'requires topic0 or advancedOptions: list the events to match at every address',
+      message:
+        'requires topic0, functions or advancedOptions: list the events or functions to match at every address',
+    });
+  } else if (options.allAddresses && options.includeContractLogs && !selects.events) {
+    problems.push({
+      path: ['includeContractLogs'],
+      message: 'requires topic0 with allAddresses: list the events to match at every address',
     });
   }
-  if (options.includeAllTxLogs && !options.includeNativeTxs && !options.includeContractLogs) {
+  if (options.allAddresses && takesEveryCall(options)) {
+    problems.push({
+      path: ['allAddresses'],
+      message: 'should not be combined with *: list the functions to match at every address',
+    });
+  }
+  const takesRecords = options.includeNativeTxs || options.includeContractLogs || selects.functions;
+  if (options.includeAllTxLogs && !takesRecords) {
     problems.push({
       path: ['includeAllTxLogs'],
-      message: 'requires includeNativeTxs or includeContractLogs',
+      message: 'requires includeNativeTxs, includeContractLogs or functions',
     });
+  }
+  if (options.includeInternalCalls && !selects.functions) {
+    problems.push({ path: ['includeInternalCalls'], message: 'requires functions' });
   }
   if (problems.length > 0) throw validationFailed('requestBody', problems, body);
 }

@@ -67,6 +67,7 @@ const match = async (
     state: {
       call: () => Promise.resolve([]),
       balances: () => Promise.resolve([]),
+      failures: () => Promise.resolve([]),
       isGone: () => false,
     },
     log: createLog(() => {}),

@@ -14,7 +14,7 @@ import {
   createStreamIndex,
 } from '../match/match.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
-import type { Selection } from '../match/selection.ts';
+import type { Rules } from '../match/rules.ts';
 import { leastBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
 import { countObservedEvents } from '../match/observed.ts';
 import { countEvmRecords } from '../match/recordCounts.ts';
@@ -45,7 +45,7 @@ const evmFamily = (
   omitRecentFields: boolean,
 ): MatchFamily<
   'evm',
-  Selection,
+  Rules,
   EvmBlock,
   Match,
   BodyTail,
@@ -79,17 +79,27 @@ const evmFamily = (
   }),
   leastBytes,
   split: splitMatch,
-  withoutRecords: (match) => ({ ...match, logs: [], transactions: [], internalTransactions: [] }),
+  withoutRecords: (match) => ({
+    ...match,
+    logs: [],
+    transactions: [],
+    internalTransactions: [],
+    calls: [],
+  }),
   nameOf(match) {
     const {
       logs: [log],
       transactions: [transaction],
-      internalTransactions: [call],
+      internalTransactions: [internal],
+      calls: [call],
     } = match;
     const [hash = ''] = transactionHashesOf(match);
     if (log !== undefined) return `log ${log.logIndex} of transaction ${hash}`;
-    return transaction === undefined
-      ? `internal transaction ${call?.index} of transaction ${hash}`
-      : `the record of transaction ${hash}`;
+    if (internal !== undefined) {
+      return `internal transaction ${internal.index} of transaction ${hash}`;
+    }
+    return call === undefined || transaction !== undefined
+      ? `the record of transaction ${hash}`
+      : `call [${call.traceAddress}] of transaction ${hash}`;
   },
 });

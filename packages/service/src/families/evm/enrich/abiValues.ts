@@ -1,14 +1,9 @@
 /**
- * Converts trigger values between JSON and the chain: inputs from users and records to the
- * encoder's form, and decoded outputs to the webhook's form.
+ * Converts trigger values from JSON to the chain: inputs from users and records to the encoder's
+ * form.
  */
 import { CallerError } from '../../../base/errors.ts';
-import {
-  type AbiParameter,
-  type DecodedValue,
-  canonicalType,
-  toAddress,
-} from '@sluice/kit/contract';
+import { type AbiParameter, canonicalType, toAddress } from '@sluice/kit/contract';
 
 /** Maximum depth of nested arrays and structs. */
 export const MAX_DEPTH = 16;
@@ -177,13 +172,3 @@ export const unnamed = (parameters: readonly AbiParameter[]): AbiParameter[] =>
     type,
     ...(components && { components: unnamed(components) }),
   }));
-
-/**
- * Converts a decoded value to the webhook's form: numbers as decimal strings, structs as arrays.
- */
-export function toWireValue(value: DecodedValue): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (typeof value !== 'object') return value;
-  const members: readonly DecodedValue[] = Array.isArray(value) ? value : Object.values(value);
-  return members.map(toWireValue);
-}

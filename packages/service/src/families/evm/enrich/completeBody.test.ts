@@ -35,12 +35,13 @@ const tailOf = (logs: WebhookLog[]): BodyTail => ({
 
 const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<StateReader, 'call'>) =>
   completeBody(tail, {
-    plan: { triggers, balances: [], maxWebhookBytes: Number.POSITIVE_INFINITY },
+    plan: { triggers, balances: [], errors: new Map(), maxWebhookBytes: Number.POSITIVE_INFINITY },
     block,
     tokens: { find: () => undefined, read: async () => new Map(), giveUp: () => {} },
     state: {
       call: async (_, calls) => calls.map(({ data }) => ({ outcome: 'read', value: data })),
       balances: async () => [],
+      failures: async () => [],
       ...state,
     },
     maxBytes: 1e6,

@@ -1,6 +1,6 @@
 /**
  * Completes a body with data from the chain. Token metadata is read first, because triggers may use
- * it as input; triggers and native balances follow.
+ * it as input; reasons of failed calls, triggers and native balances follow.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StreamTrigger, WebhookTrigger } from '@sluice/kit/contract';
@@ -8,6 +8,7 @@ import type { BlockRef } from '../../../store/blocks/contract.ts';
 import { addressesOf, mostBalanceBytes } from './balances.ts';
 import { contractsOf, fillTokens } from './fillTokens.ts';
 import type { CompiledPlan } from './plan.ts';
+import { addReasons } from './reasons.ts';
 import { type AnyRecord, type BodyTail, recordsOf } from './records.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type StateReader } from './state.ts';
 import type { Tokens } from '../../../enrich/tokens.ts';
@@ -76,6 +77,9 @@ export async function completeBody(
     [...contracts].filter((contract) => !known.has(contract)),
   );
   fillTokens(tail, (contract) => known.get(contract));
+
+  const untraced = await addReasons(tail, plan.errors, (hashes) => state.failures(block, hashes));
+  if (untraced !== undefined && !isLastTry) return untraced;
 
   const triggers = await runTriggers(tail, plan.triggers, {
     ask: (calls) => state.call(block, calls),

@@ -108,6 +108,10 @@ const goodState: StateReader = {
       }),
     ),
   balances: (_, addresses) => Promise.resolve(addresses.map(() => read('7'))),
+  failures: (_, hashes) =>
+    Promise.resolve(
+      hashes.map(() => ({ outcome: 'read', failure: { error: 'out of gas', output: '0x' } })),
+    ),
   isGone: () => false,
 };
 
@@ -115,6 +119,7 @@ const refused: StateAnswer = { outcome: 'refused', message: 'no node has the sta
 const refusing: StateReader = {
   call: (_, calls) => Promise.resolve(calls.map(() => refused)),
   balances: (_, addresses) => Promise.resolve(addresses.map(() => refused)),
+  failures: (_, hashes) => Promise.resolve(hashes.map(() => refused)),
   isGone: () => false,
 };
 
@@ -177,6 +182,10 @@ describe('enrichment', () => {
     async balances(_, addresses) {
       await released.promise;
       return addresses.map(() => refused);
+    },
+    async failures(_, hashes) {
+      await released.promise;
+      return hashes.map(() => refused);
     },
     isGone: () => false,
   };
@@ -392,7 +401,7 @@ describe('enrichment', () => {
     // During an outage, a match is tried more often than the six times allowed after refusals.
     await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
     expect(enrich.trouble).toBe(
-      'token metadata, triggers and balances are waiting: node-1: connection refused',
+      'token metadata, reasons of failures, triggers and balances are waiting: node-1: connection refused',
     );
     isDown = false;
     await untilAll(id, 'pending');

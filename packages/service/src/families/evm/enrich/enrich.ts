@@ -1,6 +1,6 @@
 /**
- * Completes an EVM body with token metadata, and with trigger results and native balances as of its
- * block.
+ * Completes an EVM body with token metadata, reasons of failed calls, and trigger results and native
+ * balances as of its block.
  */
 import { describeWebhook } from '@sluice/kit';
 import type { Log } from '../../../base/log.ts';
@@ -15,6 +15,7 @@ import type { Enrich } from '../../../enrich/enrich.ts';
 import { createEnrichPool } from '../../../enrich/enrichPool.ts';
 import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
 import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
+import { mostReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
 import type { StateReader } from './state.ts';
 import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
@@ -66,7 +67,7 @@ export function createEnrich({
     chain,
     store,
     log,
-    waiting: 'token metadata, triggers and balances are waiting',
+    waiting: 'token metadata, reasons of failures, triggers and balances are waiting',
     async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
       const plan = compilePlan(enrichment);
       const maxBytes = maxBytesOf(plan) - bodyHeadBytes;
@@ -99,7 +100,8 @@ export function createEnrich({
     mostGrowth: ({ triggers, getNativeBalances }: StreamOptions, tail: BodyTail) =>
       mostTokenBytes(tail) +
       mostTriggerBytes(triggers ?? [], tail) +
-      mostBalanceBytes(getNativeBalances ?? [], tail),
+      mostBalanceBytes(getNativeBalances ?? [], tail) +
+      mostReasonBytes(tail),
     async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
       const maxBytes = maxBytesOf(plan);

@@ -1,4 +1,8 @@
-/** Declares the chain reads of enrichment: calls and balances at the state after a block. */
+/**
+ * Declares the chain reads of enrichment: calls and balances at the state after a block, and failures
+ * of its transactions.
+ */
+import type { CallFailure } from '../base/callFailure.ts';
 import type { BlockRef } from '../../../store/blocks/contract.ts';
 
 /** Default maximum size of a call's result. */
@@ -33,8 +37,13 @@ export type StateAnswer =
   | { outcome: 'failed'; message: string }
   | { outcome: 'refused'; message: string };
 
+/** The outcome of reading a failure, as for {@link StateAnswer}. `failed`: no node traces. */
+export type FailureAnswer =
+  /** `failure` is undefined if the transaction did not fail. */
+  { outcome: 'read'; failure: CallFailure | undefined } | Exclude<StateAnswer, { outcome: 'read' }>;
+
 /**
- * Reads the state of an EVM chain. `call` and `balances` return one answer per item, in order, and
+ * Reads the state of an EVM chain. `call`, `balances` and `failures` return one answer per item, in order, and
  * throw a `RetryableError` if no node could be queried.
  */
 export interface StateReader {
@@ -42,6 +51,8 @@ export interface StateReader {
   call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
   /** Reads native balances. A value is wei as a decimal string. */
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
+  /** Reads why transactions of the block failed. */
+  failures(block: BlockRef, hashes: readonly string[]): Promise<FailureAnswer[]>;
   /**
    * Returns whether the nodes no longer keep states as old as this block's, so that a retry is
    * pointless.

@@ -20,6 +20,7 @@ import {
   toAddress,
 } from '@sluice/kit/contract';
 import { encodeAbiParameters } from 'viem/utils';
+import { toWireValue } from '../base/wireValue.ts';
 import {
   MAX_CALL_BYTES,
   MAX_DEPTH,
@@ -29,7 +30,6 @@ import {
   isSupported,
   listOf,
   toAbiValue,
-  toWireValue,
   unnamed,
 } from './abiValues.ts';
 import type { AnyRecord } from './records.ts';

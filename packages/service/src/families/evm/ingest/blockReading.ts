@@ -102,7 +102,7 @@ export function createBlockReading({
     const hashes = hashesOf(body.body);
     const traced =
       needs.traces && hashes.length > 0
-        ? await part((from) => traces.read(from, header, hashes))
+        ? await part((from) => traces.read(from, header, hashes, needs.calls === true))
         : undefined;
     const readParts: Parameters<Accept>[2] = async (from, isFirst) => {
       // The parts from each node are read with that node's block, so that the responses of the
@@ -118,7 +118,8 @@ export function createBlockReading({
       ...header,
       ...parts,
       ...(!wanted.transactions && { transactions: [] }),
-      internalTransactions: traced?.found ?? [],
+      internalTransactions: traced?.internalTransactions ?? [],
+      ...(traced?.calls && { calls: traced.calls, failures: traced.failures }),
       ...withTraces(unverified, traced?.isPartial === true),
     };
     if (block.unverified?.isUncertain && readAgainInMs !== undefined) {

@@ -231,5 +231,6 @@ function sizeOf(block: EvmBlock): number {
   let bytes = 1_000;
   for (const log of block.logs) bytes += 800 + 2 * log.data.length;
   for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
+  for (const call of block.calls ?? []) bytes += 800 + 2 * call.input.length;
   return bytes + 500 * block.internalTransactions.length;
 }

@@ -52,9 +52,13 @@ export const EVM_RECORDS: RecordIds<EvmBlock> = {
         topics: [topic0, topic1, topic2, topic3].filter((topic) => topic !== null),
       })),
     );
+    const hashes = webhooks.flatMap(({ txs, calls = [] }) => [
+      ...txs.map(({ hash }) => hash),
+      ...calls.map(({ transactionHash }) => transactionHash),
+    ]);
     const ids = identify(
       logs,
-      webhooks.flatMap(({ txs }) => txs),
+      [...new Set(hashes)].map((hash) => ({ hash })),
     );
     return new Set([...ids.logs, ...ids.transactions]);
   },
@@ -70,6 +74,9 @@ export const EVM_RECORDS: RecordIds<EvmBlock> = {
       internalTransactions: block.internalTransactions.filter(({ transactionHash }) =>
         hashes.has(transactionHash),
       ),
+      ...(block.calls && {
+        calls: block.calls.filter(({ transactionHash }) => hashes.has(transactionHash)),
+      }),
     };
   },
 };

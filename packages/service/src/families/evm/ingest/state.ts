@@ -7,6 +7,7 @@ import { RetryableError } from '../../../base/errors.ts';
 import { cleanLine } from '../../../base/foreignText.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
 import { encodeAbiParameters } from 'viem/utils';
+import { readRevert } from '../base/revert.ts';
 import {
   MAX_RESULT_BYTES,
   type StateAnswer,
@@ -14,6 +15,7 @@ import {
   type StateReader,
 } from '../enrich/state.ts';
 import type { BlockRef } from '../../../store/blocks/contract.ts';
+import { createFailureReader } from './failures.ts';
 import { createGoneStates } from './goneStates.ts';
 import { toHex } from '../../../ingest/json.ts';
 import { mapLimited } from './mapLimited.ts';
@@ -207,6 +209,7 @@ export function createStateReader(
 
   return {
     call,
+    failures: createFailureReader(states),
     isGone: states.isGone,
     async balances(block, addresses) {
       const answers =
@@ -326,27 +329,13 @@ function describeFailure(error: SourceError): string {
     : nodeMessage(error);
 }
 
-const ERROR = '0x08c379a0'; // Error(string)
-const reasonOfError = compileParameters([{ name: 'reason', type: 'string' }])!;
-const PANIC = '0x4e487b71'; // Panic(uint256)
-const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
 const MESSAGE_CHARACTERS = 200;
 
 /** Formats revert data, so that single and batched calls have the same message. */
 function describeRevert(data: string): string {
-  const body = `0x${data.slice(10)}`;
-  try {
-    if (data.startsWith(ERROR)) {
-      const [reason] = reasonOfError.decode(body) as [string];
-      return `execution reverted: ${cut(reason)}`;
-    }
-    if (data.startsWith(PANIC)) {
-      const [code] = codeOfPanic.decode(body) as [bigint];
-      return `execution reverted: panic ${toHex(code)}`;
-    }
-  } catch {
-    // The data does not match its selector.
-  }
+  const revert = readRevert(data);
+  if (revert?.kind === 'error') return `execution reverted: ${cut(revert.text)}`;
+  if (revert?.kind === 'panic') return `execution reverted: panic ${toHex(revert.code)}`;
   return `execution reverted: ${cut(data)}`;
 }
 

@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { toWebhookInternalTransaction } from '../match/selection.ts';
 import { SourceError } from '../../../ingest/source.ts';
-import { fromCallTracer, fromTraceBlock } from './traces.ts';
+import { type Transactions, framesOfBlock, framesOfTraceBlock } from './frames.ts';
+import { collectFrames } from './traces.ts';
 
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const hashes = ['0xaa', '0xbb', '0xcc'];
 const transactions = { hashes, blockHash: '0xb10c' };
+
+const readCallTracer = (answer: unknown, of: Transactions = transactions) => {
+  const frames = [...framesOfBlock(answer, of)].flatMap((each) => [...(each ?? [])]);
+  return collectFrames(frames, true);
+};
+const readTraceBlock = (answer: unknown) =>
+  collectFrames(framesOfTraceBlock(answer, transactions), true);
+const fromCallTracer = (...answer: Parameters<typeof readCallTracer>) =>
+  readCallTracer(...answer).internalTransactions;
+const fromTraceBlock = (answer: unknown) => readTraceBlock(answer).internalTransactions;
 
 /**
  * Transaction aa: 1 calls 2 with 100 wei, which
@@ -143,11 +154,11 @@ const expected = [
 
 describe('internal transactions', () => {
   test('from callTracer are the calls that moved value and were not reverted', () => {
-    expect(fromCallTracer(callTracer, transactions).flat()).toEqual(expected);
+    expect(fromCallTracer(callTracer)).toEqual(expected);
   });
 
   test('from trace_block are the same', () => {
-    expect(fromTraceBlock(traceBlock, transactions)).toEqual(expected);
+    expect(fromTraceBlock(traceBlock)).toEqual(expected);
   });
 
   test('below several reverted calls are omitted, in any order that lists a call before its own', () => {
@@ -159,21 +170,21 @@ describe('internal transactions', () => {
       [reverted(1), below(1), reverted(12), below(12)],
       [reverted(1), reverted(12), below(1), below(12)],
     ]) {
-      expect(fromTraceBlock([top, ...order], transactions)).toEqual([]);
+      expect(fromTraceBlock([top, ...order])).toEqual([]);
     }
   });
 
   test('from an older node without transaction hashes are the same', () => {
     const unnamed = callTracer.map(({ result }) => ({ result }));
-    expect(fromCallTracer(unnamed, transactions).flat()).toEqual(expected);
+    expect(fromCallTracer(unnamed)).toEqual(expected);
   });
 
   test('have no gas if the trace omits it', () => {
     const frame = { type: 'CALL', from: address(2), to: address(3), value: '0xa' };
     const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
-    const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] })[0]!;
+    const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
     const action = { callType: 'call', from: address(2), to: address(3), value: '0xa' };
-    const traces = fromTraceBlock([trace(0, [0], { action })], transactions);
+    const traces = fromTraceBlock([trace(0, [0], { action })]);
     for (const each of [calls, traces]) {
       expect(each).toMatchObject([{ from: address(2), to: address(3), gas: null }]);
       expect(toWebhookInternalTransaction(each[0]!)).toMatchObject({ value: '10', gas: null });
@@ -181,15 +192,84 @@ describe('internal transactions', () => {
   });
 
   test.each<[string, () => unknown]>([
-    ['too few traces', () => fromCallTracer(callTracer.slice(1), transactions)],
-    ['no list', () => fromCallTracer(null, transactions)],
-    ['another transaction', () => fromCallTracer(callTracer.toReversed(), transactions)],
-    ['another block', () => fromTraceBlock([{ ...traceBlock[1], blockHash: '0x1' }], transactions)],
+    ['too few traces', () => fromCallTracer(callTracer.slice(1))],
+    ['no list', () => fromCallTracer(null)],
+    ['another transaction', () => fromCallTracer(callTracer.toReversed())],
+    ['another block', () => fromTraceBlock([{ ...traceBlock[1], blockHash: '0x1' }])],
     [
       'a transaction at another index',
-      () => fromTraceBlock([{ ...traceBlock[1], transactionPosition: 2 }], transactions),
+      () => fromTraceBlock([{ ...traceBlock[1], transactionPosition: 2 }]),
     ],
   ])('are rejected: %s', (_, read) => {
     expect(read).toThrow(SourceError);
+  });
+});
+
+describe('calls', () => {
+  const input = '0xa9059cbb';
+  const data = `0x08c379a0${'0'.repeat(64)}`;
+  /** The traces with an input for each call, and the revert data of the failed call. */
+  const geth = callTracer.map((entry) => ({
+    ...entry,
+    result: JSON.parse(JSON.stringify(entry.result), (_, value: unknown) =>
+      typeof value === 'object' && value !== null && 'from' in value
+        ? { ...value, input, ...('error' in value && { output: data }) }
+        : value,
+    ) as unknown,
+  }));
+  const parity = traceBlock.map((each) => ({
+    ...each,
+    ...('action' in each && { action: { ...(each['action'] as object), input } }),
+    ...('error' in each && { result: { output: data } }),
+  }));
+  const called = (at: number[], type: string, from: number, to: number, value: string) => ({
+    transactionHash: '0xaa',
+    transactionIndex: 0,
+    traceAddress: at,
+    type,
+    from: address(from),
+    to: address(to),
+    value,
+    input,
+    isFailed: false,
+  });
+  const calls = (error: string) => [
+    called([0], 'call', 2, 3, '0xa'),
+    called([0, 0], 'call', 3, 4, '0x4'),
+    called([1], 'delegatecall', 2, 5, '0x64'),
+    called([1, 0], 'call', 2, 6, '0x6'),
+    {
+      ...called([2], 'call', 2, 7, '0x7'),
+      isFailed: true,
+      failure: { error, output: data },
+    },
+    { ...called([2, 0], 'call', 7, 8, '0x8'), isFailed: true },
+    called([3], 'staticcall', 2, 9, '0x0'),
+    called([4], 'callcode', 2, 11, '0xc'),
+    {
+      ...called([0], 'call', 2, 3, '0x1'),
+      transactionHash: '0xbb',
+      transactionIndex: 1,
+      isFailed: true,
+    },
+  ];
+
+  test('from callTracer are all but creations, self-destructs and those of transactions', () => {
+    const read = readCallTracer(geth);
+    expect(read.calls).toEqual(calls('execution reverted'));
+    expect([...read.failures!]).toEqual([['0xbb', { error: 'out of gas', output: data }]]);
+    expect(read.internalTransactions).toEqual(expected);
+  });
+
+  test('from trace_block are the same', () => {
+    const read = readTraceBlock(parity);
+    expect(read.calls).toEqual(calls('Reverted'));
+    expect([...read.failures!]).toEqual([['0xbb', { error: 'out of gas', output: data }]]);
+    expect(read.internalTransactions).toEqual(expected);
+  });
+
+  test('are left out unless they are needed', () => {
+    const read = collectFrames(framesOfTraceBlock(parity, transactions), false);
+    expect(read).toEqual({ internalTransactions: expected });
   });
 });

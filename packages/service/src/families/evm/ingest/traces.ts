@@ -1,182 +1,74 @@
-/**
- * Extracts internal transactions from the traces of geth's `callTracer` or OpenEthereum's
- * `trace_block`: calls, contract creations and self-destructs that moved value inside a
- * transaction. Excludes the transaction's own call, and reverted calls with everything below them.
- */
-import type { EvmInternalTransaction } from '../match/block.ts';
+/** Reads the traces of blocks: internal transactions, and all calls if streams need them. */
+import type { CallFailure } from '../base/callFailure.ts';
+import type { EvmBlock, EvmCall, EvmInternalTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
-import { type Json, hex, list, object, showValue, toHex } from '../../../ingest/json.ts';
-import { SourceError, isOfKind } from '../../../ingest/source.ts';
+import { toHex } from '../../../ingest/json.ts';
+import { isOfKind } from '../../../ingest/source.ts';
+import {
+  type Frame,
+  type Transactions,
+  framesOf,
+  framesOfBlock,
+  framesOfTraceBlock,
+} from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
-import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
 import type { Ways } from './ways.ts';
-
-interface Transactions {
-  /** Transaction hashes of the block, in order. */
-  hashes: readonly string[];
-  blockHash: string;
-}
-
-const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
-
-/**
- * Parses the result of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. The entry of a
- * transaction is undefined if its trace failed.
- */
-export function fromCallTracer(
-  answer: unknown,
-  { hashes }: Transactions,
-): (EvmInternalTransaction[] | undefined)[] {
-  const results = list(answer, 'traces');
-  if (results.length !== hashes.length) {
-    throw new SourceError(
-      'missing',
-      `the block has ${hashes.length} transactions but ${results.length} traces`,
-    );
-  }
-  return results.map((item, transactionIndex) => {
-    const entry = object(item, 'trace');
-    const transactionHash = hashes[transactionIndex]!;
-    if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
-      throw new SourceError(
-        'inconsistent',
-        `trace ${transactionIndex} belongs to transaction ${showValue(entry['txHash'])}`,
-      );
-    }
-    return entry['result'] == null
-      ? undefined
-      : fromFrame(entry['result'], transactionHash, transactionIndex);
-  });
-}
-
-/** Parses the call frame of one transaction. */
-function fromFrame(
-  frame: unknown,
-  transactionHash: string,
-  transactionIndex: number,
-): EvmInternalTransaction[] {
-  const found: EvmInternalTransaction[] = [];
-  const visit = (parent: Json): void => {
-    for (const child of list(parent['calls'] ?? [], 'calls')) {
-      const call = object(child, 'call');
-      if (call['error'] != null) continue;
-      const value = optionalQuantity(call, 'value') ?? '0x0';
-      if (MOVING_CALLS.has(String(call['type']).toUpperCase()) && BigInt(value) > 0n) {
-        found.push({
-          transactionHash,
-          transactionIndex,
-          index: found.length,
-          from: address(call, 'from'),
-          to: optionalAddress(call, 'to'),
-          value,
-          gas: optionalQuantity(call, 'gas'),
-        });
-      }
-      visit(call);
-    }
-  };
-  const top = object(frame, 'trace result');
-  if (top['error'] == null) visit(top);
-  return found;
-}
-
-/** Parses the result of `trace_block`. */
-export function fromTraceBlock(
-  answer: unknown,
-  { hashes, blockHash }: Transactions,
-): EvmInternalTransaction[] {
-  const found: EvmInternalTransaction[] = [];
-  /**
-   * Trace addresses of the reverted calls, by transaction hash. Each step ends with a comma, so
-   * that `1,` is not a prefix of `12,`.
-   */
-  const reverted = new Map<string, string[]>();
-  const counts = new Map<string, number>();
-  for (const item of list(answer, 'traces')) {
-    const trace = object(item, 'trace');
-    if (trace['blockHash'] !== blockHash) {
-      throw new SourceError(
-        'inconsistent',
-        `a trace claims to belong to block ${showValue(trace['blockHash'])}`,
-      );
-    }
-    // Miner rewards do not belong to a transaction.
-    if (trace['type'] === 'reward') continue;
-    const transactionHash = hex(trace, 'transactionHash');
-    const transactionIndex = number(trace, 'transactionPosition');
-    if (hashes[transactionIndex] !== transactionHash) {
-      throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
-    }
-    const at = list(trace['traceAddress'], 'traceAddress')
-      .map((step) => `${Number(step)},`)
-      .join('');
-    const above = reverted.get(transactionHash) ?? [];
-    if (above.some((path) => at.startsWith(path))) continue;
-    if (trace['error'] !== undefined && trace['error'] !== null) {
-      reverted.set(transactionHash, [...above, at]);
-      continue;
-    }
-    if (at === '') continue;
-    const move = toMove(trace);
-    if (move === undefined || BigInt(move.value) === 0n) continue;
-    const index = counts.get(transactionHash) ?? 0;
-    counts.set(transactionHash, index + 1);
-    found.push({ transactionHash, transactionIndex, index, ...move });
-  }
-  return found;
-}
-
-function toMove(
-  trace: Json,
-): Pick<EvmInternalTransaction, 'from' | 'to' | 'value' | 'gas'> | undefined {
-  const action = object(trace['action'], 'action');
-  switch (trace['type']) {
-    case 'call':
-      if (action['callType'] !== 'call') return undefined;
-      return {
-        from: address(action, 'from'),
-        to: address(action, 'to'),
-        value: quantity(action, 'value'),
-        gas: optionalQuantity(action, 'gas'),
-      };
-    case 'create':
-      return {
-        from: address(action, 'from'),
-        to: optionalAddress(object(trace['result'], 'result'), 'address'),
-        value: quantity(action, 'value'),
-        gas: optionalQuantity(action, 'gas'),
-      };
-    case 'suicide':
-    case 'selfdestruct':
-      return {
-        from: address(action, 'address'),
-        to: address(action, 'refundAddress'),
-        value: quantity(action, 'balance'),
-        // As in the results of `callTracer`.
-        gas: '0x0',
-      };
-    default:
-      return undefined;
-  }
-}
 
 export interface TraceReader {
   /**
-   * Returns the internal transactions of a block; undefined if the node traces neither blocks nor
-   * transactions.
+   * Returns the traces of a block; undefined if the node traces neither blocks nor transactions.
    *
    * @param hashes hashes of the block's transactions, in order
+   * @param hasCalls whether to return all calls
    */
-  read(node: Provider, header: BlockHeader, hashes: readonly string[]): Promise<Traced | undefined>;
+  read(
+    node: Provider,
+    header: BlockHeader,
+    hashes: readonly string[],
+    hasCalls: boolean,
+  ): Promise<Traced | undefined>;
   /** Returns whether this node is known not to trace. */
   isMissingAt(node: Provider): boolean;
 }
 
-export interface Traced {
-  found: EvmInternalTransaction[];
-  /** Whether the trace of a transaction is missing, and with it the transaction's part of `found`. */
+export interface Traced extends Pick<EvmBlock, 'internalTransactions' | 'calls' | 'failures'> {
+  /** Whether the trace of a transaction is missing, and with it the transaction's calls. */
   isPartial: boolean;
+}
+
+/** Collects frames in execution order. */
+export function collectFrames(
+  frames: Iterable<Frame>,
+  hasCalls: boolean,
+): Omit<Traced, 'isPartial'> {
+  const internalTransactions: EvmInternalTransaction[] = [];
+  const calls: EvmCall[] = [];
+  const failures = new Map<string, CallFailure>();
+  let indices = { transactionHash: '', next: 0 };
+  for (const frame of frames) {
+    const { transactionHash, transactionIndex, traceAddress, isFailed, failure } = frame;
+    if (traceAddress.length === 0) {
+      if (failure !== undefined) failures.set(transactionHash, failure);
+      continue;
+    }
+    const move = isFailed ? undefined : frame.readMove();
+    if (move !== undefined && BigInt(move.value) > 0n) {
+      if (indices.transactionHash !== transactionHash) indices = { transactionHash, next: 0 };
+      const index = indices.next++;
+      internalTransactions.push({ transactionHash, transactionIndex, index, ...move });
+    }
+    const call = hasCalls ? frame.readCall() : undefined;
+    if (call !== undefined) {
+      const place = { transactionHash, transactionIndex, traceAddress, isFailed };
+      calls.push({ ...place, ...call, ...(failure !== undefined && { failure }) });
+    }
+  }
+  return { internalTransactions, ...(hasCalls && { calls, failures }) };
+}
+
+function* joined(traces: readonly (Iterable<Frame> | undefined)[]): Generator<Frame> {
+  for (const frames of traces) if (frames !== undefined) yield* frames;
 }
 
 /** Maximum number of concurrent requests for single traces of a block. */
@@ -186,7 +78,7 @@ const TRACER = { tracer: 'callTracer' };
 const SINGLE_TRACER = { ...TRACER, timeout: '30s' };
 const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
-/** Reads the internal transactions of blocks in the ways that each node supports. */
+/** Reads the traces of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {
   const isMissingAt = (node: Provider): boolean =>
     WAYS.every((way) => ways.isRetired(node, 'traces', way));
@@ -196,12 +88,12 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
     node: Provider,
     { hashes }: Transactions,
     index: number,
-  ): Promise<EvmInternalTransaction[] | undefined> => {
+  ): Promise<Frame[] | undefined> => {
     const hash = hashes[index]!;
     try {
       const how = { isOptional: true };
       const answer = await node.request('debug_traceTransaction', [hash, SINGLE_TRACER], how);
-      return fromFrame(answer, hash, index);
+      return [...framesOf(answer, hash, index)];
     } catch (error) {
       if (isOfKind(error, 'refused', 'too-large', 'inconsistent', 'missing')) return undefined;
       throw error;
@@ -212,18 +104,20 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
   const complete = async (
     node: Provider,
     transactions: Transactions,
-    traces: readonly (EvmInternalTransaction[] | undefined)[],
+    traces: Iterable<Iterable<Frame> | undefined>,
+    hasCalls: boolean,
   ): Promise<Traced> => {
     const all = [...traces];
     const missing = [...all.keys()].filter((n) => all[n] === undefined);
     await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
       all[n] = await traceSingly(node, transactions, n);
     });
-    return { found: all.flatMap((each) => each ?? []), isPartial: all.includes(undefined) };
+    const isPartial = all.includes(undefined);
+    return { ...collectFrames(joined(all), hasCalls), isPartial };
   };
 
   return {
-    async read(node, { number, hash }, hashes) {
+    async read(node, { number, hash }, hashes, hasCalls) {
       const transactions = { hashes, blockHash: hash };
       try {
         return await ways.ask<Traced>(node, 'traces', [
@@ -231,14 +125,15 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
             name: 'callTracer',
             async ask() {
               const answer = await node.request('debug_traceBlockByHash', [hash, TRACER]);
-              return complete(node, transactions, fromCallTracer(answer, transactions));
+              return complete(node, transactions, framesOfBlock(answer, transactions), hasCalls);
             },
           },
           {
             name: 'trace_block',
             async ask() {
               const answer = await node.request('trace_block', [toHex(number)]);
-              return { found: fromTraceBlock(answer, transactions), isPartial: false };
+              const frames = framesOfTraceBlock(answer, transactions);
+              return { ...collectFrames(frames, hasCalls), isPartial: false };
             },
           },
           {
@@ -250,6 +145,7 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
                 node,
                 transactions,
                 hashes.map(() => undefined),
+                hasCalls,
               );
             },
           },

@@ -1,3 +1,5 @@
+import type { CALL_TYPES } from '@sluice/kit/contract';
+import type { CallFailure } from '../base/callFailure.ts';
 import type { Unverified } from '../../../store/blocks/contract.ts';
 
 /**
@@ -18,6 +20,13 @@ export interface EvmBlock {
    * traces.
    */
   internalTransactions: EvmInternalTransaction[];
+  /**
+   * Calls inside transactions in execution order, with or without value, and also those that were
+   * undone; undefined if no stream needs them, or no node supports traces.
+   */
+  calls?: EvmCall[] | undefined;
+  /** Failures of transactions by hash, from the same traces. */
+  failures?: ReadonlyMap<string, CallFailure> | undefined;
   /** Marks of the gaps in the evidence; undefined if the block is verified. */
   unverified?: Unverified | undefined;
   /** Proofs of the receipts; set if a stream includes proofs and the block is proven. */
@@ -81,6 +90,30 @@ export interface EvmInternalTransaction {
   /** Null if the trace omits it. */
   gas: string | null;
 }
+
+/** A call of a transaction: its own, or one inside it. */
+export interface EvmCall {
+  transactionHash: string;
+  transactionIndex: number;
+  /**
+   * Position in the tree of calls: `[0, 2]` is the third call of the first call inside the
+   * transaction. Empty for the transaction's own call.
+   */
+  traceAddress: readonly number[];
+  type: CallType;
+  /** Lowercase. */
+  from: string;
+  /** Address whose code runs, in lowercase. */
+  to: string;
+  value: string;
+  input: string;
+  /** Whether it, or a call around it, failed; null if the receipt has no status. */
+  isFailed: boolean | null;
+  /** Why it failed itself; undefined if it did not, or without a trace. */
+  failure?: CallFailure | undefined;
+}
+
+export type CallType = (typeof CALL_TYPES)[number];
 
 /** Fields of a transaction's receipt; all null without a receipt. */
 export interface EvmReceipt {

@@ -24,7 +24,8 @@ export function findCloseMatches(
     spam,
     (stream, record) =>
       ({ stage, outcome }) => {
-        if (stage === 'filter' && outcome === 'stopped') keptOut.set(record as EvmLog, stream);
+        const isKeptOut = stage === 'filter' && outcome === 'stopped';
+        if (isKeptOut && 'topics' in record) keptOut.set(record, stream);
       },
   );
   // Logs that matched through another option, or along with another record, are not close matches.

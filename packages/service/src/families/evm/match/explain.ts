@@ -26,7 +26,7 @@ export function explainBlock(
     (addReasonOf) =>
       matchBlock(index, chain, block, spam, addReasonOf).map((match) => [
         match.stream,
-        [...match.logs, ...match.transactions, ...match.internalTransactions],
+        [...match.logs, ...match.transactions, ...match.internalTransactions, ...match.calls],
       ]),
     (record, stream, { isIncluded, reasons }) => {
       if (transactions?.has(hashOf(record)) === false) return undefined;
@@ -67,8 +67,14 @@ function admits(reasons: readonly ExplainReason[]): boolean {
 const hashOf = (record: EvmRecord): string =>
   'hash' in record ? record.hash : record.transactionHash;
 
-function placeOf(record: EvmRecord): Pick<ExplainedRecord, 'kind' | 'index' | 'transactionHash'> {
+function placeOf(
+  record: EvmRecord,
+): Pick<ExplainedRecord, 'kind' | 'index' | 'transactionHash' | 'traceAddress'> {
   const transactionHash = hashOf(record);
+  if ('traceAddress' in record) {
+    const { transactionIndex: index, traceAddress } = record;
+    return { kind: 'call', index, traceAddress: [...traceAddress], transactionHash };
+  }
   if ('logIndex' in record) return { kind: 'log', index: record.logIndex, transactionHash };
   return 'hash' in record
     ? { kind: 'transaction', index: record.transactionIndex, transactionHash }

@@ -3,7 +3,9 @@ import {
   type ExplainedTransaction,
   eventSignature,
   findEvmChain,
-  keccak256,
+  functionSelector,
+  parseFunctionSignature,
+  selectorOf,
 } from '@sluice/kit/contract';
 import { listAddresses } from '../../../match/explain.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
@@ -21,7 +23,7 @@ export function explainTransaction(
   if (transaction === undefined) return undefined;
   const { from, to, value, receipt } = transaction;
   const status = receipt.status === null ? null : BigInt(receipt.status);
-  const selector = /^0x[0-9a-f]{8}/i.exec(transaction.input)?.[0].toLowerCase() ?? null;
+  const selector = selectorOf(transaction.input) ?? null;
   return {
     hash,
     status: status === null ? null : status === 1n ? 'succeeded' : 'failed',
@@ -72,8 +74,8 @@ function* topicAddresses(
 const SEARCHED = 20;
 
 /**
- * Returns the signature of the function with this selector, from the ABI of a stream that watches
- * the contract, or from {@link COMMON_FUNCTIONS}; null if it is in neither.
+ * Returns the signature of the function with this selector, from a stream that watches the
+ * contract, or from {@link COMMON_FUNCTIONS}; null if it is in neither.
  */
 function findFunction(
   index: EvmStreams,
@@ -85,18 +87,20 @@ function findFunction(
   index.watching(chain, contract, 2, (stream) => {
     if (streams.length < SEARCHED) streams.push(stream);
   });
-  for (const { record } of streams) {
-    for (const item of record.options.abi ?? []) {
-      if (item.type !== 'function') continue;
-      const signature = eventSignature(item);
-      if (selectorOf(signature) === selector) return signature;
-    }
+  for (const { record, selection } of streams) {
+    const selected = selection.calls?.decode(selector);
+    if (selected !== undefined) return eventSignature(selected.called.item);
+    const item = (record.options.abi ?? []).find(
+      (each) => each.type === 'function' && functionSelector(each) === selector,
+    );
+    if (item !== undefined) return eventSignature(item);
   }
-  return COMMON_FUNCTIONS.find((signature) => selectorOf(signature) === selector) ?? null;
+  return (
+    COMMON_FUNCTIONS.find(
+      (signature) => parseFunctionSignature(signature)?.selector === selector,
+    ) ?? null
+  );
 }
-
-/** Returns the first four bytes of the signature's hash. */
-const selectorOf = (signature: string): string => keccak256(signature).slice(0, 10);
 
 /** Common functions of tokens, vaults, wrapped native tokens, routers and wallets. */
 const COMMON_FUNCTIONS = [

@@ -1,14 +1,14 @@
 /**
- * Filters on the parameters of an event, validated and compiled once per stream:
+ * Filters on the parameters of an event or a function, validated and compiled once per stream:
  *
  *     F := {"and":[F,F,…]} | {"or":[F,F,…]}
  *        | {"eq":[name,value]} | {"ne":[name,value]}
  *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      (only for numbers)
  *        | {"in":[name,[value,…]]} | {"nin":[name,[value,…]]}
  *
- * A name is a parameter of the event, or one of the special `moralis_streams_…` names. Integers of
- * any size are compared exactly, and addresses and bytes case-insensitively. Booleans may be given
- * as strings.
+ * A name is a parameter, or one of the special `moralis_streams_…` names; for calls, also
+ * `sluice_sender` and `sluice_value`. Integers of any size are compared exactly, and addresses and
+ * bytes case-insensitively. Booleans may be given as strings.
  */
 import { CallerError } from '../../../base/errors.ts';
 import {
@@ -23,14 +23,22 @@ import {
 import { previewText } from '../../../base/preview.ts';
 import { NAMED, firstOf } from '../../../match/reasons.ts';
 
-/** The values of a log that filters can read. */
-export interface FilterSubject {
-  /** Decoded parameters of the event, by name. */
-  args: Readonly<Record<string, unknown>>;
-  /** Lowercase. */
-  contract: string;
+/** The chain of a log or call, and whether its contract is possible spam. */
+export interface RecordContext {
   chain: string;
   possibleSpam: boolean;
+}
+
+/** The values of a log or a call that filters can read. */
+export interface FilterSubject extends RecordContext {
+  /** Decoded parameters of the event or function, by name. */
+  args: Readonly<Record<string, unknown>>;
+  /** The emitter of a log, or the recipient of a call, in lowercase. */
+  contract: string;
+  /** Sender of a call in lowercase; absent for a log. */
+  sender?: string;
+  /** Native currency that a call moves, in wei; absent for a log. */
+  value?: bigint;
 }
 
 /** A comparison that alone excludes a subject: if it held, the subject would pass. */
@@ -106,13 +114,17 @@ const SHOWN = 100;
 const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 
 /**
- * Compiles a filter for this event.
+ * Compiles a filter for this event or function.
  *
  * @throws FilterError with the path and the expected value
  */
-export function compileFilter(filter: unknown, event: AbiItem): Filter {
-  return compile(filter, operandsOf(event), [], 0);
+export function compileFilter(filter: unknown, item: AbiItem): Filter {
+  return compile(filter, operandsOf(item), [], 0);
 }
+
+/** Returns whether the filter is missing or has no conditions. Such a filter needs no ABI. */
+export const isEmptyFilter = (filter: object | undefined): boolean =>
+  filter === undefined || Object.keys(filter).length === 0;
 
 function compile(
   filter: unknown,
@@ -182,7 +194,7 @@ function compile(
   const operand = operands.get(name);
   if (operand === undefined) {
     const names = [...operands.keys()].slice(-LISTED).join(', ');
-    const some = operands.size > LISTED ? 'an input of the event, or ' : '';
+    const some = operands.size > LISTED ? 'an input, or ' : '';
     throw new FilterError([...at, 0], `should be ${some}one of ${names}`);
   }
   const parse = (each: unknown, where: (string | number)[]): bigint | string => {
@@ -301,6 +313,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['moralis_streams_contract_address', 'contract'],
   ['moralis_streams_chain_id', 'chain'],
   ['moralis_streams_possibleSpam', 'possible spam'],
+  ['sluice_sender', 'sender'],
+  ['sluice_value', 'value'],
 ]);
 
 function describeComparison(
@@ -347,21 +361,21 @@ function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   return [...sets, ...rest];
 }
 
-/** Operands by event, cached because thousands of filters may use the same event. */
-const operandsByEvent = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
+/** Operands by item, cached because thousands of filters may use the same event or function. */
+const operandsByItem = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
 
-function operandsOf(event: AbiItem): ReadonlyMap<string, Operand> {
-  let operands = operandsByEvent.get(event);
+function operandsOf(item: AbiItem): ReadonlyMap<string, Operand> {
+  let operands = operandsByItem.get(item);
   if (operands === undefined) {
-    operands = readOperands(event);
-    operandsByEvent.set(event, operands);
+    operands = readOperands(item);
+    operandsByItem.set(item, operands);
   }
   return operands;
 }
 
-function readOperands(event: AbiItem): Map<string, Operand> {
+function readOperands({ type, inputs = [] }: AbiItem): Map<string, Operand> {
   const operands = new Map<string, Operand>();
-  for (const input of event.inputs ?? []) {
+  for (const input of inputs) {
     const operand = input.name === '' ? undefined : operandOf(input);
     if (operand !== undefined) operands.set(input.name, operand);
   }
@@ -379,6 +393,10 @@ function readOperands(event: AbiItem): Map<string, Operand> {
     ...BOOLEAN,
     read: (subject) => String(subject.possibleSpam),
   });
+  if (type === 'function') {
+    operands.set('sluice_sender', { ...ADDRESS, read: (subject) => subject.sender });
+    operands.set('sluice_value', { ...INTEGER, read: (subject) => subject.value });
+  }
   return operands;
 }
 
@@ -386,6 +404,12 @@ const ADDRESS = {
   isNumber: false,
   parse: toAddress,
   expected: 'an address: 0x and 40 hex digits',
+} as const;
+
+const INTEGER = {
+  isNumber: true,
+  parse: toInteger,
+  expected: 'an integer, as decimal text if it is large',
 } as const;
 
 const BOOLEAN = {
@@ -410,13 +434,11 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
   };
   if (/^u?int\d*$/.test(type)) {
     return {
-      isNumber: true,
+      ...INTEGER,
       read: (subject) => {
         const value = subject.args[name];
         return typeof value === 'bigint' ? value : undefined;
       },
-      parse: toInteger,
-      expected: 'an integer, as decimal text if it is large',
     };
   }
   if (type === 'address') return { ...ADDRESS, read: readText };

@@ -2,7 +2,9 @@ import type { AbiItem, ExplainReason } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { stopped } from '../../../match/reasons.ts';
 import { compileFilter } from './filter.ts';
-import { checkSelection, createSelection } from './selection.ts';
+import { DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
+import { checkRules } from './rules.ts';
+import { createSelection } from './selection.ts';
 
 const TOPIC = 'Paid(uint256)';
 const inputs = [{ name: 'value', type: 'uint256' }];
@@ -46,7 +48,7 @@ test('comparisons are counted by their cost for a log', () => {
 
 test('a stream may have at most 1,000 comparisons, and an invalid filter is named', () => {
   const pathsOf = (...filters: object[]) =>
-    checkSelection(optionsOf(filters)).map(({ path }) => path.join('.'));
+    checkRules({ ...DEFAULT_OPTIONS, ...optionsOf(filters) }).map(({ path }) => path.join('.'));
   expect(pathsOf({ or: many(1_000, gt) })).toEqual([]);
   expect(pathsOf({ or: many(1_000, gt) }, gt(1))).toEqual(['advancedOptions']);
   expect(pathsOf(gt(1), { gt: ['nothing', 1] })).toEqual([
@@ -61,7 +63,7 @@ test('errors and explanations name only a few of many inputs', () => {
     inputs: many(5_000, (n) => ({ name: `input${n}`, type: 'string' })),
   };
   expect(() => compileFilter({ eq: ['x', 1] }, wide)).toThrow(
-    /^should be an input of the event, or one of input4983, .*, moralis_streams_possibleSpam$/,
+    /^should be an input, or one of input4983, .*, moralis_streams_possibleSpam$/,
   );
   const filter = compileFilter({ eq: ['input0', 'a'.repeat(100_000)] }, wide);
   const args = { input0: 'b'.repeat(100_000) };

@@ -1,10 +1,11 @@
 /** Matches an EVM block against streams. */
 import type { BlockNeeds } from '../../../store/blocks/contract.ts';
-import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import type { EvmBlock, EvmCall, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { type ExplainReason, NATIVE_EMITTER } from '@sluice/kit/contract';
 import { type AddReason, passed, stopped, watched } from '../../../match/reasons.ts';
-import type { EvmStreamRecord, StreamOptions } from '../../../store/streams/contract.ts';
-import { FilterError } from './filter.ts';
+import type { StreamOptions } from '../../../store/streams/contract.ts';
+import { callersOf, eachCall } from './calls.ts';
+import { takesCalls } from './callSelection.ts';
 import type { LogSearch } from '../../../match/logSearch.ts';
 import { type SearchedStream, planLogs } from './logSearch.ts';
 import {
@@ -13,16 +14,20 @@ import {
   type WatchingStreams,
   createRuleIndex,
 } from '../../../match/ruleIndex.ts';
-import { type Selection, createSelection } from './selection.ts';
+import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 import { type Watched, addPlace, addTaker, createWatched } from './triggeredBy.ts';
 
-export type CompiledStream = Indexed<'evm', Selection>;
+export type CompiledStream = Indexed<'evm', Rules>;
 
-export type EvmStreams = WatchingStreams<'evm', Selection>;
+export type EvmStreams = WatchingStreams<'evm', Rules>;
 
-export const createStreamIndex = (): RuleIndex<'evm', Selection> =>
-  createRuleIndex<'evm', Selection>({ family: 'evm', addressBytes: 20, compile });
+export const createStreamIndex = (): RuleIndex<'evm', Rules> =>
+  createRuleIndex<'evm', Rules>({
+    family: 'evm',
+    addressBytes: 20,
+    compile: ({ options }) => compileRules(options),
+  });
 
 /** Returns which parts of a chain's blocks the streams need. */
 export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
@@ -33,6 +38,10 @@ export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
     if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
     if (takesTransactions(options)) needs.transactions = true;
     if (options.includeInternalTxs) needs.traces = true;
+    if (options.includeInternalCalls && takesCalls(options)) {
+      needs.traces = true;
+      needs.calls = true;
+    }
     if (options.includeProofs) needs.proofs = true;
   }
   return needs;
@@ -61,7 +70,7 @@ export function searchOf(
     const { options } = stream.record;
     const beginsWithLogs =
       options.allAddresses || !(options.includeNativeTxs || options.includeInternalTxs);
-    if (!beginsWithLogs) return undefined;
+    if (!beginsWithLogs || takesCalls(options)) return undefined;
     if (!options.includeContractLogs) continue;
     searched.push({
       topics: stream.selection.topics,
@@ -91,30 +100,11 @@ export function searchOf(
   };
 }
 
-const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions): boolean =>
-  includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
-
-/**
- * Compiles a stream's options, which are validated on save. If they fail to compile, no log matches
- * the stream, and other streams are not affected.
- */
-function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
-  try {
-    return createSelection(options);
-  } catch (error) {
-    if (!(error instanceof FilterError)) throw error;
-    return {
-      comparisons: 0,
-      topics: [],
-      mostIndexed: 0,
-      take: () => 'no',
-      missOf: () => undefined,
-      names: () => false,
-      signatureOf: () => undefined,
-      inputOf: () => undefined,
-    };
-  }
-}
+const takesTransactions = (options: StreamOptions): boolean =>
+  options.includeNativeTxs ||
+  options.includeCaller ||
+  takesCalls(options) ||
+  (options.advancedOptions ?? []).some((option) => option.includeNativeTxs);
 
 /** The match of one stream and one block. */
 export interface Match {
@@ -123,11 +113,13 @@ export interface Match {
   transactions: EvmTransaction[];
   /** Internal transactions in execution order. */
   internalTransactions: EvmInternalTransaction[];
+  /** Calls by transaction, in execution order. */
+  calls: EvmCall[];
   /** The watched addresses in these logs and transactions. */
   watched: Watched;
 }
 
-export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
+export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction | EvmCall;
 
 /**
  * Called for each record that is checked against a stream; returns a function that receives the
@@ -140,6 +132,7 @@ interface Taken {
   /** Transaction indices. */
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
+  calls: EvmCall[];
   watched: Watched;
 }
 
@@ -158,6 +151,9 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  *   `includeNativeTxs`.
  * - An internal transaction matches a stream with `includeInternalTxs` if a watched address sent or
  *   received it, or if the stream watches all addresses and a log of the same transaction matched.
+ * - A call matches a stream that selects functions if a watched address received it, or if the
+ *   stream watches all addresses, and the stream's selection includes it. Calls inside transactions
+ *   also need `includeInternalCalls`.
  * - `includeAllTxLogs` adds every log of each transaction that has a matching record.
  * - `filterPossibleSpamAddresses` excludes every record that a contract in `spam` emitted, sent or
  *   received.
@@ -179,6 +175,7 @@ export function matchBlock(
         logs: new Set(),
         transactions: new Set(),
         internal: new Set(),
+        calls: [],
         watched: createWatched(),
       };
       found.set(stream, entry);
@@ -274,13 +271,35 @@ export function matchBlock(
     if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
   }
 
+  const callers = callersOf(index.streams(chain));
+  if (callers !== undefined) {
+    for (const call of eachCall(block, callers, addReasonOf !== undefined)) {
+      const possibleSpam = involves(spam, call);
+      let isEveryAddress = false;
+      const takeCall = (stream: CompiledStream): void => {
+        const { calls } = stream.selection;
+        if (calls === undefined || !takesCalls(stream.record.options)) return;
+        const addReason = addReasonOf?.(stream, call);
+        addReason?.(isEveryAddress ? passed('address', EVERY_ADDRESS) : sideReason('to', call));
+        if (call.traceAddress.length > 0 && !wants('includeInternalCalls', stream, addReason))
+          return;
+        if (possibleSpam && refusesSpam(stream, addReason)) return;
+        if (calls.takes(call, { chain, possibleSpam }, addReason)) entryOf(stream).calls.push(call);
+      };
+      index.watching(chain, call.to, 2, takeCall);
+      isEveryAddress = true;
+      for (const stream of unscoped) takeCall(stream);
+    }
+  }
+
   const matches = [...found].flatMap(([stream, taken]): Match | Match[] => {
-    const { logs, transactions, internal, watched } = taken;
-    if (logs.size + transactions.size + internal.size === 0) return [];
+    const { logs, transactions, internal, calls, watched } = taken;
+    if (logs.size + transactions.size + internal.size + calls.length === 0) return [];
     const { options } = stream.record;
     const touched = new Set(transactions);
     for (const log of logs) touched.add(log.transactionIndex);
     for (const call of internal) touched.add(call.transactionIndex);
+    for (const call of calls) touched.add(call.transactionIndex);
     const takesInternal = options.allAddresses && options.includeInternalTxs;
     const parents = options.allAddresses && options.includeNativeTxs ? touched : transactions;
     return {
@@ -292,6 +311,7 @@ export function matchBlock(
       internalTransactions: block.internalTransactions.filter(
         (each) => internal.has(each) || (takesInternal && touched.has(each.transactionIndex)),
       ),
+      calls,
       watched,
     };
   });
@@ -303,10 +323,13 @@ export function transactionHashesOf(match: Match): string[] {
   const hashes = new Set(match.transactions.map((transaction) => transaction.hash));
   for (const log of match.logs) hashes.add(log.transactionHash);
   for (const call of match.internalTransactions) hashes.add(call.transactionHash);
+  for (const call of match.calls) hashes.add(call.transactionHash);
   return [...hashes];
 }
 
 const NO_SPAM: ReadonlySet<string> = new Set();
+
+const EVERY_ADDRESS = 'the stream watches all addresses';
 
 type LogPlace = 'emitter' | 'any' | number;
 
@@ -317,7 +340,7 @@ function addressReason(
   place: LogPlace,
   topics: readonly string[],
 ): ExplainReason {
-  if (place === 'any') return passed('address', 'the stream watches all addresses');
+  if (place === 'any') return passed('address', EVERY_ADDRESS);
   if (place === 'emitter') {
     const conditions = watched('contract', log.address);
     return passed('address', 'the contract that emitted it is watched', conditions);
@@ -347,7 +370,7 @@ const sideReason = (by: Side, record: { from: string; to: string | null }): Expl
   );
 
 function wants(
-  flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',
+  flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs' | 'includeInternalCalls',
   stream: CompiledStream,
   addReason: AddReason | undefined,
 ): boolean {

@@ -1,10 +1,12 @@
+import { selectorOf } from '@sluice/kit/contract';
 import { countKinds } from '../../../match/recordCounts.ts';
 import type { Match } from './match.ts';
 
-/** Counts logs by event, and transactions and internal transactions. */
-export const countEvmRecords = ({ logs, transactions, internalTransactions }: Match) =>
+/** Counts logs by event, calls by selector, and transactions and internal transactions. */
+export const countEvmRecords = ({ logs, transactions, internalTransactions, calls }: Match) =>
   countKinds([
     ...logs.map(({ topics }) => topics[0] ?? 'anonymous'),
     ...transactions.map(() => 'transaction'),
     ...internalTransactions.map(() => 'internalTransaction'),
+    ...calls.map(({ input }) => selectorOf(input) ?? 'call'),
   ]);

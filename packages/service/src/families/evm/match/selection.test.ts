@@ -9,19 +9,14 @@ import {
 import { describe, expect, test } from 'vitest';
 import { type AbiItem, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';
-import { FilterError } from './filter.ts';
+import { FilterError, type RecordContext } from './filter.ts';
 import { DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
-import {
-  type LogContext,
-  checkAbi,
-  checkSelection,
-  createSelection,
-  unreadEvents,
-} from './selection.ts';
+import { checkRules } from './rules.ts';
+import { checkAbi, createSelection, unreadEvents } from './selection.ts';
 
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
 const CONTRACT = address(0xc0);
-const context: LogContext = { chain: '0x89', possibleSpam: false };
+const context: RecordContext = { chain: '0x89', possibleSpam: false };
 
 const transfer = parseAbiItem(
   'event Transfer(address indexed from, address indexed to, uint256 value)',
@@ -56,7 +51,7 @@ const abi = (...events: AbiEvent[]): AbiItem[] => events as unknown as AbiItem[]
 const takes = (
   filter: Record<string, unknown>,
   log: EvmLog,
-  where: LogContext = context,
+  where: RecordContext = context,
 ): boolean => {
   const topic0 = log.topics[0]!;
   const selection = createSelection({
@@ -197,7 +192,8 @@ describe('filters', () => {
       [{ topic0: TRANSFER, filter }, path],
       [{ topic0: 'Transfer' }, ['advancedOptions', 2, 'topic0']],
     ] as const) {
-      const found = checkSelection({
+      const found = checkRules({
+        ...DEFAULT_OPTIONS,
         ...options,
         advancedOptions: [...advancedOptions, option[0]],
       });

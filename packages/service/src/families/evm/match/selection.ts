@@ -32,16 +32,12 @@ import {
   FilterError,
   type FilterSubject,
   type Miss,
+  type RecordContext,
   compileFilter,
+  isEmptyFilter,
   toCondition,
 } from './filter.ts';
 import { type AddReason, joinNamed, passed, stopped } from '../../../match/reasons.ts';
-
-/** The chain of a log, and whether its contract is possible spam. */
-export interface LogContext {
-  chain: string;
-  possibleSpam: boolean;
-}
 
 export interface Selection {
   /**
@@ -59,14 +55,14 @@ export interface Selection {
   /** Returns what the stream matches: nothing, only the log, or the log and its transaction. */
   take(
     log: EvmLog,
-    context: LogContext,
+    context: RecordContext,
     addReason?: AddReason,
   ): 'no' | 'log' | 'log-and-transaction';
   /**
    * Returns a numeric comparison that alone excludes a log that does not match; undefined if there
    * is none.
    */
-  missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
+  missOf(log: EvmLog, context: RecordContext): (Miss & { event: string }) | undefined;
   /** Returns whether `topic0` or an advanced option of the stream selects this event. */
   names(topic0: string): boolean;
   /**
@@ -106,6 +102,7 @@ export function createSelection({
   /** Signatures of the selected events, by hash; undefined if only the hash is known. */
   const named = new Map<string, string | undefined>();
   for (const [n, option] of (advancedOptions ?? []).entries()) {
+    if (option.topic0 === undefined) continue;
     const path = ['advancedOptions', n];
     const { topic0: topic, signature } = parseEventSignature(option.topic0) ?? {};
     if (topic === undefined) {
@@ -114,7 +111,7 @@ export function createSelection({
         'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
       );
     }
-    const filters = isEmpty(option.filter)
+    const filters = isEmptyFilter(option.filter)
       ? undefined
       : compileFor(events.get(topic) ?? new Map(), option.filter, path);
     const includeNativeTxs = option.includeNativeTxs ?? false;
@@ -243,26 +240,13 @@ export function createSelection({
   };
 }
 
-/**
- * Maximum number of comparisons in all filters of a stream, which may be evaluated for every log of
- * its addresses.
- */
-const MAX_COMPARISONS = 1_000;
-
-/** Validates a stream's filters. Returns the problems with their paths; empty if there are none. */
-export function checkSelection(
-  options: Parameters<typeof createSelection>[0],
-): Pick<FilterError, 'path' | 'message'>[] {
-  try {
-    const { comparisons } = createSelection(options);
-    if (comparisons <= MAX_COMPARISONS) return [];
-    const message = `should have at most ${MAX_COMPARISONS} comparisons in all: put values into one in or nin`;
-    return [{ path: ['advancedOptions'], message }];
-  } catch (error) {
-    if (error instanceof FilterError) return [error];
-    throw error;
-  }
-}
+/** Returns whether the stream selects events. Otherwise, its logs may be of any event. */
+export const takesEvents = ({
+  topic0,
+  advancedOptions,
+}: Pick<StreamOptions, 'topic0' | 'advancedOptions'>): boolean =>
+  (topic0 ?? []).length > 0 ||
+  (advancedOptions ?? []).some((option) => option.topic0 !== undefined);
 
 /**
  * Returns selected events that have a filter but are missing from the ABI, so that no log passes
@@ -272,13 +256,15 @@ export function unreadEvents({
   abi,
   advancedOptions,
 }: Pick<StreamOptions, 'abi' | 'advancedOptions'>): string[] {
-  const filtered = (advancedOptions ?? []).filter(({ filter }) => !isEmpty(filter));
+  const filtered = (advancedOptions ?? []).flatMap(({ topic0 = [], filter }) =>
+    isEmptyFilter(filter) ? [] : topic0,
+  );
   if (filtered.length === 0) return [];
   const events = eventsByTopic(abi ?? []);
   const unread = filtered.filter(
-    ({ topic0 }) => !events.has(parseEventSignature(topic0)?.topic0 ?? ''),
+    (topic0) => !events.has(parseEventSignature(topic0)?.topic0 ?? ''),
   );
-  return [...new Set(unread.map(({ topic0 }) => topic0))];
+  return [...new Set(unread)];
 }
 
 /**
@@ -321,10 +307,6 @@ function explainOption(
   return filter.explain(its);
 }
 
-/** Returns whether the filter is missing or has no conditions. Such a filter needs no ABI. */
-const isEmpty = (filter: object | undefined): boolean =>
-  filter === undefined || Object.keys(filter).length === 0;
-
 function compileFor(
   events: ReadonlyMap<number, EventAbi>,
   filter: unknown,
@@ -346,7 +328,7 @@ function compileFor(
 function subjectOf(
   abi: readonly AbiItem[] | undefined,
   log: EvmLog,
-  { chain, possibleSpam }: LogContext,
+  { chain, possibleSpam }: RecordContext,
 ): FilterSubject | undefined {
   if (abi === undefined) return undefined;
   const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, abi).decoded;

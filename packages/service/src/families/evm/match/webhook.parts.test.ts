@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
-import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import type { EvmCall, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
 import { leastBytes, splitMatch, toWebhookParts } from './webhook.ts';
-import { createSelection } from './selection.ts';
+import { compileRules } from './rules.ts';
 import { createWatched } from './triggeredBy.ts';
 
 const stream: Match['stream'] = {
@@ -24,16 +24,20 @@ const stream: Match['stream'] = {
     createdAt: 0,
     updatedAt: 0,
   },
-  selection: createSelection(DEFAULT_OPTIONS),
+  selection: compileRules(DEFAULT_OPTIONS),
 };
 
 const log = (transactionIndex: number, logIndex: number) =>
   ({ transactionIndex, logIndex }) as EvmLog;
 const transaction = (transactionIndex: number) => ({ transactionIndex }) as EvmTransaction;
-const call = (transactionIndex: number) => ({ transactionIndex }) as EvmInternalTransaction;
+const internal = (transactionIndex: number) => ({ transactionIndex }) as EvmInternalTransaction;
+const call = (transactionIndex: number) => ({ transactionIndex }) as EvmCall;
 
 const records = (match: Match): number =>
-  match.logs.length + match.transactions.length + match.internalTransactions.length;
+  match.logs.length +
+  match.transactions.length +
+  match.internalTransactions.length +
+  match.calls.length;
 
 /**
  * Splits a match into parts of at most `limit` records. Each record takes 80 of the 100 bytes that
@@ -42,16 +46,22 @@ const records = (match: Match): number =>
 const split = (match: Match, limit: number) =>
   splitMatch(match, limit * 100, (part) => records(part) * 80);
 
+const calling: Match['stream'] = {
+  ...stream,
+  record: { ...stream.record, options: { ...DEFAULT_OPTIONS, functions: ['*'] } },
+};
+
 describe('a match that is too large', () => {
   test('is split between transactions, with parts as large as the limit allows', () => {
     const match: Match = {
       stream,
       logs: [log(0, 0), log(0, 1), log(1, 2), log(2, 3), log(2, 4), log(2, 5), log(2, 6)],
       transactions: [transaction(0), transaction(3)],
-      internalTransactions: [call(3)],
+      internalTransactions: [internal(3)],
+      calls: [call(0), call(3)],
       watched: createWatched(),
     };
-    const parts = split(match, 4).map(({ part }) => part);
+    const parts = split(match, 5).map(({ part }) => part);
     expect(parts.map((part) => part.logs.map((each) => each.logIndex))).toEqual([
       [0, 1, 2],
       [3, 4, 5, 6],
@@ -59,6 +69,7 @@ describe('a match that is too large', () => {
     ]);
     expect(parts.map((part) => part.transactions.length)).toEqual([1, 0, 1]);
     expect(parts.map((part) => part.internalTransactions.length)).toEqual([0, 0, 1]);
+    expect(parts.map((part) => part.calls.length)).toEqual([1, 0, 1]);
   });
 
   test('property: loses, duplicates and reorders nothing, and splits only transactions that must be', () => {
@@ -69,8 +80,9 @@ describe('a match that is too large', () => {
         fc.array(fc.tuple(index, bytes), { maxLength: 60 }),
         fc.uniqueArray(fc.tuple(index, bytes), { selector: ([at]) => at }),
         fc.array(fc.tuple(index, bytes), { maxLength: 20 }),
+        fc.array(fc.tuple(index, bytes), { maxLength: 20 }),
         fc.integer({ min: 40, max: 200 }),
-        (ofLogs, ofTransactions, ofCalls, limit) => {
+        (ofLogs, ofTransactions, ofInternal, ofCalls, limit) => {
           const weights = new Map<object, number>();
           const weighed = <T extends object>(record: T, weight: number): T => {
             weights.set(record, weight);
@@ -83,13 +95,17 @@ describe('a match that is too large', () => {
             transactions: sorted(ofTransactions).map(([at, weight]) =>
               weighed(transaction(at), weight),
             ),
-            internalTransactions: sorted(ofCalls).map(([at, weight]) => weighed(call(at), weight)),
+            internalTransactions: sorted(ofInternal).map(([at, weight]) =>
+              weighed(internal(at), weight),
+            ),
+            calls: sorted(ofCalls).map(([at, weight]) => weighed(call(at), weight)),
             watched: createWatched(),
           };
           const all = (part: Match) => [
             ...part.logs,
             ...part.transactions,
             ...part.internalTransactions,
+            ...part.calls,
           ];
           const weigh = (part: Match): number =>
             10 + all(part).reduce((sum, record) => sum + weights.get(record)! + 1, 0);
@@ -99,6 +115,7 @@ describe('a match that is too large', () => {
           expect(parts.flatMap(({ part }) => part.internalTransactions)).toEqual(
             match.internalTransactions,
           );
+          expect(parts.flatMap(({ part }) => part.calls)).toEqual(match.calls);
           for (const { part, tooLarge } of parts) {
             if (tooLarge === undefined) expect(weigh(part)).toBeLessThanOrEqual(limit);
             else {
@@ -117,6 +134,7 @@ describe('a match that is too large', () => {
               logs: its as EvmLog[],
               transactions: [],
               internalTransactions: [],
+              calls: [],
             };
             if (weigh(whole) <= limit) expect(partsOfIt).toHaveLength(1);
           }
@@ -129,7 +147,7 @@ describe('a match that is too large', () => {
     const hash = `0x${'0'.repeat(64)}`;
     const address = `0x${'0'.repeat(40)}`;
     const match: Match = {
-      stream,
+      stream: calling,
       logs: [
         {
           logIndex: 0,
@@ -176,6 +194,19 @@ describe('a match that is too large', () => {
           gas: '0x0',
         },
       ],
+      calls: [
+        {
+          transactionHash: hash,
+          transactionIndex: 0,
+          traceAddress: [],
+          type: 'call',
+          from: address,
+          to: address,
+          value: '0x0',
+          input: '0x',
+          isFailed: null,
+        },
+      ],
       watched: createWatched(),
     };
     const block = {
@@ -187,7 +218,7 @@ describe('a match that is too large', () => {
       transactions: [],
       internalTransactions: [],
     };
-    const empty = { ...match, logs: [], transactions: [], internalTransactions: [] };
+    const empty = { ...match, logs: [], transactions: [], internalTransactions: [], calls: [] };
     const sizeOf = (each: Match): number =>
       JSON.stringify(toWebhookParts('0x1', block, each).tail).length;
     expect(leastBytes(match)).toBeLessThanOrEqual(sizeOf(match) - sizeOf(empty));

@@ -1,12 +1,20 @@
 /** Converts a match to an `EvmWebhook` body, with the keys in wire order. */
-import type { EvmWebhook, NativeTransfer, WebhookProofs } from '@sluice/kit/contract';
+import type {
+  EvmWebhook,
+  NativeTransfer,
+  WebhookCaller,
+  WebhookProofs,
+} from '@sluice/kit/contract';
 import type {
   BlockProofs,
   EvmBlock,
+  EvmCall,
   EvmInternalTransaction,
   EvmLog,
   EvmTransaction,
 } from './block.ts';
+import { toWebhookCall, toWebhookCaller } from './callBody.ts';
+import { takesCalls } from './callSelection.ts';
 import type { Match } from './match.ts';
 import {
   toTransactionFee,
@@ -38,6 +46,7 @@ export function toWebhookParts(
   { spam, omitRecentFields = false }: BodyOptions = {},
 ): WebhookParts {
   const { record } = match.stream;
+  const callerOf = record.options.includeCaller ? findCallers(block, match) : undefined;
   const triggersOf = omitRecentFields
     ? undefined
     : (log: EvmLog) => triggersOfLog(chain, log, match.watched);
@@ -56,6 +65,7 @@ export function toWebhookParts(
       },
       logs: match.logs.map((each) => {
         const log = toWebhookLog(each);
+        if (callerOf !== undefined) log.caller = callerOf(each);
         if (triggersOf !== undefined) log.triggered_by = triggersOf(each);
         return log;
       }),
@@ -74,9 +84,24 @@ export function toWebhookParts(
         isReported: reportedPayments(match),
       }),
       nativeBalances: [],
+      ...(takesCalls(record.options) && {
+        calls: match.calls.map((call) => toWebhookCall(call, match.stream)),
+      }),
       ...(record.options.includeProofs &&
         block.proofs && { proofs: toProofs(match, block.logs, block.proofs) }),
     },
+  };
+}
+
+/** Returns a function that returns the caller of a log; null for a log without a transaction. */
+function findCallers(
+  { transactions }: EvmBlock,
+  { stream }: Match,
+): (log: EvmLog) => WebhookCaller | null {
+  const byHash = new Map(transactions.map((each) => [each.hash, each]));
+  return ({ transactionHash }) => {
+    const transaction = byHash.get(transactionHash);
+    return transaction === undefined ? null : toWebhookCaller(transaction, stream);
   };
 }
 
@@ -114,10 +139,11 @@ function reportedPayments({
 }
 
 /**
- * Returns one proof for each transaction that matched or has a matching log, in transaction order.
+ * Returns one proof for each transaction that matched, or has a matching log or call, in transaction
+ * order.
  */
 function toProofs(
-  { logs, transactions }: Match,
+  { logs, transactions, calls }: Match,
   all: readonly EvmLog[],
   { header, prove }: BlockProofs,
 ): WebhookProofs {
@@ -125,6 +151,7 @@ function toProofs(
   const hashes = new Map([
     ...logs.map((log) => [log.transactionIndex, log.transactionHash] as const),
     ...transactions.map((each) => [each.transactionIndex, each.hash] as const),
+    ...calls.map((call) => [call.transactionIndex, call.transactionHash] as const),
   ]);
   return {
     header,
@@ -159,6 +186,7 @@ export const splitMatch = (
         ...transaction.internalTransactions.map((each) =>
           partOf(match, { internalTransactions: [each] }),
         ),
+        ...transaction.calls.map((each) => partOf(match, { calls: [each] })),
       ],
       // Appends one by one, because spreading hundreds of thousands of arguments overflows the
       // stack.
@@ -166,6 +194,7 @@ export const splitMatch = (
         for (const log of more.logs) part.logs.push(log);
         for (const each of more.transactions) part.transactions.push(each);
         for (const call of more.internalTransactions) part.internalTransactions.push(call);
+        for (const call of more.calls) part.calls.push(call);
       },
       weigh,
     },
@@ -176,19 +205,21 @@ export const splitMatch = (
  * Returns a lower bound of the body's size without building the body, because building a huge one
  * would double the memory in use.
  */
-export const leastBytes = ({ logs, transactions, internalTransactions }: Match): number =>
+export const leastBytes = ({ logs, transactions, internalTransactions, calls }: Match): number =>
   logs.reduce(
     (sum, log) => sum + LOG_BYTES + log.data.length + countBatch(log) * TRANSFER_BYTES,
     0,
   ) +
   transactions.reduce((sum, each) => sum + TRANSACTION_BYTES + each.input.length, 0) +
-  internalTransactions.length * CALL_BYTES;
+  internalTransactions.length * INTERNAL_BYTES +
+  calls.reduce((sum, { input }) => sum + CALL_BYTES + input.length, 0);
 
 /** Minimum JSON size of a record of each kind, without its variable-length data. */
 const LOG_BYTES = 200;
 const TRANSFER_BYTES = 400;
 const TRANSACTION_BYTES = 350;
-const CALL_BYTES = 150;
+const INTERNAL_BYTES = 150;
+const CALL_BYTES = 300;
 
 const partOf = (
   { stream, watched }: Match,
@@ -196,12 +227,14 @@ const partOf = (
     logs = [],
     transactions = [],
     internalTransactions = [],
+    calls = [],
   }: {
     logs?: EvmLog[];
     transactions?: EvmTransaction[];
     internalTransactions?: EvmInternalTransaction[];
+    calls?: EvmCall[];
   },
-): Match => ({ stream, logs, transactions, internalTransactions, watched });
+): Match => ({ stream, logs, transactions, internalTransactions, calls, watched });
 
 /** Splits a match by transaction, in transaction order. */
 function byTransaction(match: Match): Match[] {
@@ -216,5 +249,6 @@ function byTransaction(match: Match): Match[] {
   for (const call of match.internalTransactions) {
     at(call.transactionIndex).internalTransactions.push(call);
   }
+  for (const call of match.calls) at(call.transactionIndex).calls.push(call);
   return [...found].toSorted(([a], [b]) => a - b).map(([, part]) => part);
 }

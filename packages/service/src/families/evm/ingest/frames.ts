@@ -1,0 +1,227 @@
+/**
+ * Reads the calls, contract creations and self-destructs of transactions from the traces of geth's
+ * `callTracer` or OpenEthereum's `trace_block`.
+ */
+import { CALL_TYPES } from '@sluice/kit/contract';
+import type { CallFailure } from '../base/callFailure.ts';
+import type { CallType, EvmCall, EvmInternalTransaction } from '../match/block.ts';
+import { type Json, hex, list, object, optionalHex, showValue } from '../../../ingest/json.ts';
+import { SourceError } from '../../../ingest/source.ts';
+import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
+
+export interface Transactions {
+  /** Transaction hashes of the block, in order. */
+  hashes: readonly string[];
+  blockHash: string;
+}
+
+type Move = Pick<EvmInternalTransaction, 'from' | 'to' | 'value' | 'gas'>;
+type Call = Pick<EvmCall, 'type' | 'from' | 'to' | 'value' | 'input'>;
+
+/** A frame of a transaction's trace. */
+export interface Frame {
+  transactionHash: string;
+  transactionIndex: number;
+  /** See `EvmCall.traceAddress`. */
+  traceAddress: readonly number[];
+  /** Whether it, or a frame around it, failed. */
+  isFailed: boolean;
+  /** Why it failed itself; undefined if it did not. */
+  failure: CallFailure | undefined;
+  /** Reads the transfer of value; undefined for frames that cannot move value. */
+  readMove(): Move | undefined;
+  /** Reads the call; undefined for contract creations and self-destructs. */
+  readCall(): Call | undefined;
+}
+
+const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+const CALLS: ReadonlyMap<string, CallType> = new Map(CALL_TYPES.map((type) => [type, type]));
+
+/**
+ * Yields the frames of each entry of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. The
+ * entry of a transaction is undefined if its trace failed.
+ */
+export function* framesOfBlock(
+  answer: unknown,
+  { hashes }: Transactions,
+): Generator<Iterable<Frame> | undefined> {
+  const results = list(answer, 'traces');
+  if (results.length !== hashes.length) {
+    throw new SourceError(
+      'missing',
+      `the block has ${hashes.length} transactions but ${results.length} traces`,
+    );
+  }
+  for (const [transactionIndex, item] of results.entries()) {
+    const entry = object(item, 'trace');
+    const transactionHash = hashes[transactionIndex]!;
+    if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
+      throw new SourceError(
+        'inconsistent',
+        `trace ${transactionIndex} belongs to transaction ${showValue(entry['txHash'])}`,
+      );
+    }
+    const { result } = entry;
+    yield result == null ? undefined : framesOf(result, transactionHash, transactionIndex);
+  }
+}
+
+/** Yields the frames of a result of `callTracer` in execution order. */
+export function* framesOf(
+  result: unknown,
+  transactionHash: string,
+  transactionIndex: number,
+): Generator<Frame> {
+  interface Open {
+    frame: Json;
+    traceAddress: readonly number[];
+    isUndone: boolean;
+  }
+  // A stack, because calls may be nested too deeply for recursion.
+  const open: Open[] = [
+    { frame: object(result, 'trace result'), traceAddress: [], isUndone: false },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { frame, traceAddress, isUndone } = next;
+    const failure = failureOf(frame, frame);
+    const isFailed = isUndone || failure !== undefined;
+    yield {
+      transactionHash,
+      transactionIndex,
+      traceAddress,
+      isFailed,
+      failure,
+      readMove: () => moveOf(frame),
+      readCall: () => callOf(frame, String(frame['type']).toLowerCase()),
+    };
+    const children = list(frame['calls'] ?? [], 'calls');
+    for (let n = children.length - 1; n >= 0; n--) {
+      open.push({
+        frame: object(children[n], 'call'),
+        traceAddress: [...traceAddress, n],
+        isUndone: isFailed,
+      });
+    }
+  }
+}
+
+function moveOf(frame: Json): Move | undefined {
+  if (!MOVING_CALLS.has(String(frame['type']).toUpperCase())) return undefined;
+  return {
+    from: address(frame, 'from'),
+    to: optionalAddress(frame, 'to'),
+    value: optionalQuantity(frame, 'value') ?? '0x0',
+    gas: optionalQuantity(frame, 'gas'),
+  };
+}
+
+/** Reads a call from a frame of `callTracer`, or from the action of `trace_block`. */
+function callOf(frame: Json, name: string): Call | undefined {
+  const type = CALLS.get(name);
+  if (type === undefined) return undefined;
+  return {
+    type,
+    from: address(frame, 'from'),
+    to: address(frame, 'to'),
+    value: optionalQuantity(frame, 'value') ?? '0x0',
+    input: optionalHex(frame, 'input') ?? '0x',
+  };
+}
+
+/** Returns the failure of a frame, whose returned bytes are in `result`. */
+function failureOf(frame: Json, result: Json | null): CallFailure | undefined {
+  const { error } = frame;
+  if (error == null) return undefined;
+  const output = (result && optionalHex(result, 'output')) ?? '0x';
+  return { error: String(error), output: output.toLowerCase() };
+}
+
+/** Returns the failure of a transaction from a result of `callTracer`; undefined if it did not fail. */
+export function failureOfResult(result: unknown): CallFailure | undefined {
+  const frame = object(result, 'trace result');
+  return failureOf(frame, frame);
+}
+
+/** Returns the failure of a frame of `trace_block`; undefined if it did not fail. */
+export function failureOfTrace(trace: Json): CallFailure | undefined {
+  return failureOf(trace, trace['result'] == null ? null : object(trace['result'], 'result'));
+}
+
+/** Yields the frames of the result of `trace_block`, in its order. */
+export function* framesOfTraceBlock(
+  answer: unknown,
+  { hashes, blockHash }: Transactions,
+): Generator<Frame> {
+  /**
+   * Trace addresses of the failed calls, by transaction hash. Each step ends with a comma, so that
+   * `1,` is not a prefix of `12,`.
+   */
+  const failed = new Map<string, string[]>();
+  for (const item of list(answer, 'traces')) {
+    const trace = object(item, 'trace');
+    if (trace['blockHash'] !== blockHash) {
+      throw new SourceError(
+        'inconsistent',
+        `a trace claims to belong to block ${showValue(trace['blockHash'])}`,
+      );
+    }
+    // Miner rewards do not belong to a transaction.
+    if (trace['type'] === 'reward') continue;
+    const transactionHash = hex(trace, 'transactionHash');
+    const transactionIndex = number(trace, 'transactionPosition');
+    if (hashes[transactionIndex] !== transactionHash) {
+      throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
+    }
+    const traceAddress = list(trace['traceAddress'], 'traceAddress').map(Number);
+    const at = traceAddress.map((step) => `${step},`).join('');
+    const above = failed.get(transactionHash) ?? [];
+    const isUndone = above.some((path) => at.startsWith(path));
+    const failure = failureOfTrace(trace);
+    if (failure !== undefined) failed.set(transactionHash, [...above, at]);
+    yield {
+      transactionHash,
+      transactionIndex,
+      traceAddress,
+      isFailed: isUndone || failure !== undefined,
+      failure,
+      readMove: () => traceMoveOf(trace),
+      readCall() {
+        if (trace['type'] !== 'call') return undefined;
+        const action = object(trace['action'], 'action');
+        return callOf(action, String(action['callType']).toLowerCase());
+      },
+    };
+  }
+}
+
+function traceMoveOf(trace: Json): Move | undefined {
+  const action = object(trace['action'], 'action');
+  switch (trace['type']) {
+    case 'call':
+      if (action['callType'] !== 'call') return undefined;
+      return {
+        from: address(action, 'from'),
+        to: address(action, 'to'),
+        value: quantity(action, 'value'),
+        gas: optionalQuantity(action, 'gas'),
+      };
+    case 'create':
+      return {
+        from: address(action, 'from'),
+        to: optionalAddress(object(trace['result'], 'result'), 'address'),
+        value: quantity(action, 'value'),
+        gas: optionalQuantity(action, 'gas'),
+      };
+    case 'suicide':
+    case 'selfdestruct':
+      return {
+        from: address(action, 'address'),
+        to: address(action, 'refundAddress'),
+        value: quantity(action, 'balance'),
+        // As in the results of `callTracer`.
+        gas: '0x0',
+      };
+    default:
+      return undefined;
+  }
+}
