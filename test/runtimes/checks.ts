@@ -43,6 +43,8 @@ const KINDS: SampleKind[] = [
   'nft-approval-for-all',
   'native-transfer',
   'internal-transfer',
+  'call',
+  'failed-call',
   'test',
 ];
 const TRANSFER = {

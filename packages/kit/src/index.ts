@@ -58,6 +58,14 @@ export type {
 export { DoNotRetry, RetryLater } from './webhooks/outcomes.ts';
 export type { RetryLaterOptions } from './webhooks/outcomes.ts';
 export * from './webhooks/seen.ts';
+export { decodeCalls } from './webhooks/decodeCalls.ts';
+export type {
+  DecodedCall,
+  DecodedCallOf,
+  DecodedCalls,
+  UndecodedCall,
+  UndecodedCallReason,
+} from './webhooks/decodeCalls.ts';
 export { decodeLogs } from './webhooks/decode.ts';
 export type {
   AddressFormat,

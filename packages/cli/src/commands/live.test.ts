@@ -203,6 +203,8 @@ describe('trigger', () => {
     ['erc20-transfer', 'Transfer 250 USDC 0x0a1a…9419 → 0xc5b4…4c14'],
     ['native-transfer', '0.1 ETH 0x0a1a…9419 → 0xc5b4…4c14'],
     ['internal-transfer', '0.002419… ETH 0x0a1a…9419 → 0xc5b4…4c14'],
+    ['call', 'transfer 0x0a1a…9419 → 0xa0b8…eb48'],
+    ['failed-call', 'transfer 0x0a1a…9419 → 0xa0b8…eb48 failed'],
     ['aptos-coin-transfer', '1.5 APT'],
     ['test', ''],
   ])('%s arrives as the service would send it', async (kind, line) => {

@@ -35,6 +35,8 @@ const EVM_KINDS = [
   'nft-approval-for-all',
   'native-transfer',
   'internal-transfer',
+  'call',
+  'failed-call',
   'test',
 ] as const satisfies SampleKind[];
 const KINDS = [...EVM_KINDS, 'aptos-coin-transfer', 'aptos-test', 'transaction'] as const;

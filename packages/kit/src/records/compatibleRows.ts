@@ -16,7 +16,7 @@ import type {
  * The rows of one webhook for a database that the hosted SDK has filled. Their types differ from
  * {@link Records} in four ways: `triggers` is omitted if empty, `logIndex` is a string in the four
  * token kinds, internal transactions have no `internalTransactionIndex`, and NFT transfers have no
- * `toTokenId`.
+ * `toTokenId`. There are no calls, which hosted streams lack.
  */
 export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   Records,
@@ -48,7 +48,7 @@ type OfToken<Row> = Flat<Omit<Row, 'logIndex'> & { logIndex: string }>;
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-export const toCompatibleRecords = (records: Records): CompatibleRecords => ({
+export const toCompatibleRecords = ({ calls: _, ...records }: Records): CompatibleRecords => ({
   ...records,
   logs: records.logs.map((row) => withoutEmptyTriggers<LogRow>(row)),
   txs: records.txs.map(withoutEmptyTriggers),

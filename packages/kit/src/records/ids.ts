@@ -10,6 +10,7 @@ export type RowKind =
   | 'log'
   | 'tx'
   | 'internalTx'
+  | 'call'
   | 'erc20Transfer'
   | 'erc20Approval'
   | 'nftTransfer'

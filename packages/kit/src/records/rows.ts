@@ -98,6 +98,28 @@ export interface InternalTxRow extends RowBase {
   gas: number | null;
 }
 
+/** A call of a selected function. */
+export interface CallRow extends RowBase {
+  transactionHash: string;
+  transactionIndex: number | null;
+  /** Steps in the transaction's tree of calls, such as `0,2`; empty for the transaction itself. */
+  traceAddress: string;
+  type: string;
+  from: string;
+  to: string;
+  /** Amount in wei, as a decimal string. */
+  value: string;
+  input: string;
+  /** Signature of the function; null if it is unknown. */
+  function: string | null;
+  /** Arguments as JSON, in the form of the webhook; null if they were not decoded. */
+  arguments: string | null;
+  /** `success` or `failed`; null if the chain does not report it. */
+  status: string | null;
+  /** Why the call failed; null for other calls, and if the reason is unknown. */
+  reason: string | null;
+}
+
 interface TokenRow extends LogRelated {
   /** Address of the token. */
   contract: string;
@@ -161,6 +183,8 @@ export interface Records<Log = LogRow> {
   undecodedLogs: UndecodedLogRow[];
   txs: TxRow[];
   internalTxs: InternalTxRow[];
+  /** Calls of a stream that selects functions. */
+  calls: CallRow[];
   erc20Transfers: Erc20TransferRow[];
   erc20Approvals: Erc20ApprovalRow[];
   nftTransfers: NftTransferRow[];

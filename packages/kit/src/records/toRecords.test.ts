@@ -472,6 +472,24 @@ function idsOf(records: Records | CompatibleRecords): string[] {
   );
 }
 
+describe('calls', () => {
+  it('become rows with an id for each place in the tree of calls', () => {
+    const webhook = sampleWebhook('failed-call');
+    const [call] = webhook.calls!;
+    const calls = [call!, { ...call!, traceAddress: [0, 1] }, { ...call!, traceAddress: [0] }];
+    const rows = toRecords({ ...webhook, calls }).calls;
+    expect(distinct(rows.map(({ id }) => id))).toBe(3);
+    expect(rows[1]).toMatchObject({
+      traceAddress: '0,1',
+      function: 'transfer(address,uint256)',
+      status: 'failed',
+      reason: 'ERC20: transfer amount exceeds balance',
+      arguments: JSON.stringify(call!.arguments),
+    });
+    expect(toRecords(webhook, { ids: 'compatible' })).not.toHaveProperty('calls');
+  });
+});
+
 const distinct = (values: readonly unknown[]): number => new Set(values).size;
 
 describe('a removal webhook', () => {
@@ -484,6 +502,14 @@ describe('a removal webhook', () => {
     'native-transfer',
     'internal-transfer',
   ] as const;
+
+  it('has the row ids of calls', () => {
+    const { confirmed: _, ...rest } = sampleWebhook('call');
+    const rows = toRecords(sampleWebhook('call')).calls;
+    expect(toRemovedIds({ confirmed: false, removed: true, ...rest }).calls).toEqual(
+      rows.map(({ id }) => id),
+    );
+  });
 
   it.each(KINDS.flatMap((kind) => [[kind, 'distinct'] as const, [kind, 'compatible'] as const]))(
     'has the row ids of %s, in %s form',
@@ -501,7 +527,7 @@ describe('a removal webhook', () => {
         of,
         [...new Set((all as { id: string }[]).map(({ id }) => id))],
       ]);
-      expect(removed).toEqual(Object.fromEntries(written));
+      expect({ calls: [], ...Object.fromEntries(written) }).toEqual(removed);
       expect(Object.values(removed).flat().length).toBeGreaterThan(0);
     },
   );

@@ -4,6 +4,7 @@ import type {
   AbiItem,
   AptosWebhook,
   EvmWebhook,
+  WebhookCall,
   WebhookErc20Approval,
   WebhookErc20Transfer,
   WebhookInternalTransaction,
@@ -34,6 +35,7 @@ import type { FormatList } from './compatibleValues.ts';
 import { compatibleIds, distinctIds } from './ids.ts';
 import type { IdOf, RowKind } from './ids.ts';
 import type {
+  CallRow,
   Erc20ApprovalRow,
   Erc20TransferRow,
   InternalTxRow,
@@ -64,6 +66,7 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'block'> &
       | 'erc20Approvals'
       | 'nftTransfers'
       | 'nftTokenApprovals'
+      | 'calls'
     >
   >;
 
@@ -215,6 +218,7 @@ function readRows(
     ),
     txs: rows(webhook.txs, toTxRow),
     internalTxs: rows(webhook.txsInternal, toInternalTxRow),
+    calls: rows(webhook.calls, toCallRow),
     erc20Transfers: rows(webhook.erc20Transfers, toErc20TransferRow),
     erc20Approvals: rows(webhook.erc20Approvals, toErc20ApprovalRow),
     nftTransfers: rows(webhook.nftTransfers, toNftTransferRow),
@@ -391,6 +395,27 @@ const toInternalTxRow = (
   to: tx.to,
   value: tx.value,
   gas: toNumber(tx.gas || '0'),
+});
+
+const toCallRow = (call: WebhookCall, { idOf, block }: Context): CallRow => ({
+  id: idOf({
+    kind: 'call',
+    transactionHash: call.transactionHash,
+    part: call.traceAddress.join(','),
+  }),
+  transactionHash: call.transactionHash,
+  ...block,
+  transactionIndex: toNumber(call.transactionIndex),
+  traceAddress: call.traceAddress.join(','),
+  type: call.type,
+  from: call.from,
+  to: call.to,
+  value: call.value,
+  input: call.input,
+  function: call.function,
+  arguments: call.arguments && JSON.stringify(call.arguments),
+  status: call.status,
+  reason: call.reason?.message ?? null,
 });
 
 const toErc20TransferRow = (

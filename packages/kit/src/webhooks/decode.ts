@@ -25,8 +25,7 @@ import type {
   TextFormat,
 } from '../contract/rules/abi/values.ts';
 import type { Abi } from 'abitype';
-
-type Hex = `0x${string}`;
+import type { ArgsOf, Flat, Parameter } from './argTypes.ts';
 
 /** The part of a webhook that {@link decodeLogs} reads. */
 export interface LogSource {
@@ -258,7 +257,8 @@ const compileEvent = (
   indexedCount: inputs.filter(({ indexed }) => indexed).length,
 });
 
-const READ_ADDRESS: Record<AddressFormat, ReadWord> = {
+/** Readers of addresses by format. */
+export const READ_ADDRESS: Record<AddressFormat, ReadWord> = {
   lower: readLowerAddress,
   checksummed: (hex, at, strict) => checksumAddress(readLowerAddress(hex, at, strict)),
 };
@@ -384,16 +384,6 @@ function readField(
   return readMember(codec, source, 2, at);
 }
 
-// The following types describe the arguments of an `as const` ABI. Unlike in abitype's own mapping,
-// every integer is a bigint, as in decoded values.
-
-interface Parameter {
-  readonly type: string;
-  readonly name?: string | undefined;
-  readonly indexed?: boolean | undefined;
-  readonly components?: readonly Parameter[] | undefined;
-}
-
 type EventOf<Item> = Item extends {
   readonly type: infer Type extends string;
   readonly name?: infer Name extends string | undefined;
@@ -405,59 +395,8 @@ type EventOf<Item> = Item extends {
       ? Flat<
           Omit<DecodedLog, 'name' | 'args'> & {
             readonly name: Name;
-            readonly args: Inputs extends readonly Parameter[] ? EventArgs<Inputs> : {};
+            readonly args: Inputs extends readonly Parameter[] ? ArgsOf<Inputs> : {};
           }
         >
       : never
   : never;
-
-type EventArgs<Inputs extends readonly Parameter[]> = number extends Inputs['length']
-  ? DecodedLog['args']
-  : Args<Inputs>;
-
-type Flat<T> = { [K in keyof T]: T[K] };
-
-type Args<Parameters extends readonly Parameter[]> = {
-  readonly [
-    Position in Exclude<keyof Parameters, keyof (readonly unknown[])> as NameOf<
-      Parameters[Position],
-      Position
-    >
-  ]: Parameters[Position] extends { readonly indexed: true; readonly type: infer Type }
-    ? Type extends 'string' | 'bytes' | `tuple${string}` | `${string}]`
-      ? Hex
-      : ValueOf<Parameters[Position]>
-    : ValueOf<Parameters[Position]>;
-};
-
-type NameOf<P, Position> = P extends { readonly name: infer Name extends string }
-  ? Name extends ''
-    ? `arg${Position & string}`
-    : Name
-  : `arg${Position & string}`;
-
-type ValueOf<P> = P extends { readonly type: infer Type extends string }
-  ? TypeValue<
-      Type,
-      P extends { readonly components: infer Components extends readonly Parameter[] }
-        ? Components
-        : readonly []
-    >
-  : never;
-
-type TypeValue<
-  Type extends string,
-  Components extends readonly Parameter[],
-> = Type extends `${infer Element}[${string}]${infer Rest}`
-  ? readonly TypeValue<`${Element}${Rest}`, Components>[]
-  : Type extends 'tuple'
-    ? Args<Components>
-    : Type extends `uint${string}` | `int${string}`
-      ? bigint
-      : Type extends 'address' | 'function' | `bytes${string}`
-        ? Hex
-        : Type extends 'bool'
-          ? boolean
-          : Type extends 'string'
-            ? string
-            : DecodedValue;

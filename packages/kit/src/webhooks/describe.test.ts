@@ -172,6 +172,14 @@ test('payments have the native currency of the chain', () => {
   expect(describeWebhook(sampleWebhook('internal-transfer'))).toMatch(/ ETH 0x.* inside$/);
 });
 
+test('a call, by the name of its function or its selector', () => {
+  const failed = sampleWebhook('failed-call');
+  expect(describeWebhook(sampleWebhook('call'))).toBe('transfer 0x0a1a…9419 → 0xa0b8…eb48');
+  expect(describeWebhook(failed)).toBe('transfer 0x0a1a…9419 → 0xa0b8…eb48 failed');
+  const calls = failed.calls!.map((call) => ({ ...call, function: null }));
+  expect(describeWebhook({ ...failed, calls })).toMatch(/^0xa9059cbb /);
+});
+
 test('Aptos, and webhooks without records', () => {
   expect(describeWebhook(sampleAptosWebhook('coin-transfer'))).toMatch(/^1\.5 APT 0x.* → 0x/);
   expect(describeWebhook(sampleAptosWebhook('test'))).toBe('');

@@ -1,5 +1,11 @@
 /** Describes a webhook in one line. */
-import type { AptosWebhook, EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
+import { selectorOf } from '../contract/rules/functions.ts';
+import type {
+  AptosWebhook,
+  EvmWebhook,
+  WebhookCall,
+  WebhookLog,
+} from '../contract/shapes.generated.ts';
 import { findEvmChain } from '../contract/rules/chains/evmChains.ts';
 import { toNativeTransfer } from '../contract/rules/chains/evm.ts';
 import { cutText } from '../contract/rules/text.ts';
@@ -18,6 +24,7 @@ export type DescribedEvmWebhook = Pick<EvmWebhook, 'chainId'> &
       | 'erc20Approvals'
       | 'nftTransfers'
       | 'nftTokenApprovals'
+      | 'calls'
     >
   >;
 
@@ -54,7 +61,7 @@ export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWeb
       ? [describeAptos(webhook), listOf(webhook.transactions).length]
       : [
           describeEvm(webhook),
-          [webhook.logs, webhook.txs, webhook.txsInternal]
+          [webhook.logs, webhook.txs, webhook.txsInternal, webhook.calls]
             .map((list) => listOf<unknown>(list).length)
             .reduce((sum, length) => sum + length),
         ];
@@ -62,9 +69,11 @@ export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWeb
 }
 
 function describeEvm(webhook: DescribedEvmWebhook): string {
-  const { logs, txs, txsInternal, chainId } = webhook;
+  const { logs, txs, txsInternal, calls, chainId } = webhook;
   const [log] = listOf(logs);
   if (log !== undefined) return describeLog(log, webhook);
+  const [called] = listOf(calls);
+  if (called !== undefined) return describeCall(called);
   const [paid] = listOf(txs);
   if (paid !== undefined) {
     const to = paid.toAddress === null ? 'new contract' : shorten(paid.toAddress);
@@ -77,6 +86,11 @@ function describeEvm(webhook: DescribedEvmWebhook): string {
   }
   // The webhook may contain transfers without their logs.
   return describeToken(webhook, () => true);
+}
+
+function describeCall({ function: named, input, from, to, status }: WebhookCall): string {
+  const name = named === null ? (selectorOf(input) ?? 'call') : named.slice(0, named.indexOf('('));
+  return toWords([toName(name), route(from, to), status === 'failed' ? 'failed' : '']);
 }
 
 function describeLog(log: WebhookLog, webhook: DescribedEvmWebhook): string {

@@ -22,6 +22,8 @@ const KINDS = [
   'nft-approval-for-all',
   'native-transfer',
   'internal-transfer',
+  'call',
+  'failed-call',
   'test',
 ] as const satisfies SampleKind[];
 
@@ -32,9 +34,10 @@ const WIRE_ORDER =
 describe('sampleWebhook', () => {
   it.each(KINDS)('%s has every key, in wire order, and one record', (kind) => {
     const webhook = sampleWebhook(kind);
+    const { calls = [] } = webhook;
     const keys = kind === 'test' ? Object.keys(TEST_WEBHOOK) : WIRE_ORDER.split(' ');
-    expect(Object.keys(webhook)).toEqual(keys);
-    const records = [...webhook.logs, ...webhook.txs, ...webhook.txsInternal];
+    expect(Object.keys(webhook)).toEqual(calls.length === 0 ? keys : [...keys, 'calls']);
+    const records = [...webhook.logs, ...webhook.txs, ...webhook.txsInternal, ...calls];
     expect(records).toHaveLength(kind === 'test' ? 0 : 1);
     expect(JSON.parse(JSON.stringify(webhook))).toEqual(webhook);
   });

@@ -15,6 +15,8 @@ import type {
   AptosCoinMovement,
   AptosWebhook,
   EvmWebhook,
+  WebhookCall,
+  WebhookCallReason,
   WebhookErc20Transfer,
   WebhookLog,
   WebhookTransaction,
@@ -36,11 +38,13 @@ export type SampleKind =
   | 'nft-approval-for-all'
   | 'native-transfer'
   | 'internal-transfer'
+  | 'call'
+  | 'failed-call'
   | 'test';
 
 /**
- * Creates a confirmed Ethereum webhook as the service sends it, with one log, transaction or
- * internal transaction of this kind and the records decoded from it. The kind `test` has no
+ * Creates a confirmed Ethereum webhook as the service sends it, with one log, transaction, internal
+ * transaction or call of this kind and the records decoded from it. The kind `test` has no
  * records. Returns a new object each time; the fields in `change` replace its fields.
  *
  * @example sampleWebhook('erc20-transfer', { confirmed: false, streamId })
@@ -404,6 +408,28 @@ const erc20Transfer: WebhookErc20Transfer = {
 const nftMove = { ...ORIGIN, from: ALICE, to: BOB, possibleSpam: false };
 const approvalForAll = { ...ORIGIN, ...STOREFRONT, account: ALICE, operator: BOB };
 
+const call: WebhookCall = {
+  transactionHash: TRANSACTION,
+  transactionIndex: '42',
+  traceAddress: [],
+  type: 'call',
+  from: ALICE,
+  to: USDC.contract,
+  value: '0',
+  input: `0xa9059cbb${word(BOB)}${word(250_000_000n)}`,
+  function: 'transfer(address,uint256)',
+  arguments: [
+    { name: 'to', type: 'address', value: BOB },
+    { name: 'amount', type: 'uint256', value: '250000000' },
+  ],
+  status: 'success',
+};
+const callReason: WebhookCallReason = {
+  kind: 'error',
+  message: 'ERC20: transfer amount exceeds balance',
+  data: null,
+};
+
 const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
   'erc20-transfer': {
     logs: [logOf(USDC.contract, [TRANSFER, ALICE, BOB], 250_000_000n)],
@@ -442,6 +468,8 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
     nftTokenApprovals: [{ ...approvalForAll, approvedAll: true, tokenId: null }],
     nftApprovals: { ERC721: [], ERC1155: [{ ...approvalForAll, approved: true }] },
   },
+  call: { calls: [call] },
+  'failed-call': { calls: [{ ...call, status: 'failed', reason: callReason }] },
   'native-transfer': { txs: [nativeTransfer] },
   'internal-transfer': {
     txsInternal: [

@@ -39,9 +39,11 @@ interface AbiItem {
 type RecordKind = 'tx' | 'log' | 'erc20transfer' | 'erc20approval' | 'nfttransfer' | 'internalTx';
 
 interface AdvancedOption {
-  topic0: string;
+  topic0?: string | undefined;
+  function?: string | undefined;
   filter?: Record<string, unknown> | undefined;
   includeNativeTxs?: boolean | undefined;
+  transactionStatus?: 'success' | 'failed' | 'any' | undefined;
 }
 
 interface NativeBalanceSelection {

@@ -51,13 +51,66 @@ describe('createEvmStreamSchema', () => {
   });
 
   it.each([
-    ['topic0', (event: string): unknown => event],
-    ['advancedOptions', (topic0: string): unknown => ({ topic0 })],
-  ])('accepts events of at most 100,000 characters in total in %s', (field, toEntry) => {
+    ['topic0', 'events', (event: string): unknown => event],
+    ['functions', 'functions', (called: string): unknown => called],
+    ['advancedOptions', 'events and functions', (topic0: string): unknown => ({ topic0 })],
+  ])('accepts signatures of at most 100,000 characters in total in %s', (field, what, toEntry) => {
     const events = Array.from({ length: 25 }, (_, n) => `${String(n).padStart(3_998, 'e')}()`);
     expect(problems({ [field]: events.map(toEntry) })).toEqual([]);
     expect(problems({ [field]: [...events, 'e'].map(toEntry) })).toEqual([
-      `${field} should name events of at most 100000 characters in total`,
+      `${field} should name ${what} of at most 100000 characters in total`,
+    ]);
+  });
+
+  it('stores functions as text, with the names of ABI items', () => {
+    const quote = {
+      type: 'function',
+      name: 'quote',
+      inputs: [
+        {
+          name: 'path',
+          type: 'tuple[]',
+          components: [
+            { name: 'token', type: 'address' },
+            { name: '', type: 'uint24' },
+          ],
+        },
+        { name: '', type: 'bytes' },
+      ],
+      outputs: [],
+      stateMutability: 'view',
+    };
+    const functions = ['transfer(address,uint256)', '0xA9059CBB', '*', quote];
+    expect(createEvmStreamSchema.parse({ ...STREAM, functions }).functions).toEqual([
+      'transfer(address,uint256)',
+      '0xA9059CBB',
+      '*',
+      'quote((address token, uint24)[] path, bytes)',
+    ]);
+    expect(problems({ functions: ['transfer', { ...quote, type: 'event' }, 7] })).toEqual([
+      expect.stringMatching(/^functions\.0 should be a function signature/),
+      expect.stringMatching(/^functions\.1 should be a function signature/),
+      expect.stringMatching(/^functions\.2 should be a function signature/),
+    ]);
+  });
+
+  it('accepts filters on an event or on a function, not on both', () => {
+    const named = { function: 'transfer(address,uint256)', transactionStatus: 'failed' };
+    expect(problems({ advancedOptions: [named] })).toEqual([]);
+    expect(
+      problems({
+        advancedOptions: [
+          { filter: {} },
+          { ...named, topic0: 'Paid()' },
+          { ...named, includeNativeTxs: true },
+          { topic0: 'Paid()', transactionStatus: 'any' },
+        ],
+      }),
+    ).toEqual([
+      'advancedOptions.0.topic0 should name an event, unless function names a function',
+      'advancedOptions.1.topic0 should name an event, unless function names a function',
+      'advancedOptions.2.includeNativeTxs should be left out of the options of a function',
+      'advancedOptions.3.transactionStatus should be left out of the options of an event',
     ]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * A webhook handler for every framework: verifies webhooks, drops duplicates, decodes logs, calls
- * the registered functions, and responds.
+ * A webhook handler for every framework: verifies webhooks, drops duplicates, decodes logs and
+ * calls, calls the registered functions, and responds.
  *
  * Responses, in order of the checks:
  * 1. not a POST: 405; too large: 413; incomplete: 400; already parsed: 500;
@@ -20,6 +20,7 @@ import { SluiceError } from '../../errors.ts';
 import { isDoNotRetry, isRetryLater } from '../outcomes.ts';
 import { decodeKnown, hasItems } from '../decode.ts';
 import type { DecodedLog, UndecodedLog } from '../decode.ts';
+import { decodeKnownCalls, type DecodedCall } from '../decodeCalls.ts';
 import { readHeader } from '../adapters/headers.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
 import { chunksOf, readBody } from '../adapters/readBody.ts';
@@ -86,6 +87,7 @@ export function toHandler<A extends AnyAbi>(
   }
   const registered: Registered = {
     events: new Map(),
+    calls: new Map(),
     undecoded: [],
     webhooks: [],
     removed: [],
@@ -183,14 +185,13 @@ export function toHandler<A extends AnyAbi>(
     receive,
     maxBodyBytes,
     on(name, handles) {
-      if (abi !== undefined && !abi.some((it) => it.type === 'event' && it.name === name)) {
-        throw new SluiceError('invalid_argument', `The ABI has no event ${name}`, {
-          hint: 'Check the spelling and the ABI.',
-        });
-      }
-      const handlers = registered.events.get(name) ?? [];
-      handlers.push(toPhases(handles as HandlerFunctions<WithChainId<DecodedLog>>));
-      registered.events.set(name, handlers);
+      requireItem(abi, 'event', name);
+      register(registered.events, name, handles as HandlerFunctions<WithChainId<DecodedLog>>);
+      return handler;
+    },
+    onCall(name, handles) {
+      requireItem(abi, 'function', name);
+      register(registered.calls, name, handles as HandlerFunctions<WithChainId<DecodedCall>>);
       return handler;
     },
     onUndecoded(handles) {
@@ -215,6 +216,21 @@ export function toHandler<A extends AnyAbi>(
     face,
   ) as WebhookHandler<A>;
   return handler;
+}
+
+function requireItem(abi: AnyAbi | undefined, type: 'event' | 'function', name: string): void {
+  if (abi === undefined || abi.some((it) => it.type === type && it.name === name)) return;
+  throw new SluiceError('invalid_argument', `The ABI has no ${type} ${name}`, {
+    hint: 'Check the spelling and the ABI.',
+  });
+}
+
+function register<T>(
+  handlers: Map<string, Phases<T>[]>,
+  name: string,
+  handles: HandlerFunctions<T>,
+): void {
+  handlers.set(name, [...(handlers.get(name) ?? []), toPhases(handles)]);
 }
 
 /** Creates a function that runs work with the same key sequentially. */
@@ -282,6 +298,7 @@ interface Phases<T> {
 
 interface Registered {
   readonly events: Map<string, Phases<WithChainId<DecodedLog>>[]>;
+  readonly calls: Map<string, Phases<WithChainId<DecodedCall>>[]>;
   readonly undecoded: Phases<WithChainId<UndecodedLog>>[];
   readonly webhooks: Phases<ReceivedWebhook['webhook']>[];
   readonly removed: HandlerFunction<ReceivedWebhook['webhook']>[];
@@ -294,8 +311,8 @@ const toPhases = <T>(handles: HandlerFunctions<T>): Phases<T> =>
 const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
   unconfirmed !== undefined && confirmed !== undefined;
 
-const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
-  [...events.values(), undecoded, webhooks].flat().some(isPair);
+const hasPairs = ({ events, calls, undecoded, webhooks }: Registered): boolean =>
+  [...events.values(), ...calls.values(), undecoded, webhooks].flat().some(isPair);
 
 /**
  * Returns a key that all deliveries of a block to a stream share. If a block is split, each part
@@ -307,7 +324,7 @@ function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
 }
 
 async function callAll(
-  { events, undecoded, webhooks, removed }: Registered,
+  { events, calls, undecoded, webhooks, removed }: Registered,
   delivery: ReceivedWebhook,
   rules: HandlerRules<AnyAbi>,
   isLate: boolean,
@@ -323,12 +340,17 @@ async function callAll(
       await (webhook.confirmed ? phase.confirmed : phase.unconfirmed)?.(value, delivery);
     }
   };
+  const chainId = webhook.chainId || '0x1';
   if (webhook.logs.length > 0 && (events.size > 0 || undecoded.length > 0)) {
     const abi = rules.abi ?? webhook.abi;
     const { decoded, undecoded: unknown } = decodeKnown(webhook.logs, abi, rules);
-    const chainId = webhook.chainId || '0x1';
     for (const log of decoded) await call(events.get(log.name), { ...log, chainId });
     for (const log of unknown) await call(undecoded, { ...log, chainId });
+  }
+  if (webhook.calls !== undefined && calls.size > 0) {
+    for (const each of decodeKnownCalls(webhook.calls, rules.abi, rules).decoded) {
+      await call(calls.get(each.name), { ...each, chainId });
+    }
   }
   await call(webhooks, webhook);
 }

@@ -2,6 +2,7 @@
 import type { Abi } from 'abitype';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import type { DecodedLog, DecodedLogOf, DecodeOptions, UndecodedLog } from '../decode.ts';
+import type { DecodedCall, DecodedCallOf } from '../decodeCalls.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
 import type { Diagnosis } from '../diagnose.ts';
 import type { SeenStore } from '../seen.ts';
@@ -13,8 +14,8 @@ export type AnyAbi = Abi | readonly AbiItem[];
 /** Options of both kinds of handlers. */
 export interface HandlerRules<A extends AnyAbi = readonly AbiItem[]> extends DecodeOptions {
   /**
-   * ABI for decoding the logs. If it is `as const`, event names and arguments are typed. Default:
-   * the ABI in each webhook, which comes from its stream.
+   * ABI for decoding logs and calls. If it is `as const`, names and arguments are typed. Default: the
+   * ABI and the functions in each webhook, which come from its stream.
    */
   abi?: A | undefined;
   /**
@@ -86,9 +87,18 @@ type LogNamed<A extends AnyAbi, Name> = WithChainId<
   number extends A['length'] ? DecodedLog : Extract<DecodedLogOf<A>, { readonly name: Name }>
 >;
 
-/** A log with the id of its chain. */
-export type WithChainId<Log> = Log & {
-  /** Chain id in hex, such as `0x1`. Chain, transaction and `logIndex` together identify a log. */
+type FunctionName<A extends AnyAbi> = DecodedCallOf<A>['name'];
+
+type CallNamed<A extends AnyAbi, Name> = WithChainId<
+  number extends A['length'] ? DecodedCall : Extract<DecodedCallOf<A>, { readonly name: Name }>
+>;
+
+/** A log or a call with the id of its chain. */
+export type WithChainId<Item> = Item & {
+  /**
+   * Chain id in hex, such as `0x1`. Chain, transaction and `logIndex` together identify a log;
+   * chain, transaction and `traceAddress` identify a call.
+   */
   readonly chainId: string;
 };
 
@@ -136,8 +146,17 @@ export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends W
    */
   onUndecoded(handles: HandlerFunctions<WithChainId<UndecodedLog>>): this;
   /**
+   * Registers functions that are called for each call of a function of this name, after the
+   * functions for logs. Calls that cannot be decoded are left out.
+   * @throws SluiceError `invalid_argument` if the given ABI has no such function.
+   */
+  onCall<Name extends FunctionName<A>>(
+    name: Name,
+    handles: HandlerFunctions<CallNamed<A, Name>>,
+  ): this;
+  /**
    * Registers functions that are called for each webhook of an EVM stream, after the functions for
-   * its logs. They are not called for removal webhooks.
+   * its logs and calls. They are not called for removal webhooks.
    */
   onWebhook(handles: HandlerFunctions<ReceivedWebhook['webhook']>): this;
   /**

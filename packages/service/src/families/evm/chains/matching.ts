@@ -100,6 +100,6 @@ const evmFamily = (
     }
     return call === undefined || transaction !== undefined
       ? `the record of transaction ${hash}`
-      : `call [${call.traceAddress}] of transaction ${hash}`;
+      : `call [${call.traceAddress.join(', ')}] of transaction ${hash}`;
   },
 });

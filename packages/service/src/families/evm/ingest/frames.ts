@@ -133,7 +133,7 @@ function failureOf(frame: Json, result: Json | null): CallFailure | undefined {
   const { error } = frame;
   if (error == null) return undefined;
   const output = (result && optionalHex(result, 'output')) ?? '0x';
-  return { error: String(error), output: output.toLowerCase() };
+  return { error: typeof error === 'string' ? error : 'failed', output: output.toLowerCase() };
 }
 
 /** Returns the failure of a transaction from a result of `callTracer`; undefined if it did not fail. */

@@ -62,13 +62,11 @@ function valueOf(parameter: Parameter): fc.Arbitrary<unknown> {
   const [, element = '', length = ''] = /^(.*)\[(\d*)\]$/.exec(type) ?? [];
   if (element !== '') {
     const size = length === '' ? { maxLength: 3 } : exactly(Number(length));
-    return fc.array(valueOf({ ...parameter, type: element } as Parameter), size);
+    return fc.array(valueOf({ ...parameter, type: element }), size);
   }
   if ('components' in parameter && type === 'tuple') {
     return fc.record(
-      Object.fromEntries(
-        parameter.components.map((each) => [each.name ?? '', valueOf(each as Parameter)]),
-      ),
+      Object.fromEntries(parameter.components.map((each) => [each.name ?? '', valueOf(each)])),
     );
   }
   if (type === 'address') return anyAddress;
@@ -352,7 +350,7 @@ function readWithViem(made: readonly TransactionMade[], stream: StreamMade): Exp
         if (transactionStatus !== 'any' && (transactionStatus === 'failed') !== isFailed)
           return false;
         if (filter === undefined) return true;
-        const text = 'function' in rest ? String(rest.function) : '*';
+        const text = 'function' in rest ? rest.function : '*';
         if (!isReadable(text, call.input)) return false;
         if (filter.of === 'sluice_value') {
           const bound = BigInt(filter.value);
@@ -425,7 +423,7 @@ function readWithViem(made: readonly TransactionMade[], stream: StreamMade): Exp
 /** Converts viem's values to the webhook's form. */
 function toPlain(value: unknown): unknown {
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return /^0x/.test(value) ? value.toLowerCase() : value;
+  if (typeof value === 'string') return value.startsWith('0x') ? value.toLowerCase() : value;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return Object.values(value).map(toPlain);
   }
@@ -491,7 +489,7 @@ describe('calls', () => {
         const explained =
           explainBlock(indexOf(options, stream.addresses), '0x1', block, {}).get('stream') ?? [];
         const placeOf = (each: { transactionHash: string; traceAddress?: number[] }) =>
-          `${each.transactionHash} ${each.traceAddress}`;
+          `${each.transactionHash} ${each.traceAddress?.join()}`;
         const calls = explained.filter(({ kind }) => kind === 'call');
         expect(
           calls
