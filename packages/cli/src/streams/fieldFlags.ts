@@ -34,30 +34,35 @@ export function toGivenFields(
   terminal: Terminal,
 ): Fields {
   const others = family === 'evm' ? FLAGS.aptos : FLAGS.evm;
+  const isNeeded = options['function'] === undefined ? isEventItem : () => true;
   const fields = withoutDuplicates([...FLAGS[family], ...others]).map((flag) => [
     flag.field,
-    toValue(flag, options[new Option(flag.syntax).attributeName()]),
+    toValue(flag, options[new Option(flag.syntax).attributeName()], isNeeded),
   ]);
   return Object.fromEntries(
     [...fields, ['oauth2', toOAuth2(options, terminal)]].filter(([, value]) => value !== undefined),
   ) as Fields;
 }
 
-function toValue(flag: FieldFlag, given: unknown): unknown {
+function toValue(
+  flag: FieldFlag,
+  given: unknown,
+  isNeeded: (abiItem: unknown) => boolean,
+): unknown {
   if (typeof given !== 'string') return given;
-  if (flag.field === 'abi') return readAbiFile(given);
+  if (flag.field === 'abi') return readAbiFile(given, isNeeded);
   if (flag.kind !== 'integer' && flag.kind !== 'number') return given;
   if (given.trim() !== '' && Number.isFinite(Number(given))) return Number(given);
   throw new CommandError('usage', `${nameOf(flag)} ${given}: should be a number`);
 }
 
-/** Reads the events of an ABI from a JSON list, or from a compiler's output that contains one. */
-function readAbiFile(path: string): unknown {
+/** Reads the needed items of an ABI from a JSON list, or from a compiler's output that has one. */
+function readAbiFile(path: string, isNeeded: (item: unknown) => boolean): unknown {
   try {
     const abi = listAbi(JSON.parse(readFileSync(path, 'utf8')));
     if (abi === undefined)
       throw new Error('should be a JSON list, or an object with a list in abi');
-    return abi.filter(isEventItem);
+    return abi.filter(isNeeded);
   } catch (error) {
     throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
   }

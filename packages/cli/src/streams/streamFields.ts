@@ -10,6 +10,7 @@ import {
   readFunction,
   toAptosNetwork,
   toChainId,
+  writeFunction,
 } from '@sluice/kit/contract';
 
 /** A stream of either chain family, as the API returns it. */
@@ -97,7 +98,7 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
   });
 }
 
-/** Spells chains and ABIs as the service does. Other fields are returned unchanged. */
+/** Spells chains, functions and ABIs as the service does. Other fields are returned unchanged. */
 function toCanonical(field: string, value: unknown): unknown {
   if (field === 'abi') return readAbi(value)?.items ?? value;
   if (!Array.isArray(value)) return value;
@@ -107,9 +108,17 @@ function toCanonical(field: string, value: unknown): unknown {
       functionAbi: readFunction(each['functionAbi']),
     }));
   }
+  if (field === 'functions') return value.map(toFunctionText);
   if (field === 'chainIds') return value.map((each: unknown) => toChainId(each) ?? each);
   if (field === 'network') return value.map((each: unknown) => toAptosNetwork(each) ?? each);
   return value;
+}
+
+/** Writes an ABI item of a function as the service stores it. */
+function toFunctionText(given: unknown): unknown {
+  if (typeof given !== 'object') return given;
+  const item = readFunction(given);
+  return 'message' in item ? given : writeFunction(item);
 }
 
 /** Compares two values as JSON, ignoring the order of keys and the case of hex strings. */

@@ -72,7 +72,7 @@ export const EVM_STREAM_FIELDS = {
   includeAllTxLogs: { kind: 'boolean', isTried: true, label: 'All logs of each matched transaction', input: { part: 'match', hint: '' } },
   functions: { kind: 'list', isTried: true, flag: { syntax: '--function <signature...>', help: "Functions, e.g. 'transfer(address to, uint256 amount)'; on Aptos by Move path" }, label: 'Functions' },
   transactionStatus: { kind: 'choice', isTried: true, flag: { syntax: '--transaction-status <which>', help: 'Calls of --function to match: success, failed or any' }, label: 'Transaction status' },
-  includeInternalCalls: { kind: 'boolean', isTried: true, flag: { syntax: '--internal-calls', help: 'Match calls inside transactions, too' }, label: 'Internal calls', input: { part: 'match', hint: 'of the functions; requires a tracing node' } },
+  includeInternalCalls: { kind: 'boolean', isTried: true, flag: { syntax: '--internal-calls', help: 'Match calls inside transactions, too' }, label: 'Internal calls' },
   includeCaller: { kind: 'boolean', isTried: true, flag: { syntax: '--caller', help: "Add the sender and the call of each log's transaction" }, label: 'Caller of each log', input: { part: 'match', hint: 'sender and call of its transaction' } },
   getNativeBalances: { kind: 'list', isTried: true, label: 'Native balances' },
   abi: { kind: 'list', isTried: true, flag: { syntax: '--abi <file>', help: 'JSON file with the ABI for decoding events' }, label: 'ABI' },

@@ -126,26 +126,28 @@ function Records({
     <>
       <h3 className="caps mt-3">Records</h3>
       <ul>
-        {records.slice(0, shown).map(({ kind, index, transactionHash, included, reasons }) => (
-          <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
-            <p className="flex flex-wrap items-center gap-x-3">
-              <Status
-                condition={
-                  included
-                    ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
-                    : { shape: 'cross', word: 'excluded', tone: 'faint' }
-                }
-              />
-              <span>{RECORD_WORDS[kind]}</span>
-              <span className="data text-muted">{index}</span>
-              <Hash value={transactionHash} name="transaction hash" />
-              {chainId !== null && (
-                <ExplorerLink chainId={chainId} page="transaction" value={transactionHash} />
-              )}
-            </p>
-            <Reasons reasons={reasons} />
-          </li>
-        ))}
+        {records
+          .slice(0, shown)
+          .map(({ kind, index, traceAddress = [], transactionHash, included, reasons }) => (
+            <li key={`${kind} ${index} ${traceAddress.join()} ${transactionHash}`} className="mt-2">
+              <p className="flex flex-wrap items-center gap-x-3">
+                <Status
+                  condition={
+                    included
+                      ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
+                      : { shape: 'cross', word: 'excluded', tone: 'faint' }
+                  }
+                />
+                <span>{RECORD_WORDS[kind]}</span>
+                <span className="data text-muted">{[index, ...traceAddress].join('.')}</span>
+                <Hash value={transactionHash} name="transaction hash" />
+                {chainId !== null && (
+                  <ExplorerLink chainId={chainId} page="transaction" value={transactionHash} />
+                )}
+              </p>
+              <Reasons reasons={reasons} />
+            </li>
+          ))}
       </ul>
       {records.length > shown ? (
         <Button className="mt-2" onClick={() => setShown(shown + MORE_RECORDS)}>
@@ -167,6 +169,7 @@ const RECORD_WORDS = {
   log: 'log',
   transaction: 'transaction',
   internalTransaction: 'internal transaction',
+  call: 'call',
 } as const;
 
 function Deliveries({ deliveries }: { deliveries: readonly DeliverySummary[] }) {

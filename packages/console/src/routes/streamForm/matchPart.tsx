@@ -1,3 +1,4 @@
+import { CallRules } from './callRules.tsx';
 import { checksOf } from './draft/plainFields.ts';
 import { EventRules } from './eventRules.tsx';
 import { FieldCheck } from './fieldInputs.tsx';
@@ -10,7 +11,14 @@ export function MatchPart(props: PartProps) {
   const { draft, onChange } = props;
   return (
     <div className="grid gap-3">
-      {draft.family === 'evm' ? <EventRules {...props} /> : <MovePaths {...props} />}
+      {draft.family === 'evm' ? (
+        <>
+          <EventRules {...props} />
+          <CallRules {...props} />
+        </>
+      ) : (
+        <MovePaths {...props} />
+      )}
       <fieldset>
         <legend className="mb-1 text-12 text-muted">Send</legend>
         {checksOf(draft.family, 'match').map((name) => (

@@ -200,7 +200,6 @@ export const evmFields = {
     isTried: true,
     flag: { syntax: '--internal-calls', help: 'Match calls inside transactions, too' },
     label: 'Internal calls',
-    input: { part: 'match', hint: 'of the functions; requires a tracing node' },
   }),
   includeCaller: boolean({
     description: 'Adds the sender and the decoded call of its transaction to each log.',

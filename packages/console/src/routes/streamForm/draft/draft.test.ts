@@ -244,3 +244,27 @@ test('the value of a condition fits the type of its parameter', () => {
   expect(draftProblems(draft, 1).rules).toContain('The condition on value has an invalid value');
   expect(rightConditions(rule, draft)).toEqual([]);
 });
+
+const calling = {
+  functions: ['transfer(address to, uint256 amount)', '0xa9059cbb'],
+  transactionStatus: 'failed',
+  includeInternalCalls: true,
+  advancedOptions: [
+    { topic0: 'Transfer(address,address,uint256)', filter: { eq: ['value', '1'] } },
+    { function: '*', filter: { gt: ['sluice_value', '0'] }, transactionStatus: 'any' },
+  ],
+};
+
+test('functions are kept by the form, with the filters that it does not show', () => {
+  const draft = toDraft({ ...asStream(good), ...calling } as unknown as Stream);
+  expect(toEvmFields(draft)).toMatchObject(calling);
+});
+
+test('functions replace the events that all addresses require, and invalid ones are named', () => {
+  const all = { ...good, rules: [], allAddresses: true };
+  expect(draftProblems(all, 0).rules).toMatch(/^Choose an event or a function/);
+  expect(draftProblems({ ...all, functions: 'claim()' }, 0)).toEqual({});
+  expect(draftProblems({ ...good, functions: 'claim()\nclaim' }, 1).functions).toMatch(
+    /^“claim” is not a function/,
+  );
+});

@@ -1,5 +1,5 @@
 /** Defines the draft of a stream: the contents of the stream's form. */
-import type { AbiItem, NetworkType, RecordKind, StreamTrigger } from '@sluice/kit';
+import type { AbiItem, AdvancedOption, NetworkType, RecordKind, StreamTrigger } from '@sluice/kit';
 import { eventSignature } from '@sluice/kit/contract';
 import { NEW_PLAIN, type PlainDraft } from './plainFields.ts';
 import type { OAuth2Draft } from '../oauth2/oauth2Draft.ts';
@@ -75,7 +75,9 @@ export interface StreamDraft extends PlainDraft {
   rules: EventRule[];
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
-  /** Move paths of functions, one per line. */
+  /** Filters on functions, which the form keeps but does not show. */
+  functionOptions: readonly AdvancedOption[];
+  /** Functions, one per line: signatures or selectors; on Aptos, Move paths. */
   functions: string;
   /** Move paths of event types, one per line. */
   moveEvents: string;
@@ -97,6 +99,7 @@ export const NEW_DRAFT: StreamDraft = {
   includeContractLogs: true,
   triggers: [],
   balances: [],
+  functionOptions: [],
   functions: '',
   moveEvents: '',
   includeEvents: true,

@@ -64,7 +64,8 @@ export function toEvmFields(draft: StreamDraft): StreamFields {
     chainIds: draft.chains,
     topic0: draft.rules.map(({ signature }) => signature),
     abi: draft.abi,
-    advancedOptions: filtered,
+    functions: linesOf(draft.functions),
+    advancedOptions: [...filtered, ...draft.functionOptions],
     triggers: draft.triggers.flatMap(toTrigger),
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
   } satisfies Partial<StreamFields>) as unknown as StreamFields;
@@ -116,7 +117,9 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     return parsed?.signature ?? named.get(parsed?.topic0) ?? text;
   };
   const filters = new Map(
-    (stream.advancedOptions ?? []).map(({ topic0, filter }) => [canonical(topic0), filter]),
+    (stream.advancedOptions ?? []).flatMap(({ topic0, filter }) =>
+      topic0 === undefined ? [] : [[canonical(topic0), filter] as const],
+    ),
   );
   return {
     ...common,
@@ -126,6 +129,8 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
       (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),
     ),
+    functions: (stream.functions ?? []).join('\n'),
+    functionOptions: (stream.advancedOptions ?? []).filter(({ topic0 }) => topic0 === undefined),
     triggers: (stream.triggers ?? []).map(fromTrigger),
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
   };

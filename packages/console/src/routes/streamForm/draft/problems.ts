@@ -1,5 +1,5 @@
 /** Validates drafts of streams. */
-import { readInboxName } from '@sluice/kit/contract';
+import { ANY_FUNCTION, parseFunctionSignature, readInboxName } from '@sluice/kit/contract';
 import { formatQuantity } from '../../../ui/text/format.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
@@ -51,6 +51,14 @@ function problemsOfLines(
 
 export const movePathProblems = (text: string): LineProblem[] =>
   problemsOfLines(text, (path) => (MOVE_PATH.test(path) ? undefined : wordsForPath(path)));
+
+/** Returns the problems of lines that are neither functions nor `*`. */
+export const functionProblems = (text: string): LineProblem[] =>
+  problemsOfLines(text, (line) =>
+    line === ANY_FUNCTION || parseFunctionSignature(line) !== undefined
+      ? undefined
+      : `“${line}” is not a function. Write it as transfer(address to, uint256 amount).`,
+  );
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
@@ -145,9 +153,13 @@ export function draftProblems(
     problems.addresses = 'Paste an address, or watch all addresses.';
   }
   if (draft.family === 'evm') {
-    if (draft.allAddresses && draft.rules.length === 0) {
-      problems.rules = 'Choose an event. Otherwise, the stream would match the entire chain.';
+    const hasFunctions = draft.functions.trim() !== '' || draft.functionOptions.length > 0;
+    if (draft.allAddresses && draft.rules.length === 0 && !hasFunctions) {
+      problems.rules =
+        'Choose an event or a function. Otherwise, the stream would match the entire chain.';
     }
+    const [badFunction] = functionProblems(draft.functions);
+    if (badFunction !== undefined) problems.functions = badFunction.message;
     const broken = draft.rules.find(
       ({ filterJson }) => filterJson !== null && filterProblem(filterJson) !== undefined,
     );

@@ -185,8 +185,5 @@ export function refuseContradictions(
       message: 'requires includeNativeTxs, includeContractLogs or functions',
     });
   }
-  if (options.includeInternalCalls && !selects.functions) {
-    problems.push({ path: ['includeInternalCalls'], message: 'requires functions' });
-  }
   if (problems.length > 0) throw validationFailed('requestBody', problems, body);
 }
