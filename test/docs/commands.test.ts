@@ -25,7 +25,13 @@ const pages = readdirSync(docs)
   .filter(([, page]) => examplesOf(page).length > 0);
 
 test('these pages have examples', () =>
-  expect(pages.map(([name]) => name)).toEqual(['cli.md', 'filter.md', 'migrate.md', 'reorgs.md']));
+  expect(pages.map(([name]) => name)).toEqual([
+    'calls.md',
+    'cli.md',
+    'filter.md',
+    'migrate.md',
+    'reorgs.md',
+  ]));
 
 describe.each(pages)('%s', (_, page) => {
   let world: World;

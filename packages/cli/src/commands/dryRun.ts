@@ -180,4 +180,4 @@ async function findBlock(connection: Connection, tx: string): Promise<Range> {
 const countRecords = (webhook: EvmWebhook | AptosWebhook): number =>
   isAptosWebhook(webhook)
     ? webhook.transactions.length
-    : webhook.logs.length + webhook.txs.length + webhook.txsInternal.length;
+    : [webhook.logs, webhook.txs, webhook.txsInternal, webhook.calls ?? []].flat().length;

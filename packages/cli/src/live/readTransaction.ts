@@ -85,8 +85,10 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
     nftTransfers: webhook.nftTransfers.filter(isOf),
     nftTokenApprovals: webhook.nftTokenApprovals.filter(isOf),
     nftApprovals: { ERC721: ERC721.filter(isOf), ERC1155: ERC1155.filter(isOf) },
+    ...(webhook.calls && { calls: webhook.calls.filter(isOf) }),
   };
-  if (records.logs.length + records.txs.length + records.txsInternal.length === 0) return undefined;
+  const { logs, txs, txsInternal, calls = [] } = records;
+  if ([logs, txs, txsInternal, calls].flat().length === 0) return undefined;
   // Addresses in topics have no 0x prefix.
   const named = JSON.stringify(records);
   const nativeBalances = webhook.nativeBalances.filter(({ address }) =>

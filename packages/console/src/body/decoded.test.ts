@@ -153,3 +153,23 @@ test('Aptos coins have their amount', () => {
   ]);
   expect(records?.[0]?.fields[2]).toEqual({ name: 'value', value: '150000000', note: '1.5 APT' });
 });
+
+test('a call is a record with its arguments and the reason of its failure', () => {
+  const call = {
+    transactionHash: '0xaa',
+    transactionIndex: '3',
+    traceAddress: [0],
+    type: 'delegatecall',
+    from: erc20.from,
+    to: erc20.to,
+    value: '0',
+    function: 'pay(address,uint256[])',
+    arguments: [{ name: 'amounts', type: 'uint256[]', value: ['1', '2'] }],
+    status: 'failed',
+    reason: { kind: 'error', message: 'not today', data: null },
+  };
+  const [record] = toDecodedRecords({ ...body, logs: [], erc20Transfers: [], calls: [call] })!;
+  expect(record).toMatchObject({ title: 'pay', about: 'delegatecall', place: 'call 3' });
+  const fields = Object.fromEntries(record!.fields.map(({ name, value }) => [name, value]));
+  expect(fields).toMatchObject({ amounts: '["1","2"]', status: 'failed', reason: 'not today' });
+});

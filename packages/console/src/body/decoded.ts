@@ -98,6 +98,7 @@ function evmRecords(body: Json): DecodedRecord[] {
       unknown: false,
     });
   }
+  for (const call of listOf(body['calls'])) records.push(toCallRecord(call));
   for (const { address, balance } of listOf(body['nativeBalances'])) {
     records.push({
       title: 'Native balance',
@@ -109,6 +110,26 @@ function evmRecords(body: Json): DecodedRecord[] {
     });
   }
   return records;
+}
+
+function toCallRecord(call: Json): DecodedRecord {
+  const named = textOf(call['function']);
+  const reason = (call['reason'] as Json | undefined)?.['message'] ?? call['reasonUnavailable'];
+  return {
+    title: named === '' ? 'Call' : named.slice(0, named.indexOf('(')),
+    about: call['type'] === 'call' ? '' : textOf(call['type']),
+    fields: [
+      field('from', call['from']),
+      field('to', call['to']),
+      field('value', call['value'], nativeAmount(call['value'])),
+      ...listOf(call['arguments']).map(({ name, value }) => field(textOf(name), value)),
+      field('status', call['status']),
+      ...(reason === undefined ? [] : [field('reason', reason)]),
+    ],
+    place: `call ${textOf(call['transactionIndex'])}`,
+    txHash: textOf(call['transactionHash']),
+    unknown: call['arguments'] === null,
+  };
 }
 
 const TRIGGER = 'trigger ';

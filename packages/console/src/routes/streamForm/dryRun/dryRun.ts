@@ -70,7 +70,7 @@ const NOTHING: DryRun = {
   error: null,
 };
 
-const RECORD_LISTS = ['logs', 'txs', 'txsInternal', 'transactions'];
+const RECORD_LISTS = ['logs', 'txs', 'txsInternal', 'calls', 'transactions'];
 
 const recordsOf = (webhook: object): number => {
   const lists = webhook as Record<string, unknown>;
