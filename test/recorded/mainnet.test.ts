@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { type AbiFunction, type Hex, decodeFunctionData, erc20Abi, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEvmSource } from '../../packages/service/src/families/evm/ingest/evm.ts';
 import type { EvmBlock } from '../../packages/service/src/families/evm/match/block.ts';
@@ -42,6 +43,7 @@ interface RawTransaction {
   from: string;
   to: string | null;
   value: string;
+  input: string;
 }
 interface RawBlock {
   hash: string;
@@ -138,9 +140,19 @@ function webhookOf(options: Partial<StreamOptions>, addresses: string[], block: 
   return match && toWebhookParts(CHAIN, block, match).tail;
 }
 
+/** Decodes a call with viem; null if it cannot be decoded. */
+function readWithViem(abi: readonly AbiFunction[], data: string): string[] | null {
+  try {
+    const { args } = decodeFunctionData({ abi, data: data as Hex });
+    return args.map((value) => String(value).toLowerCase());
+  } catch {
+    return null;
+  }
+}
+
 if (!present) {
   test('recorded data is missing', () => {
-    console.warn(`5 recorded tests did not run: no folder evm in ${folder}`);
+    console.warn(`6 recorded tests did not run: no folder evm in ${folder}`);
   });
 } else {
   describe('mainnet block 18,000,000', () => {
@@ -235,6 +247,33 @@ if (!present) {
         );
         expect(tail?.txs.map(({ hash }) => hash) ?? []).toEqual(txs.map(({ hash }) => hash));
       }
+    });
+
+    test('has the calls that viem decodes, for every selector in it', async () => {
+      const block = await source.readBlock(header, {
+        logs: true,
+        transactions: true,
+        traces: false,
+      });
+      const { transactions } = recording.block;
+      const called = transactions.filter(({ to, input }) => to !== null && input.length >= 10);
+      const selectors = new Set(called.map(({ input }) => input.slice(0, 10)));
+      const known = erc20Abi.filter((item) => item.type === 'function');
+      for (const selector of selectors) {
+        const abi = known.filter((item) => toFunctionSelector(item) === selector);
+        const options = { functions: [selector], abi: abi as never, allAddresses: true };
+        const expected = called
+          .filter(({ input }) => input.startsWith(selector))
+          .map(({ hash, input }) => ({ hash, args: readWithViem(abi, input) }));
+        const found = webhookOf(options, [], block)?.calls ?? [];
+        expect(
+          found.map(({ transactionHash, arguments: args }) => ({
+            hash: transactionHash,
+            args: args?.map(({ value }) => value) ?? null,
+          })),
+        ).toEqual(expected);
+      }
+      expect(selectors.size).toBeGreaterThan(10);
     });
 
     test('gives 200 streams of random addresses the same counts as the recording', async () => {

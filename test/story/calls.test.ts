@@ -16,7 +16,7 @@ import {
   startWebhookSink,
   until,
 } from '@sluice/testkit';
-import { type Hex, encodeFunctionData } from 'viem';
+import { type Abi, type Hex, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
@@ -59,7 +59,7 @@ const send = (transaction: { to?: Hex; data: Hex; value?: Hex; gas?: Hex }): Pro
 
 type Called = 'refuse' | 'refuseWithError' | 'refuseSilently' | 'divide' | 'exhaust' | 'draw';
 const inputOf = (functionName: Called, args: readonly unknown[] = []): Hex =>
-  encodeFunctionData({ abi: answers.abi, functionName, args } as never);
+  encodeFunctionData({ abi: answers.abi as Abi, functionName, args });
 
 const bodiesAt = (path: string): EvmWebhook[] =>
   sink.requests

@@ -48,8 +48,9 @@ type OfToken<Row> = Flat<Omit<Row, 'logIndex'> & { logIndex: string }>;
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-export const toCompatibleRecords = ({ calls: _, ...records }: Records): CompatibleRecords => ({
-  ...records,
+export const toCompatibleRecords = (records: Records): CompatibleRecords => ({
+  collectionName: records.collectionName,
+  undecodedLogs: records.undecodedLogs,
   logs: records.logs.map((row) => withoutEmptyTriggers<LogRow>(row)),
   txs: records.txs.map(withoutEmptyTriggers),
   internalTxs: records.internalTxs.map(withoutIndex),

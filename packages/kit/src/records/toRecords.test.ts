@@ -10,6 +10,7 @@ import type {
   WebhookLog,
   WebhookNftTransfer,
   WebhookTransaction,
+  WebhookCall,
 } from '../contract/shapes.generated.ts';
 import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { isSluiceError } from '../errors.ts';
@@ -475,8 +476,8 @@ function idsOf(records: Records | CompatibleRecords): string[] {
 describe('calls', () => {
   it('become rows with an id for each place in the tree of calls', () => {
     const webhook = sampleWebhook('failed-call');
-    const [call] = webhook.calls!;
-    const calls = [call!, { ...call!, traceAddress: [0, 1] }, { ...call!, traceAddress: [0] }];
+    const [call] = webhook.calls as [WebhookCall];
+    const calls = [call, { ...call, traceAddress: [0, 1] }, { ...call, traceAddress: [0] }];
     const rows = toRecords({ ...webhook, calls }).calls;
     expect(distinct(rows.map(({ id }) => id))).toBe(3);
     expect(rows[1]).toMatchObject({
@@ -484,7 +485,7 @@ describe('calls', () => {
       function: 'transfer(address,uint256)',
       status: 'failed',
       reason: 'ERC20: transfer amount exceeds balance',
-      arguments: JSON.stringify(call!.arguments),
+      arguments: JSON.stringify(call.arguments),
     });
     expect(toRecords(webhook, { ids: 'compatible' })).not.toHaveProperty('calls');
   });

@@ -256,7 +256,7 @@ const calling = {
 };
 
 test('functions are kept by the form, with the filters that it does not show', () => {
-  const draft = toDraft({ ...asStream(good), ...calling } as unknown as Stream);
+  const draft = toDraft({ ...asStream(good), ...calling } as Stream);
   expect(toEvmFields(draft)).toMatchObject(calling);
 });
 

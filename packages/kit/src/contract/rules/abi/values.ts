@@ -22,10 +22,10 @@ export type DecodedValue =
 export const MALFORMED = new Error('The data does not encode the type');
 
 /** The error for data whose values share too many bytes. It is always the same object. */
-export const OVERLAPPING = new Error('Values overlap in the data');
+const OVERLAPPING = new Error('Values overlap in the data');
 
 /** The error of strict readers for unused bits that are not zero. It is always the same object. */
-export const DIRTY = new Error('Unused bits are not zero');
+const DIRTY = new Error('Unused bits are not zero');
 
 /** Why data can't be decoded: see {@link MALFORMED}, {@link OVERLAPPING} and {@link DIRTY}. */
 export type Malformation = 'malformed' | 'overlapping' | 'dirty';
