@@ -452,8 +452,8 @@ function createApi(
         ? () => Promise.resolve(undefined)
         : createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost }),
     fastRetryMs: retries.fastRetryMs,
-    remainingWaitsMs: (attempts, fastRetried) =>
-      remainingWaitsMs(retries.schedule, attempts, fastRetried),
+    remainingWaitsMs: (attempts, fastRetried, own = retries.schedule) =>
+      remainingWaitsMs(own, attempts, fastRetried),
   });
 }
 

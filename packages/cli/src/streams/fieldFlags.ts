@@ -2,7 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { NetworkType } from '@sluice/kit';
-import { isEventItem, listAbi } from '@sluice/kit/contract';
+import {
+  RETRY_PRESETS,
+  type Retries,
+  isEventItem,
+  listAbi,
+  parseRetries,
+} from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type FieldFlag, FLAGS, nameOf, withoutDuplicates } from './flagTable.ts';
@@ -46,9 +52,19 @@ export function toGivenFields(
 function toValue(flag: FieldFlag, given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (flag.field === 'abi') return readAbiFile(given);
+  if (flag.field === 'retries') return readRetries(flag, given);
   if (flag.kind !== 'integer' && flag.kind !== 'number') return given;
   if (given.trim() !== '' && Number.isFinite(Number(given))) return Number(given);
   throw new CommandError('usage', `${nameOf(flag)} ${given}: should be a number`);
+}
+
+function readRetries(flag: FieldFlag, given: string): Retries {
+  const retries = parseRetries(given);
+  if (retries !== undefined) return retries;
+  throw new CommandError(
+    'usage',
+    `${nameOf(flag)} ${given}: should be ${RETRY_PRESETS.join(', ')}, or waits such as 30s,5m,1h`,
+  );
 }
 
 /** Reads the events of an ABI from a JSON list, or from a compiler's output that contains one. */

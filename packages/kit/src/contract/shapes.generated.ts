@@ -277,6 +277,10 @@ export interface AptosStream {
   maxPerSecond: number | null;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes: number | null;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder: boolean;
   status: StreamStatus;
@@ -597,6 +601,10 @@ export interface CreateAptosStream {
   maxPerSecond?: number | null | undefined;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes?: number | null | undefined;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds?: number | null | undefined;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries?: Retries | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
@@ -659,6 +667,10 @@ export interface CreateEvmStream {
   maxPerSecond?: number | null | undefined;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes?: number | null | undefined;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds?: number | null | undefined;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries?: Retries | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
@@ -1039,6 +1051,10 @@ export interface EvmStream {
   maxPerSecond: number | null;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes: number | null;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder: boolean;
   status: StreamStatus;
@@ -1608,6 +1624,8 @@ export interface ResumedChain {
   /** The first block that is read. */
   from: number;
 }
+/** The retries of failed webhooks: a named schedule, or the waits between attempts in seconds. */
+export type Retries = ('standard' | 'short' | 'long' | 'none') | number[];
 /** Options for rotating a secret. */
 export interface RotateStreamSecret {
   /** Seconds for which the old secrets also sign, at most 30 days; 0 to end them at once. Default: one day. */
@@ -1726,6 +1744,10 @@ export interface StreamLimits {
   maxPerSecond: number | null;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder: boolean;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
 }
 /** The secrets of a stream's `webhook-signature`, in addition to the account's streams secret. */
 export interface StreamSecret {
@@ -1898,7 +1920,7 @@ export interface UnverifiedRange {
 }
 /** Any fields of an Aptos stream; null and empty lists as for an EVM stream. */
 export type UpdateAptosStream = Optional<CreateAptosStream>;
-/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list. */
+/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** `configured`: with a flag, a variable or the settings file · `added`: while the service ran */
 export type UrlSource = 'configured' | 'added';

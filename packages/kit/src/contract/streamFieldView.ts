@@ -20,6 +20,9 @@ export interface StreamFieldView {
     readonly label?: string;
     readonly hint: string;
     readonly placeholder?: string;
+    /** Smallest and largest value of a number. */
+    readonly least?: number;
+    readonly most?: number;
     /** Value of a choice whose box is checked. */
     readonly checked?: string;
   };

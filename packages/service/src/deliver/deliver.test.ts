@@ -305,8 +305,20 @@ describe('delivering', () => {
     await deliver!.stop(0);
   }, 40_000);
 
+  test('retries on the schedule of the stream, within its timeout for each attempt', async () => {
+    const { until, changes } = await start([60_000], 30_000, 30_000);
+    sink.respond({ delayMs: 1_500 }, { path: '/impatient' });
+    const limits = { ...DEFAULT_LIMITS, timeoutSeconds: 1, retries: [1] };
+    const stream = await queue('/impatient', 1, limits);
+    await until(({ streamId, state }) => streamId === stream.id && state === 'failed');
+    expect(changes.filter(({ streamId }) => streamId === stream.id)).toMatchObject([
+      { state: 'retrying', attempts: 1, error: 'no complete response within 1 s' },
+      { state: 'failed', attempts: 2, error: 'no complete response within 1 s' },
+    ]);
+  });
+
   test('respects the limits of a stream in flight and per second', async () => {
-    const limits = { maxInFlight: 2, maxPerSecond: 20, strictOrder: false };
+    const limits = { ...DEFAULT_LIMITS, maxInFlight: 2, maxPerSecond: 20 };
     const stream = await queue('/gentle', 15, limits);
     sink.respond({ delayMs: 70 }, { path: '/gentle' });
     const { until, changes } = await start([60_000]);

@@ -37,6 +37,14 @@ export function DeliverPart(props: PartProps) {
         {numbersOf(draft.family, 'deliver').map((name) => (
           <FieldNumber key={name} name={name} {...props} />
         ))}
+        <TextField
+          label="Retries"
+          mono
+          help="standard, short, long or none; or waits such as 30s, 5m, 1h."
+          error={problems.retries}
+          value={draft.retries}
+          onChange={(event) => onChange({ ...draft, retries: event.target.value })}
+        />
       </div>
       {checks.filter(isShared).map((name) => (
         <FieldCheck key={name} name={name} {...props} />

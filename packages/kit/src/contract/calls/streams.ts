@@ -43,7 +43,13 @@ const aptosStream = named(
 shape(
   'StreamLimits',
   'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
-  evmStream.pick({ maxInFlight: true, maxPerSecond: true, strictOrder: true }),
+  evmStream.pick({
+    maxInFlight: true,
+    maxPerSecond: true,
+    strictOrder: true,
+    timeoutSeconds: true,
+    retries: true,
+  }),
 );
 
 const aptosStreamStatus = named(

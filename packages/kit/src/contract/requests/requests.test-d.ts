@@ -58,10 +58,14 @@ interface StreamTrigger {
   callFrom?: string | undefined;
 }
 
+type Retries = 'standard' | 'short' | 'long' | 'none' | number[];
+
 interface StreamLimits {
   maxInFlight: number | null;
   maxPerSecond: number | null;
   strictOrder: boolean;
+  timeoutSeconds: number | null;
+  retries: Retries;
 }
 
 interface OAuth2Credentials {

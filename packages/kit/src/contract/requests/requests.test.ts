@@ -97,7 +97,15 @@ describe('createEvmStreamSchema', () => {
     [{ maxInFlight: 1.5 }, 'maxInFlight should be a whole number from 1 to 64, or null'],
     [{ maxWebhookBytes: 65_535 }, 'maxWebhookBytes should be at least 65536'],
     [{ maxWebhookBytes: 2 ** 31 }, 'maxWebhookBytes should be at most 1073741824'],
-    [{ maxWebhookBytes: '9000' }, 'maxWebhookBytes should be a whole number of bytes, or null'],
+    [{ timeoutSeconds: 61 }, 'timeoutSeconds should be at most 60'],
+    [
+      { retries: 'never' },
+      'retries should be standard, short, long, none, or up to 50 waits in seconds, each from 1 to 604800',
+    ],
+    [
+      { maxWebhookBytes: '9000' },
+      'maxWebhookBytes should be a whole number from 65536 to 1073741824, or null',
+    ],
     [{ maxPerSecond: 0 }, 'maxPerSecond should be at least 0.01'],
     [
       { oauth2: { ...OAUTH2, tokenUrl: 'sluice://inbox/a' } },

@@ -33,6 +33,29 @@ export const boolean = <const Row extends Omit<Field, 'kind' | 'returns'>>(row: 
   description: `${row.description} Default: false.`,
 });
 
+/**
+ * Creates the row of an optional number, with the bounds of its input. Null, the default, means that
+ * the service's own value applies, or that there is no limit.
+ */
+export const optionalNumber = <
+  const Row extends Omit<Field, 'returns'> & { kind: 'integer' | 'number' },
+  const Input extends NonNullable<Field['input']> & { least: number; most: number },
+>(
+  row: Row & { input: Input },
+) => {
+  const { least, most } = row.input;
+  const [schema, a] = row.kind === 'integer' ? [z.int, 'a whole number'] : [z.number, 'a number'];
+  return {
+    ...row,
+    accepts: schema({ error: `should be ${a} from ${least} to ${most}, or null` })
+      .min(least, { error: `should be at least ${least}` })
+      .max(most, { error: `should be at most ${most}` })
+      .nullish(),
+    returns: (row.kind === 'integer' ? z.int() : z.number()).nullable(),
+    default: null,
+  };
+};
+
 /** Names of the fields whose rows have these properties. */
 type Names<Table extends Fields, Properties> = {
   [Name in keyof Table]: Table[Name] extends Properties ? Name : never;

@@ -54,6 +54,10 @@ export interface ClaimedDelivery {
   headers: Record<string, string>;
   /** Client credentials for the access tokens of the receiver; null if it needs none. */
   oauth2: OAuth2Credentials | null;
+  /** Time for each attempt; undefined for the service's own. */
+  timeoutMs: number | undefined;
+  /** The stream's own waits between attempts in milliseconds; undefined for the service's. */
+  retryWaitsMs: readonly number[] | undefined;
   /** Newest first. */
   secrets: SealedSecret[];
   /** Index of this part, from 0, and number of parts, as in {@link NewMatch}. */

@@ -804,6 +804,16 @@ const uncertainBlocks: Migration = {
   },
 };
 
+const streamAttempts: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('stream').addColumn('timeout_seconds', 'double precision').execute();
+    await db.schema
+      .alterTable('stream')
+      .addColumn('retries', 'text', (column) => column.notNull().defaultTo('"standard"'))
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -818,6 +828,7 @@ export const migrations: Record<string, Migration> = {
   '0011 keys by bytes': keysByBytes,
   '0012 unverified matches': unverifiedMatches,
   '0013 uncertain blocks': uncertainBlocks,
+  '0014 attempts per stream': streamAttempts,
 };
 
 /** Table with the names of the applied migrations. */

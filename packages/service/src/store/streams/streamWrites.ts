@@ -210,10 +210,12 @@ const toOAuth2Value = (oauth2: StreamRecord['oauth2']): string | null =>
 
 const toHold = (mode: UnverifiedMode | undefined): number => Number(mode === 'hold');
 
-const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({
-  max_in_flight: maxInFlight,
-  max_per_second: maxPerSecond,
-  strict_order: Number(strictOrder),
+const toLimitValues = (limits: StreamLimits) => ({
+  max_in_flight: limits.maxInFlight,
+  max_per_second: limits.maxPerSecond,
+  strict_order: Number(limits.strictOrder),
+  timeout_seconds: limits.timeoutSeconds,
+  retries: JSON.stringify(limits.retries),
 });
 
 /** Copies the stream's new strict-order setting to its queued deliveries. */

@@ -85,6 +85,8 @@ export interface StreamDraft extends PlainDraft {
   /** Headers as `name: value`, one per line. */
   headers: string;
   oauth2: OAuth2Draft | null;
+  /** Retries as typed, such as `short` or `30s, 5m`. */
+  retries: string;
 }
 
 export const NEW_DRAFT: StreamDraft = {
@@ -105,6 +107,7 @@ export const NEW_DRAFT: StreamDraft = {
   description: '',
   headers: '',
   oauth2: null,
+  retries: 'standard',
 };
 
 /**

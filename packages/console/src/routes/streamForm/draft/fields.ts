@@ -7,7 +7,12 @@ import type {
   AptosStreamFields,
   StreamFields,
 } from '@sluice/kit';
-import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
+import {
+  eventSignature,
+  formatRetries,
+  parseEventSignature,
+  parseRetries,
+} from '@sluice/kit/contract';
 import { fromTrigger, toTrigger } from './triggers.ts';
 import {
   OPERATORS,
@@ -52,6 +57,8 @@ const toCommon = (draft: StreamDraft) => ({
   tag: draft.tag,
   headers: toHeaders(draft.headers),
   oauth2: toOAuth2(draft.oauth2),
+  // A draft with a problem is not sent, but its changes are shown.
+  retries: parseRetries(draft.retries) ?? [],
 });
 
 export function toEvmFields(draft: StreamDraft): StreamFields {
@@ -94,6 +101,7 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
     oauth2: toOAuth2Draft(stream.oauth2),
+    retries: formatRetries(stream.retries),
   };
   if ('network' in stream) {
     return {

@@ -1,5 +1,11 @@
 /** Validates drafts of streams. */
-import { readInboxName } from '@sluice/kit/contract';
+import {
+  MAX_RETRIES,
+  RETRY_PRESETS,
+  type StreamFieldView,
+  parseRetries,
+  readInboxName,
+} from '@sluice/kit/contract';
 import { formatQuantity } from '../../../ui/text/format.ts';
 import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
@@ -11,6 +17,7 @@ import {
   type TriggerField,
 } from './triggers.ts';
 import { oauth2Problems } from '../oauth2/oauth2Draft.ts';
+import { FIELDS, type NumberName, numbersOf } from './plainFields.ts';
 import { EMITTER, itemOf, type Condition, type EventRule, type StreamDraft } from './draft.ts';
 
 export type DraftField =
@@ -23,9 +30,8 @@ export type DraftField =
   | 'moveEvents'
   | 'webhookUrl'
   | 'tag'
-  | 'maxInFlight'
-  | 'maxPerSecond'
-  | 'maxWebhookBytes'
+  | NumberName
+  | 'retries'
   | 'headers'
   | 'oauth2';
 
@@ -184,15 +190,12 @@ export function draftProblems(
   const urlProblem = problemOfUrl(draft.webhookUrl);
   if (urlProblem !== undefined) problems.webhookUrl = urlProblem;
   if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Enter at least one letter or digit.';
-  if (!isWithin(draft.maxInFlight, 1, 64, true)) {
-    problems.maxInFlight = 'Enter a whole number from 1 to 64, or leave the field empty.';
+  for (const name of numbersOf(draft.family, 'deliver')) {
+    const problem = numberProblem(FIELDS[name]!, draft[name]);
+    if (problem !== undefined) problems[name] = problem;
   }
-  if (!isWithin(draft.maxPerSecond, 0.01, 10_000, false)) {
-    problems.maxPerSecond = 'Enter a number from 0.01 to 10,000, or leave the field empty.';
-  }
-  if (!isWithin(draft.maxWebhookBytes, 65_536, 2 ** 30, true)) {
-    problems.maxWebhookBytes =
-      'Enter a whole number from 65,536 to 1,073,741,824, or leave the field empty.';
+  if (parseRetries(draft.retries) === undefined) {
+    problems.retries = `Enter ${RETRY_PRESETS.join(', ')}, or up to ${MAX_RETRIES} waits such as 30s, 5m, 1h.`;
   }
   const [header] = headerProblems(draft.headers);
   if (header !== undefined) problems.headers = header.message;
@@ -204,10 +207,16 @@ export function draftProblems(
   return problems;
 }
 
-function isWithin(text: string, least: number, most: number, isInteger: boolean): boolean {
-  if (text.trim() === '') return true;
+/** Returns the problem of a number as typed; undefined if it is empty or within its bounds. */
+function numberProblem({ kind, input }: StreamFieldView, text: string): string | undefined {
+  if (text.trim() === '') return undefined;
+  const { least = -Infinity, most = Infinity } = input ?? {};
   const value = Number(text);
-  return value >= least && value <= most && (!isInteger || Number.isInteger(value));
+  if (value >= least && value <= most && (kind !== 'integer' || Number.isInteger(value))) {
+    return undefined;
+  }
+  const a = kind === 'integer' ? 'a whole number' : 'a number';
+  return `Enter ${a} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}, or leave the field empty.`;
 }
 
 function problemOfUrl(url: string): string | undefined {

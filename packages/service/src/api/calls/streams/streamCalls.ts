@@ -1,12 +1,13 @@
 /** The stream calls that all chain families share. */
 import { randomUUID } from 'node:crypto';
-import type {
-  ChainFamily,
-  OAuth2Client,
-  OAuth2Credentials,
-  Optional,
-  StreamLimits,
-  StreamStatus,
+import {
+  type ChainFamily,
+  type OAuth2Client,
+  type OAuth2Credentials,
+  type Optional,
+  type StreamLimits,
+  type StreamStatus,
+  retryWaitsMs,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type { Store } from '../../../store/store.ts';
@@ -32,6 +33,8 @@ export interface StreamCallNeeds extends ProblemNeeds {
   testWebhook: TestWebhook;
   endpoints: Endpoints;
   streamSecrets: StreamSecrets;
+  /** Retention of deliveries. */
+  kept: { deliveredMs: number; undeliveredMs: number };
 }
 
 /** The parts of the stream calls that differ between the chain families. */
@@ -87,6 +90,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const { secret, sealedSecret } = streamSecrets.create(id);
       const endpoint = { ...draft, id };
       refuseTwoAuthorizations(endpoint, sent.body);
+      refuseLateRetries(draft.limits, needs.kept, sent.body);
       await tryWebhook(needs, family.testWebhook, endpoint, [secret]);
       const sealed = endpoints.seal<StreamDraft>(id, draft);
       return family.toAnswer(open(await store.createStream(sealed, { id, sealedSecret })));
@@ -102,7 +106,8 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       for (let tries = 0; tries < MAX_UPDATE_TRIES; tries++) {
         const before = await find(params.id);
         const patch = family.toPatch(body, sent.body, before);
-        const { webhookUrl, headers, oauth2 } = patch;
+        const { webhookUrl, headers, oauth2, limits } = patch;
+        if (limits !== undefined) refuseLateRetries(limits, needs.kept, sent.body);
         if (webhookUrl !== undefined || headers !== undefined || oauth2 !== undefined) {
           const endpoint = {
             id: before.id,
@@ -180,6 +185,19 @@ function refuseTwoAuthorizations({ webhookUrl, headers, oauth2 }: Endpoint, body
   const other = hasHeader ? 'headers.authorization' : 'the login in webhookUrl';
   const message = `cannot be combined with ${other}, because both set the Authorization header: remove ${other} or oauth2`;
   throw validationFailed('requestBody', [{ path: ['oauth2'], message }], body);
+}
+
+/** Throws a 422 if retention would delete deliveries that still wait for a retry. */
+function refuseLateRetries(
+  { retries }: StreamLimits,
+  { undeliveredMs }: StreamCallNeeds['kept'],
+  body: unknown,
+): void {
+  const waits = retryWaitsMs(retries) ?? [];
+  const totalMs = waits.reduce((sum, wait) => sum + wait, 0);
+  if (totalMs < undeliveredMs) return;
+  const message = `should have waits of less than ${undeliveredMs / 1_000} seconds together, because undelivered webhooks are deleted after that time`;
+  throw validationFailed('requestBody', [{ path: ['retries'], message }], body);
 }
 
 /**
