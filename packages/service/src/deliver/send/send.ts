@@ -40,7 +40,7 @@ export interface Sending {
    * inbox gets no token.
    */
   oauth2?: StreamOAuth2 | undefined;
-  /** Time for the attempt. Default: that of the sender. */
+  /** Time for the attempt. Default: the sender's timeout. */
   timeoutMs?: number | undefined;
   /**
    * The stream's own secrets, which sign `webhook-signature` together with the account's secret.
