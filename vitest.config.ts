@@ -98,6 +98,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/story/**/*.test.ts'],
+          ...shared,
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },
