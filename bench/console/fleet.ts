@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
-import { p95Of, watch } from './look.ts';
+import { measureMount, p95Of, readScrollFrames, watch } from './look.ts';
 
 const STREAMS = 2_000;
 const SCROLLS = 60;
@@ -26,9 +26,9 @@ export async function measureFleet({ page, front, client }: Bench): Promise<Figu
   await page.waitForTimeout(2_000);
   const { workOf } = await watch(page);
   const answer = await measureAnswer(page);
-  const mount = await workOf(() => measureMount(page));
+  const mount = await workOf(() => measureMount(page, 'Streams'));
   const rows = await page.locator('[data-row-link]').count();
-  const scroll = await workOf(() => readScrollFrames(page));
+  const scroll = await workOf(() => readScrollFrames(page, 'main', SCROLLS, SCROLL_PX));
   return {
     'streams answered': toFigure(answer.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
     'streams answered, sent': toFigure(answer.bytes / 1_000, 'kB', 'compressed'),
@@ -55,33 +55,3 @@ const measureAnswer = (page: Page): Promise<{ ms: number; bytes: number }> =>
       .findLast(({ name }) => name.endsWith('/sluice/streams')) as PerformanceResourceTiming;
     return { ms, bytes: entry.encodedBodySize };
   });
-
-const measureMount = (page: Page): Promise<number> =>
-  page.evaluate(async () => {
-    const frame = () => new Promise<number>(requestAnimationFrame);
-    const link = [...document.querySelectorAll('a')].find(
-      ({ textContent }) => textContent === 'Streams',
-    );
-    const started = performance.now();
-    link?.click();
-    while (document.querySelectorAll('[data-row-link]').length < 10) await frame();
-    await frame();
-    return performance.now() - started;
-  });
-
-const readScrollFrames = (page: Page): Promise<number[]> =>
-  page.evaluate(
-    async ([scrolls, px]) => {
-      const scroller = document.querySelector('main');
-      const frames: number[] = [];
-      let last = await new Promise<number>(requestAnimationFrame);
-      for (let each = 0; each < scrolls; each++) {
-        scroller?.scrollBy(0, px);
-        const now = await new Promise<number>(requestAnimationFrame);
-        frames.push(now - last);
-        last = now;
-      }
-      return frames;
-    },
-    [SCROLLS, SCROLL_PX] as const,
-  );

@@ -1,15 +1,9 @@
 import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { until } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  expectNoSidewaysScroll,
-  PHONE,
-  rowsOf,
-  smallTargets,
-  startVisitor,
-  type Visitor,
-} from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectNoSidewaysScroll, PHONE, rowsOf, smallTargets } from './visitor.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
 /**
  * Maximum time until a block of the chain appears on the screen. The service of these tests polls
@@ -17,33 +11,24 @@ import { CONFIRMATIONS, startWorld, type World } from './world.ts';
  */
 const LIVE_MS = 10_000;
 
-let world: World;
+const world = useRunning(startWorld);
 let sluice: SluiceClient;
-let visitor: Visitor;
+const visitor = useVisitor(world);
 
 /**
  * Creates two streams that all tests share. Each has an unconfirmed and a confirmed delivery of one
  * match.
  */
 beforeAll(async () => {
-  world = await startWorld();
   sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const streams = [await world.createStream('whale-usdt'), await world.createStream('quiet')];
   await world.transfer();
   await world.mine(CONFIRMATIONS);
-  visitor = await startVisitor(world);
   await until('both are delivered', async () => {
     const { result } = await sluice.listDeliveries({ phase: 'confirmed', state: 'succeeded' });
     return result.length === streams.length;
   });
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 test('a link with a key signs in, and the key leaves the address at once', async () => {
   const page = await visitor.signedIn();

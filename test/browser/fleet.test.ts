@@ -4,9 +4,10 @@
  */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible } from './visitor.ts';
+import { startWorld } from './world.ts';
 
 const STREAMS = 300;
 /** Number of streams on a chain that the service reads. */
@@ -14,11 +15,10 @@ const READ_STREAMS = 200;
 const MAX_ROWS = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 
 beforeAll(async () => {
-  world = await startWorld();
   for (let count = 0; count < STREAMS; count++) {
     // Every third row has a second line, because the chain of its stream is not read.
     const isRead = count % 3 > 0;
@@ -32,15 +32,7 @@ beforeAll(async () => {
       includeContractLogs: true,
     });
   }
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const links = (page: Page) => page.locator('[data-row-link]');
 

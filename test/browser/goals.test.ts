@@ -9,9 +9,10 @@ import { createSluiceClient } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { startFaultProxy } from '@sluice/testkit';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible, expectContrast, rowsOf, startVisitor } from './visitor.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
 /** Maximum time until the page reports that live events are disconnected. */
 const TOLD_MS = 3_000;
@@ -23,14 +24,13 @@ const PATIENCE = { timeout: 20_000, interval: 100 };
 const ROW_BYTES = { sent: 300, read: 480 };
 const CRASH = 'TypeError: handler <b>crashed</b>';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 /** A stream whose receiver fails on every request. */
 let broken: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
   stream = await world.createStream('whale-usdt');
   broken = await world.client.streams.create({
     webhookUrl: 'sluice://inbox/broken',
@@ -48,15 +48,7 @@ beforeAll(async () => {
     const { result } = await readSluice().listDeliveries({ status: '5xx' });
     if (result.length === 0) throw new Error('nothing failed yet');
   }, PATIENCE);
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
 

@@ -4,9 +4,10 @@
  */
 import { createSluiceClient, type DeliveryState } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { expectAccessible, rowsOf, startVisitor, type Visitor } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible, rowsOf } from './visitor.ts';
+import { startWorld } from './world.ts';
 
 type KeyInit = Pick<
   KeyboardEventInit,
@@ -18,22 +19,13 @@ const delay = 80;
 /** Delay that a test adds before a part of the console's code loads. */
 const SLOW_MS = 1_200;
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let streamId: string;
 
 beforeAll(async () => {
-  world = await startWorld();
   streamId = (await world.createStream('passes')).id;
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const statusNow = async () =>
   (await world.client.streams.list()).result.find(({ id }) => id === streamId)?.status;

@@ -1,35 +1,25 @@
 /** Tests search, paused lists, times, titles, navigation, explorer links and unsaved forms. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { devAccounts } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
   stream = await world.createStream('whale usdt');
   for (let count = 0; count < 3; count++) await world.transfer();
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const WALLET = devAccounts[7]!.address;
 

@@ -7,7 +7,8 @@ import { toFixtureName } from '@sluice/kit/operator';
 import { signedHeaders } from '@sluice/kit/testing';
 import { aptosDevAccounts, until } from '@sluice/testkit';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectContrast,
@@ -15,35 +16,23 @@ import {
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
   stream = await world.createStream('whale-usdt');
   await world.transfer();
   // The dry run derives rates from block timestamps, so some of them must differ.
   await nextSecond();
   for (let count = 0; count < 2; count++) await world.transfer();
   await world.mine(CONFIRMATIONS);
-  visitor = await startVisitor(world);
 });
 
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(async () => {
-  world.answerWith(200);
-  await visitor.leave();
-});
+afterEach(() => world.answerWith(200));
 
 /** Waits for the next second, because block timestamps are whole seconds. */
 async function nextSecond(): Promise<void> {

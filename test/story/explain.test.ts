@@ -392,9 +392,8 @@ describe('on Aptos', () => {
           currency: { symbol: 'APT', decimals: 8 },
           selector: null,
           function: '0x1::aptos_account::transfer',
-          // The accounts' stores and the metadata of APT are objects, which have their own
-          // addresses.
-          addressCount: 5,
+          // The accounts' stores are objects, which have their own addresses.
+          addressCount: 4,
           addresses: expect.arrayContaining([
             { name: 'from', address: alice },
             { name: 'to', address: bob },

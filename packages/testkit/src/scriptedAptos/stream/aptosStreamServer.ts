@@ -51,17 +51,10 @@ const MAX_BATCH = 1_000;
 /** Milliseconds between checks for new transactions. */
 const CHECK_MS = 5;
 
-/**
- * Encodes transactions of the REST API as one message of the stream. `block` returns the height and
- * epoch of a transaction's block.
- */
-export function encodeAptosBatch(
-  transactions: readonly object[],
-  block: (transaction: object) => { height: string; epoch: string },
-  chainId: number,
-): Buffer {
-  const streamed = transactions.map((transaction) =>
-    toStreamedTransaction(transaction as Record<string, unknown>, block(transaction)),
+/** Encodes transactions of the REST API as one message of the stream. */
+export function encodeAptosBatch(transactions: readonly object[], chainId: number): Buffer {
+  const streamed = transactions.map((each) =>
+    toStreamedTransaction(each as Record<string, unknown>),
   );
   const message = batchType.fromObject({ transactions: streamed, chainId });
   return Buffer.from(batchType.encode(message).finish());
@@ -119,11 +112,6 @@ export async function serveAptosStream({
         : versions;
     return encodeAptosBatch(
       told.map((version) => ledger.transactionAt(version)!),
-      (transaction) => {
-        const { version } = transaction as { version: string };
-        const { height, epoch } = ledger.blockOfVersion(BigInt(version))!;
-        return { height: String(height), epoch: String(epoch) };
-      },
       trouble?.kind === 'wrongChainId' ? trouble.chainId : ledger.chainId,
     );
   };

@@ -14,6 +14,7 @@ import {
   type RunningScriptedAptosStream,
   type ScriptedAptosTransaction,
   type WebhookSink,
+  aptosEffects,
   scriptedAptos,
   startScriptedAptos,
   startScriptedAptosStream,
@@ -580,31 +581,31 @@ describe('the owner of a store that its transaction does not show', () => {
     await start();
     await watchBob();
     await isLive();
-    const store = account(0x5704e);
-    const metadata = account(0xa);
+    const store = { address: account(0x5704e), owner: BOB, metadata: account(0xa) };
+    const { address, metadata } = store;
     const call = { sender: CAROL, function: '0x5::vault::run' };
     node.mine({
       transactions: [
-        scriptedAptos.createStore({ sender: CAROL, store, owner: BOB, metadata }),
-        scriptedAptos.call({
-          ...call,
-          effects: [
-            { kind: 'deleteResource', address: store, type: '0x1::object::ObjectCore' },
-            // The state before this transaction still names Bob.
-            { kind: 'fungibleDeposit', store, amount: 36n },
-          ],
-        }),
+        scriptedAptos.call({ ...call, effects: aptosEffects.writeStore(store) }),
         {
           ...scriptedAptos.call({
             ...call,
             effects: [
-              { kind: 'fungibleDeposit', store, amount: 37n },
-              // Touches Bob, whose stream gets the transaction.
-              { kind: 'event', type: '0x1::coin::CoinRegister', data: { account: '0xb0b' } },
+              // The state before this transaction still names Bob.
+              ...aptosEffects.fungibleDeposit({ address, metadata }, 36n),
+              { kind: 'deleteResource', address, type: '0x1::object::ObjectCore' },
             ],
           }),
           showsStoreOwners: false,
         },
+        scriptedAptos.call({
+          ...call,
+          effects: [
+            ...aptosEffects.fungibleDeposit({ address, metadata }, 37n),
+            // Touches Bob, whose stream gets the transaction.
+            { kind: 'event', type: '0x1::coin::CoinRegister', data: { account: '0xb0b' } },
+          ],
+        }),
       ],
     });
     const deposits = await until('the deposits are delivered', () => {
@@ -613,7 +614,7 @@ describe('the owner of a store that its transaction does not show', () => {
     });
     expect(deposits.map(({ address, value, coin }) => [address, value, coin.type])).toEqual([
       [BOB, '36', `${account(1)}::aptos_coin::AptosCoin`],
-      [store, '37', `${account(1)}::aptos_coin::AptosCoin`],
+      [address, '37', `${account(1)}::aptos_coin::AptosCoin`],
     ]);
   });
 });
