@@ -43,6 +43,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   counts: async () => (await counts())('sqlite'),
   'counts-postgres': async () => (await counts())('postgres'),
   kit: async () => (await import('./kit.ts')).default(),
+  match: async () => (await import('./match.ts')).default(parts),
   proof: async () => (await import('./proof.ts')).default(),
   takeover: async () => (await import('./takeover.ts')).measureTakeover(parts),
 };
@@ -50,7 +51,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only chain, console and takeover have parts`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only chain, console, match and takeover have parts`,
   );
   process.exit(2);
 }
