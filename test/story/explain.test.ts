@@ -127,7 +127,11 @@ describe('on an EVM chain', () => {
       block: { number: moved.block },
       stages: [
         { stage: 'seen', outcome: 'passed' },
-        { stage: 'fetched', outcome: 'passed', message: expect.stringContaining('a node returned block') },
+        {
+          stage: 'fetched',
+          outcome: 'passed',
+          message: expect.stringContaining('a node returned block'),
+        },
         { stage: 'committed', outcome: 'passed' },
       ],
     });
