@@ -11,7 +11,7 @@ import type {
   WebhookNftTransfer,
   WebhookTransaction,
 } from '../contract/shapes.generated.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from './collectionName.ts';
 import { columnNames } from './columns.ts';

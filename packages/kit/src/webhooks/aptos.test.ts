@@ -1,6 +1,6 @@
 /** Tests webhooks of Aptos streams, from the request to the rows. */
 import { describe, expect, it } from 'vitest';
-import { TEST_APTOS_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_APTOS_WEBHOOK } from '../families/aptos/testWebhook.ts';
 import type { AptosWebhook } from '../contract/shapes.generated.ts';
 import { isSluiceError } from '../errors.ts';
 import { toRecords } from '../records/index.ts';

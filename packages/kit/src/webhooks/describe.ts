@@ -1,7 +1,7 @@
 /** Describes a webhook in one line. */
 import type { AptosWebhook, EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
-import { findEvmChain } from '../contract/rules/chains/evmChains.ts';
-import { toNativeTransfer } from '../contract/rules/chains/evm.ts';
+import { findEvmChain } from '../families/evm/evmChains.ts';
+import { toNativeTransfer } from '../families/evm/nativeTransfer.ts';
 import { cutText } from '../contract/rules/text.ts';
 import { decodeKnown } from './decode.ts';
 

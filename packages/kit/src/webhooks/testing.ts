@@ -9,7 +9,8 @@ import {
   readRetryAfterMs,
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_APTOS_WEBHOOK } from '../families/aptos/testWebhook.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import type { AnyUnverifiedCode } from '../contract/unverified.ts';
 import type {
   AptosCoinMovement,

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { nodeChangesQuery } from '../../data/queries/access.ts';
 import { queryKeys, sluice } from '../../data/queries/service.ts';
-import { toNodeFlag } from '../../words/nodeFlag.ts';
+import { toNodeFlag } from '@sluice/kit/contract';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -7,7 +7,7 @@ import { aboutQuery } from '../../data/queries/access.ts';
 import { sluice } from '../../data/queries/service.ts';
 import { TEMPLATES, withEvents, withRule } from './draft/draft.ts';
 import { formatHash } from '../../ui/text/format.ts';
-import { toAbiFlag } from '../../words/nodeFlag.ts';
+import { toAbiFlag } from '../../words/abiFlag.ts';
 import { recognise, toAddress } from '../../words/paste.ts';
 import { Button } from '../../ui/button.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';

@@ -1,4 +1,4 @@
-import { familyOf, parseAddressList } from '@sluice/kit/contract';
+import { familyOf, parseAddressList, toNodeFlag } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,7 +9,6 @@ import type { DraftField } from './draft/problems.ts';
 import type { StreamDraft } from './draft/draft.ts';
 import { exampleOf } from './draft/examples.ts';
 import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
-import { toNodeFlag } from '../../words/nodeFlag.ts';
 import { recognise, toAddress } from '../../words/paste.ts';
 import type { Refusals } from './draft/refusals.ts';
 import { useRested } from '../../ui/form/rested.ts';

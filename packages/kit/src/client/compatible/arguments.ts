@@ -1,7 +1,8 @@
 /** Validates arguments, and converts them to the wire format. */
-import { padAptosAddress, toAptosNetwork } from '../../contract/rules/chains/aptos.ts';
-import { toChainId } from '../../contract/rules/chains/chainId.ts';
-import { toAddress } from '../../contract/rules/chains/evm.ts';
+import { padAptosAddress } from '../../families/aptos/address.ts';
+import { toAptosNetwork } from '../../families/aptos/chains.ts';
+import { toChainId } from '../../families/evm/chains.ts';
+import { toAddress } from '../../families/evm/address.ts';
 import { PAGE_LIMIT } from '../../contract/values.ts';
 import { SluiceError } from '../../errors.ts';
 

@@ -2,7 +2,7 @@
 import { toAptosStream, toStream } from './answers.ts';
 import type { Stream } from './answers.ts';
 import { aptosAddress, lowerAddress, toAptosBody, toEvmBody } from './arguments.ts';
-import { checksumAddress } from '../../contract/rules/checksum.ts';
+import { checksumAddress } from '../../families/evm/checksum.ts';
 import type { AptosStream } from '../../contract/shapes.generated.ts';
 import { ROUTES } from '../../contract/routes.generated.ts';
 import type { Route } from '../../contract/route.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../named.ts';
-import { APTOS_NETWORKS } from '../rules/chains/aptos.ts';
+import { APTOS_NETWORKS } from '../../families/aptos/chains.ts';
 import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
 export const chainFamily = shape(

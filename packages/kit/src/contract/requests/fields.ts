@@ -4,9 +4,10 @@
  */
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
-import { findAptosNetwork, padAptosAddress, toAptosChain } from '../rules/chains/aptos.ts';
-import { toAddress } from '../rules/chains/evm.ts';
-import { toChainId } from '../rules/chains/chainId.ts';
+import { padAptosAddress } from '../../families/aptos/address.ts';
+import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
+import { toAddress } from '../../families/evm/address.ts';
+import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';
 import { deliveryPhase, deliveryState } from './enums.ts';
@@ -119,13 +120,9 @@ export const chainId = spelled(
 ).meta(CHAIN_ID);
 
 /**
- * A chain of either family. It is parsed to the form that Sluice's own routes use, such as `0x1` or
- * `aptos:mainnet`.
+ * A chain of any family. It is parsed to the form that Sluice's own routes use.
  */
-export const anyChain: z.ZodType<string> = spelled((value) => {
-  const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
-  return network === undefined ? toChainId(value) : toAptosChain(network);
-}, 'should be a chain ID in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
+export const anyChain: z.ZodType<string> = spelled(toAnyChainId, `should be ${CHAIN_KINDS}`).meta({
   type: 'string',
 });
 

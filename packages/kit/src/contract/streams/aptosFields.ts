@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { typed } from '../named.ts';
 import { aptosNetwork } from '../requests/enums.ts';
 import { givenOrNull, spelled } from '../requests/fields.ts';
-import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
+import { APTOS_NETWORKS, toAptosNetwork } from '../../families/aptos/chains.ts';
 import { type Fields, boolean } from './field.ts';
 import {
   amountOfAddresses,

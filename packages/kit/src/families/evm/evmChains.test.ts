@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toChainId } from './chainId.ts';
+import { toChainId } from './chains.ts';
 import { confirmationsOf, EVM_CHAINS, findEvmChain } from './evmChains.ts';
 
 describe('toChainId', () => {

@@ -2,8 +2,8 @@
  * EIP-55 checksums. This file is separate from `chains/evm.ts`, because code that only parses
  * addresses does not need a hash function.
  */
-import { toAddress } from './chains/evm.ts';
-import { keccak256 } from './hash.ts';
+import { toAddress } from './address.ts';
+import { keccak256 } from '../../contract/rules/hash.ts';
 
 /**
  * Returns the address with its EIP-55 checksum casing.

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { bytesToHex, getAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { toAddress } from './chains/evm.ts';
+import { toAddress } from './address.ts';
 import { checksumAddress } from './checksum.ts';
 
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
