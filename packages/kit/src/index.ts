@@ -2,7 +2,19 @@
 
 // Client
 export * from './client/client.ts';
-export type { Stream } from './client/compatible/answers.ts';
+export type { LabelOptions } from './client/compatible/arguments.ts';
+export type {
+  AptosStreamChanges,
+  AptosStreamFields,
+  BlockChoice,
+  DryRunOptions,
+  HistoricalJobOptions,
+  Networks,
+  NetworkType,
+  Stream,
+  StreamChanges,
+  StreamFields,
+} from './families/client.ts';
 export type { AnyPage, ListedPage, ListResult } from './client/pages.ts';
 export type {
   CallOptions,
