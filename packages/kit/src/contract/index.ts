@@ -30,6 +30,9 @@ export * from './unverified.ts';
 
 // Chains, addresses, events
 export * from '../families/chains.ts';
+export * from '../families/streamFields.ts';
+export * from '../families/titles.ts';
+export { type AnyWebhook, familyOfWebhook } from '../families/webhooks.ts';
 export * from '../families/aptos/address.ts';
 export * from '../families/aptos/chains.ts';
 export * from '../families/evm/address.ts';

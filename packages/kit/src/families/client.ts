@@ -31,23 +31,22 @@ export interface FamilyStreamsClient extends EvmStreamsClient {}
 
 export const createFamilyStreams = (calls: Calls): FamilyStreamsClient => createEvmStreams(calls);
 
-const NETWORK_CALLS: Readonly<Record<NetworkType, NetworkCalls>> = {
-  aptos: APTOS_CALLS,
-  evm: EVM_CALLS,
-};
+const NETWORK_CALLS = new Map<unknown, NetworkCalls>(
+  Object.entries({ evm: EVM_CALLS, aptos: APTOS_CALLS } satisfies Record<
+    NetworkType,
+    NetworkCalls
+  >),
+);
 
 /**
  * Returns the calls of a chain family, by default EVM. Throws `invalid_network` for other values,
  * which callers without TypeScript may pass.
  */
 export function networkOf(networkType: unknown = 'evm'): NetworkCalls {
-  if (isNetworkType(networkType)) return NETWORK_CALLS[networkType];
-  const valid = Object.keys(NETWORK_CALLS).map((name) => `"${name}"`);
+  const calls = NETWORK_CALLS.get(networkType);
+  if (calls !== undefined) return calls;
   throw new SluiceError(
     'invalid_network',
-    `Incorrect network provided. Got "${networkType as string}", Valid values are: ${valid.join(', ')}`,
+    `Incorrect network provided. Got "${networkType as string}", Valid values are: "aptos", "evm"`,
   );
 }
-
-const isNetworkType = (value: unknown): value is NetworkType =>
-  typeof value === 'string' && Object.hasOwn(NETWORK_CALLS, value);

@@ -1,13 +1,14 @@
 import type { ChainFormat } from '../chainFormat.ts';
-import { findAptosNetwork, toAptosChain } from './chains.ts';
+import { findAptosNetwork, toAptosChain, toAptosNetwork } from './chains.ts';
 
 export const APTOS_CHAIN_FORMAT: ChainFormat = {
-  title: 'Aptos',
   accepts: 'an Aptos network, e.g. aptos:mainnet',
   toChainId(value) {
     const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
     return network && toAptosChain(network);
   },
+  streamField: 'network',
+  toName: toAptosNetwork,
   nameOf: (chainId) => findAptosNetwork(chainId) ?? chainId,
   nodeSetting: 'aptos',
   nodeUrl: '<fullnodeUrl>',

@@ -10,7 +10,7 @@ import type {
 } from '../../contract/shapes.generated.ts';
 import { aptosStreamDefaults } from '../../contract/streamFields.generated.ts';
 import { toAptosNetwork } from './chains.ts';
-import { APTOS_ADDRESS_CALLS, aptosAddress } from './addressCalls.ts';
+import { aptosAddress } from './addressCalls.ts';
 import { ROUTES } from '../../contract/routes.generated.ts';
 
 /** The fields of an Aptos stream; see {@link CreateAptosStream}. */
@@ -39,7 +39,7 @@ export const APTOS_CALLS: NetworkCalls = {
     delete: ROUTES.deleteAptosStream,
     setStatus: ROUTES.setAptosStreamStatus,
     listAddresses: ROUTES.listAptosAddresses,
-    addAddresses: APTOS_ADDRESS_CALLS.route,
+    addAddresses: ROUTES.addAptosAddresses,
     removeAddresses: ROUTES.removeAptosAddresses,
   },
   toBody: toAptosBody,

@@ -25,7 +25,7 @@ import type {
 } from '../../contract/shapes.generated.ts';
 import { evmStreamDefaults } from '../../contract/streamFields.generated.ts';
 import { SluiceError } from '../../errors.ts';
-import { EVM_ADDRESS_CALLS, lowerAddress } from './addressCalls.ts';
+import { lowerAddress } from './addressCalls.ts';
 import { checksumAddress } from './checksum.ts';
 
 /** A stream as a service returns it. Fields that the hosted service may omit are optional. */
@@ -107,7 +107,7 @@ export const EVM_CALLS: NetworkCalls = {
     delete: ROUTES.deleteEvmStream,
     setStatus: ROUTES.setEvmStreamStatus,
     listAddresses: ROUTES.listEvmAddresses,
-    addAddresses: EVM_ADDRESS_CALLS.route,
+    addAddresses: ROUTES.addEvmAddresses,
     removeAddresses: ROUTES.removeEvmAddresses,
   },
   toBody: toEvmBody,

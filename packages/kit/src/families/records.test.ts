@@ -13,12 +13,12 @@ import type {
 } from '../contract/shapes.generated.ts';
 import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
-import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from './collectionName.ts';
-import { columnNames } from './columns.ts';
-import type { CompatibleRecords } from './compatibleRows.ts';
-import { sha256Hex } from './ids.ts';
-import type { Records } from './rows.ts';
-import { toRecords, toRemovedIds } from './toRecords.ts';
+import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from '../records/collectionName.ts';
+import { columnNames } from '../records/columns.ts';
+import type { CompatibleRecords } from '../records/compatibleRows.ts';
+import { sha256Hex } from '../records/ids.ts';
+import type { Records } from '../records/rows.ts';
+import { toRecords, toRemovedIds } from './records.ts';
 import { sampleAptosWebhook, sampleWebhook } from '../webhooks/testing.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;

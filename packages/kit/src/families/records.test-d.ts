@@ -1,9 +1,9 @@
 import { erc20Abi, parseAbi } from 'viem';
 import { expectTypeOf } from 'vitest';
 import type { AbiItem, EvmWebhook, WebhookTrigger } from '../contract/shapes.generated.ts';
-import type { CompatibleRecords } from './compatibleRows.ts';
-import type { LogRow, Records } from './rows.ts';
-import { toRecords } from './toRecords.ts';
+import type { CompatibleRecords } from '../records/compatibleRows.ts';
+import type { LogRow, Records } from '../records/rows.ts';
+import { toRecords } from './records.ts';
 
 declare const webhook: EvmWebhook;
 

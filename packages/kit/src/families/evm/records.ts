@@ -1,8 +1,10 @@
-/** Converts webhooks to database rows, and removal webhooks to the ids of rows to delete. */
+/**
+ * Converts webhooks of EVM streams to database rows, and removal webhooks to the ids of rows to
+ * delete.
+ */
 import type { Abi } from 'abitype';
 import type {
   AbiItem,
-  AptosWebhook,
   EvmWebhook,
   WebhookErc20Approval,
   WebhookErc20Transfer,
@@ -12,41 +14,38 @@ import type {
   WebhookNftTransfer,
   WebhookTransaction,
   WebhookTrigger,
-} from '../contract/shapes.generated.ts';
-import { SluiceError } from '../errors.ts';
-import { setNamed, withoutNul } from '../contract/rules/abi/values.ts';
-import type { DecodedValue } from '../contract/rules/abi/values.ts';
-import { decodeKnown, hasItems } from '../webhooks/decode.ts';
+} from '../../contract/shapes.generated.ts';
+import { SluiceError } from '../../errors.ts';
+import { setNamed, withoutNul } from '../../contract/rules/abi/values.ts';
+import type { DecodedValue } from '../../contract/rules/abi/values.ts';
+import { decodeKnown, hasItems } from '../../webhooks/decode.ts';
 import type {
   DecodedLog,
   DecodedLogs,
   DecodeOptions,
   UndecodedReason,
-} from '../webhooks/decode.ts';
-import { toAptosRecords } from './aptosRecords.ts';
-import type { AptosRecords } from './aptosRecords.ts';
-import { collectionNameOf } from './collectionName.ts';
-import { columnNames } from './columns.ts';
-import { toCompatibleRecords } from './compatibleRows.ts';
-import type { CompatibleRecords, MaybeTriggered } from './compatibleRows.ts';
-import { listFormatter } from './compatibleValues.ts';
-import type { FormatList } from './compatibleValues.ts';
-import { compatibleIds, distinctIds } from './ids.ts';
-import type { IdOf, RowKind } from './ids.ts';
+} from '../../webhooks/decode.ts';
+import { collectionNameOf } from '../../records/collectionName.ts';
+import { columnNames } from '../../records/columns.ts';
+import { toCompatibleRecords } from '../../records/compatibleRows.ts';
+import type { CompatibleRecords } from '../../records/compatibleRows.ts';
+import { listFormatter } from '../../records/compatibleValues.ts';
+import type { FormatList } from '../../records/compatibleValues.ts';
+import { compatibleIds, distinctIds } from '../../records/ids.ts';
+import type { IdOf, RowKind } from '../../records/ids.ts';
 import type {
   Erc20ApprovalRow,
   Erc20TransferRow,
   InternalTxRow,
   LogColumns,
   LogRow,
-  LogRowOf,
   NftApprovalRow,
   NftTransferRow,
   Records,
   RowBase,
   TxRow,
   UndecodedLogRow,
-} from './rows.ts';
+} from '../../records/rows.ts';
 
 /** The part of a webhook that is converted to rows. Missing lists are treated as empty. */
 export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'block'> & {
@@ -96,40 +95,14 @@ function toStorable<Value>(value: Value): Value {
 }
 
 /**
- * Converts a webhook to rows. A record has the same id in every delivery, so upsert rows by `id`.
- * The two deliveries of a block can arrive in either order, so never replace `confirmed: true` with
- * `confirmed: false`. Logs that cannot be decoded go to `undecodedLogs` and do not affect others.
- * An empty `chainId` means Ethereum, `0x1`. Webhooks of Aptos streams are converted to
- * {@link AptosRecords}.
+ * Converts a webhook to rows.
  * @throws SluiceError `invalid_webhook` for anything but the body of a webhook, and for a removal
- * webhook, which {@link toRemovedIds} converts.
+ * webhook.
  */
-export function toRecords<const A extends Abi | readonly AbiItem[]>(
+export function toEvmRecords(
   webhook: RecordSource,
-  options: RecordsOptions<A> & { abi: A; ids: 'compatible' },
-): CompatibleRecords<MaybeTriggered<LogRowOf<A>>>;
-export function toRecords(
-  webhook: RecordSource,
-  options: RecordsOptions & { ids: 'compatible' },
-): CompatibleRecords;
-export function toRecords<const A extends Abi | readonly AbiItem[]>(
-  webhook: RecordSource,
-  options: RecordsOptions<A> & { abi: A; ids?: 'distinct' | undefined },
-): Records<LogRowOf<A>>;
-export function toRecords(webhook: AptosWebhook): AptosRecords;
-export function toRecords(
-  webhook: RecordSource,
-  options?: RecordsOptions & { ids?: 'distinct' | undefined },
-): Records;
-export function toRecords(
-  webhook: RecordSource,
-  options: RecordsOptions,
-): Records | CompatibleRecords;
-export function toRecords(
-  webhook: RecordSource | AptosWebhook,
   options: RecordsOptions<Abi | readonly AbiItem[]> = {},
-): Records | CompatibleRecords | AptosRecords {
-  if (isAptos(webhook)) return toAptosRecords(webhook);
+): Records | CompatibleRecords {
   checkWebhook(webhook);
   if (webhook.removed) {
     throw new SluiceError(
@@ -142,12 +115,6 @@ export function toRecords(
   const records = options.text === 'database' ? toStorable(read) : read;
   return options.ids === 'compatible' ? toCompatibleRecords(records) : records;
 }
-
-const isAptos = (webhook: unknown): webhook is AptosWebhook =>
-  typeof webhook === 'object' &&
-  webhook !== null &&
-  'network' in webhook &&
-  !('chainId' in webhook);
 
 /** A kind of row in {@link Records} and {@link RemovedIds}. */
 type Kind = Exclude<keyof Records, 'collectionName'>;

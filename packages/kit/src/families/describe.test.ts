@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EvmWebhook } from '../contract/shapes.generated.ts';
 import { describeWebhook } from './describe.ts';
-import { sampleAptosWebhook, sampleWebhook } from './testing.ts';
+import { sampleAptosWebhook, sampleWebhook } from '../webhooks/testing.ts';
 
 const FROM = '0x28c6c06298d514db089934071355e5743bf21d60';
 const TO = '0x5a52e96bacdabb82fd05763e25335261b270efcb';

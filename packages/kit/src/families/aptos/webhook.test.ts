@@ -1,13 +1,19 @@
 /** Tests webhooks of Aptos streams, from the request to the rows. */
 import { describe, expect, it } from 'vitest';
-import { TEST_APTOS_WEBHOOK } from '../families/aptos/testWebhook.ts';
-import type { AptosWebhook } from '../contract/shapes.generated.ts';
-import { isSluiceError } from '../errors.ts';
-import { toRecords } from '../records/index.ts';
-import { createHandler } from './handler/handler.ts';
-import { createFakeSender, sampleAptosWebhook, sampleWebhook, signedRequest } from './testing.ts';
-import { isAptosWebhook, unwrap } from './unwrap.ts';
-import type { ReceivedAptosWebhook } from './unwrap.ts';
+import { TEST_APTOS_WEBHOOK } from './testWebhook.ts';
+import type { AptosWebhook } from '../../contract/shapes.generated.ts';
+import { isSluiceError } from '../../errors.ts';
+import { toRecords } from '../../records/index.ts';
+import { createHandler } from '../../webhooks/handler/handler.ts';
+import {
+  createFakeSender,
+  sampleAptosWebhook,
+  sampleWebhook,
+  signedRequest,
+} from '../../webhooks/testing.ts';
+import { unwrap } from '../../webhooks/unwrap.ts';
+import { isAptosWebhook } from './webhook.ts';
+import type { ReceivedAptosWebhook } from './webhook.ts';
 
 const secret = 'whs_aptos';
 
