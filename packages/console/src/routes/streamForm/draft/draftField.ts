@@ -1,0 +1,18 @@
+/** A field of the form that can have a problem. */
+export type DraftField =
+  | 'chains'
+  | 'addresses'
+  | 'rules'
+  | 'triggers'
+  | 'balances'
+  | 'functions'
+  | 'moveEvents'
+  | 'webhookUrl'
+  | 'tag'
+  | 'maxInFlight'
+  | 'maxPerSecond'
+  | 'maxWebhookBytes'
+  | 'headers'
+  | 'oauth2';
+
+export type DraftProblems = Partial<Record<DraftField, string>>;
