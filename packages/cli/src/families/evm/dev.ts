@@ -1,5 +1,7 @@
-/** The local chains of `sluice dev`, with sample activity. */
-import { randomBytes, randomInt } from 'node:crypto';
+/** The local EVM chain of `sluice dev`, with sample activity. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { AbiItem, Client } from '@sluice/kit';
 import type { ServiceConfig } from '@sluice/service';
 import {
   type Activity,
@@ -7,13 +9,29 @@ import {
   deployContracts,
   findAnvil,
   localContracts,
+  sluiceCollectible,
+  sluiceItems,
+  sluiceToken,
   startActivity,
   startAnvil,
-  startAptosActivity,
   startScriptedActivity,
-  startScriptedAptos,
   startScriptedChain,
 } from '@sluice/testkit';
+import type { LocalFamily, LocalNeeds } from '../../dev/localFamily.ts';
+
+const DEMO_TAG = 'demo';
+
+export async function startLocalEvm({ config, folder, warn }: LocalNeeds): Promise<LocalFamily> {
+  const evm = await startChain(join(folder, 'chain.json'), warn);
+  config.chains.push(evm.config);
+  return {
+    freshChains: evm.isFreshEachStart ? [evm.config.id] : [],
+    rows: [['Chain', evm.config.id, evm.description]],
+    keepDemoStream: (client, webhookUrl) => keepDemoStream(evm, client, webhookUrl),
+    startActivity: () => evm.startActivity(),
+    stop: () => evm.stop(),
+  };
+}
 
 /**
  * Number of confirmations on a local chain. It is low, so that both the unconfirmed and the
@@ -21,7 +39,7 @@ import {
  */
 const CONFIRMATIONS = 2;
 
-export interface LocalEvm {
+interface LocalEvm {
   readonly config: ServiceConfig['chains'][number];
   readonly contracts: DeployedContracts;
   /** Whether the chain starts over at block 0 with each run. */
@@ -33,10 +51,7 @@ export interface LocalEvm {
 }
 
 /** If anvil is installed, starts it with its saved state; otherwise starts a new scripted chain. */
-export async function startLocalEvm(
-  statePath: string,
-  onWarning: (text: string) => void,
-): Promise<LocalEvm> {
+async function startChain(statePath: string, onWarning: (text: string) => void): Promise<LocalEvm> {
   if (findAnvil() === undefined) return startScriptedEvm();
   const anvil = await startAnvil({ blockTimeSeconds: 1, statePath, onWarning });
   const contracts = await deployContracts(anvil);
@@ -70,25 +85,32 @@ const toConfig = (chainId: number, url: string): LocalEvm['config'] => ({
   pollMs: 1_000,
 });
 
-export interface LocalAptos {
-  readonly config: ServiceConfig['aptos'][number];
-  readonly url: string;
-  stop(): Promise<void>;
+/**
+ * Creates the stream for the local contracts, or updates the webhook URL of the existing stream.
+ */
+async function keepDemoStream(
+  { config, contracts }: LocalEvm,
+  client: Client,
+  webhookUrl: string,
+): Promise<void> {
+  for await (const stream of client.streams.list()) {
+    if (stream.tag !== DEMO_TAG) continue;
+    await client.streams.update(stream.id, { webhookUrl });
+    return;
+  }
+  const stream = await client.streams.create({
+    webhookUrl,
+    description: 'Token activity on the local chain',
+    tag: DEMO_TAG,
+    chainIds: [config.id],
+    includeContractLogs: true,
+    includeNativeTxs: true,
+    abi: eventsOf(sluiceToken.abi, sluiceCollectible.abi, sluiceItems.abi),
+  });
+  await client.streams.addAddress(stream.id, Object.values(contracts));
 }
 
-/**
- * Starts a scripted Aptos chain with sample payments, because no package contains an Aptos node.
- * Each run has a random chain id, so that the service recognizes a new chain and starts over.
- */
-export async function startLocalAptos(): Promise<LocalAptos> {
-  const node = await startScriptedAptos({ chainId: randomInt(5, 250) });
-  const activity = startAptosActivity({ ledger: node, perSecond: 1 });
-  return {
-    config: { network: 'local', urls: [node.url], pollMs: 250 },
-    url: node.url,
-    async stop() {
-      activity.stop();
-      await node.stop();
-    },
-  };
+function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
+  const events = abis.flat().filter((item) => item.type === 'event');
+  return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
 }
