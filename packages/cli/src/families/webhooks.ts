@@ -12,4 +12,4 @@ export const WEBHOOK_FAMILIES = {
 
 /** Returns the family of a webhook. */
 export const webhooksLike = (webhook: AnyWebhook): WebhookFamily<AnyWebhook> =>
-  WEBHOOK_FAMILIES[familyOfWebhook(webhook)] as WebhookFamily<AnyWebhook>;
+  WEBHOOK_FAMILIES[familyOfWebhook(webhook)];

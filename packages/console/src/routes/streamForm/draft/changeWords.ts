@@ -8,7 +8,7 @@ import {
   OPERATOR_WORDS,
   type Condition,
   type EventRule,
-} from '../../../families/evm/draft.ts';
+} from '../../../families/draft.ts';
 import { type StreamDraft } from './draft.ts';
 import { changesOf } from './fields.ts';
 import { FIELDS } from './plainFields.ts';

@@ -1,5 +1,5 @@
 /** Determines the tokens whose units a form uses for amounts. */
-import { EMITTER, type Condition } from '../../../families/evm/draft.ts';
+import { EMITTER, type Condition } from '../../../families/draft.ts';
 import { type StreamDraft } from './draft.ts';
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import type { Token } from './tokenAmount.ts';

@@ -1,5 +1,5 @@
 import { isSluiceError } from '@sluice/kit/sluice';
-import type { TriggerDraft } from '../../../families/evm/draft.ts';
+import type { TriggerDraft } from '../../../families/draft.ts';
 import type { StreamDraft } from './draft.ts';
 
 /** Validation errors of the service by field path, such as `triggers.0.inputs`. */

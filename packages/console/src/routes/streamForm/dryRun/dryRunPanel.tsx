@@ -3,7 +3,7 @@ import { FORM_WORDS } from '../../../families/formWords.ts';
 import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../../body/body.ts';
-import { OPERATOR_WORDS } from '../../../families/evm/draft.ts';
+import { OPERATOR_WORDS } from '../../../families/draft.ts';
 import { type StreamDraft } from '../draft/draft.ts';
 import type { CloseMatch } from '@sluice/kit/sluice';
 import { ruleOfCloseMatch } from '@sluice/kit/operator';
