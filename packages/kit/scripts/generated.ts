@@ -5,8 +5,7 @@ import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
 import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
-import { aptosFields } from '../src/contract/streams/aptosFields.ts';
-import { evmFields } from '../src/contract/streams/evmFields.ts';
+import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
 import type { Fields } from '../src/contract/streams/field.ts';
 
 type Json = Record<string, unknown>;
@@ -224,13 +223,13 @@ const streamFields =
 import type { StreamFieldView } from './streamFieldView.ts';
 
 /** Returns the default of each field of EVM streams that has one. */
-${defaultsOf('evmStreamDefaults', 'EvmStream', evmFields)}
+${defaultsOf('evmStreamDefaults', 'EvmStream', STREAM_FIELD_ROWS.evm)}
 /** Returns the default of each field of Aptos streams that has one. */
-${defaultsOf('aptosStreamDefaults', 'AptosStream', aptosFields)}
+${defaultsOf('aptosStreamDefaults', 'AptosStream', STREAM_FIELD_ROWS.aptos)}
 /** The fields of EVM streams. */
-${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', evmFields)}
+${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', STREAM_FIELD_ROWS.evm)}
 /** The fields of Aptos streams. */
-${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', aptosFields)}`;
+${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', STREAM_FIELD_ROWS.aptos)}`;
 
 function defaultsOf(name: string, type: string, fields: Fields): string {
   const needed = Object.keys(fields).filter((field) => fields[field]?.default === undefined);

@@ -4,9 +4,7 @@
  */
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
-import { padAptosAddress } from '../../families/aptos/address.ts';
 import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
-import { toAddress } from '../../families/evm/address.ts';
 import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';
@@ -125,27 +123,6 @@ export const chainId = spelled(
 export const anyChain: z.ZodType<string> = spelled(toAnyChainId, `should be ${CHAIN_KINDS}`).meta({
   type: 'string',
 });
-
-/** An EVM address in any casing; the parsed form is lowercase. */
-export const evmAddress = z.string().transform((text, context) => {
-  const address = toAddress(text);
-  if (address !== undefined) return address;
-  context.addIssue({
-    code: 'custom',
-    message: 'should be an EVM address: 0x and 40 hex digits',
-    input: text,
-  });
-  return z.NEVER;
-});
-
-/**
- * An Aptos address in any casing; leading zeros are optional. The parsed form is `0x` and 64
- * lowercase hex digits.
- */
-export const aptosAddress = spelled(
-  (value) => padAptosAddress(value)?.toLowerCase(),
-  'should be an Aptos address: 0x and up to 64 hex digits',
-).meta({ type: 'string' });
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 

@@ -1,10 +1,10 @@
 /** The fields of Aptos streams. */
 import * as z from 'zod';
-import { typed } from '../named.ts';
-import { aptosNetwork } from '../requests/enums.ts';
-import { givenOrNull, spelled } from '../requests/fields.ts';
-import { APTOS_NETWORKS, toAptosNetwork } from '../../families/aptos/chains.ts';
-import { type Fields, boolean } from './field.ts';
+import { typed } from '../../../contract/named.ts';
+import { aptosNetwork } from './values.ts';
+import { givenOrNull, spelled } from '../../../contract/requests/fields.ts';
+import { APTOS_NETWORKS, toAptosNetwork } from '../chains.ts';
+import { type Fields, boolean } from '../../../contract/streams/field.ts';
 import {
   amountOfAddresses,
   deliveryFields,
@@ -13,7 +13,7 @@ import {
   id,
   statusFields,
   tag,
-} from './sharedFields.ts';
+} from '../../../contract/streams/sharedFields.ts';
 
 const network = z
   .array(

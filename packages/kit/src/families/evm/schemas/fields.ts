@@ -1,16 +1,16 @@
 /** The fields of EVM streams. */
 import * as z from 'zod';
-import { typed } from '../named.ts';
-import { abiItemSchema, abiSchema } from '../requests/abi.ts';
-import { deliverMode, unverifiedMode } from '../requests/enums.ts';
-import { bounded, chainId, given, givenOrNull } from '../requests/fields.ts';
+import { typed } from '../../../contract/named.ts';
+import { abiItemSchema, abiSchema } from '../../../contract/requests/abi.ts';
+import { deliverMode, unverifiedMode } from '../../../contract/requests/enums.ts';
+import { bounded, chainId, given, givenOrNull } from '../../../contract/requests/fields.ts';
 import {
   advancedOptionSchema,
   nativeBalanceSelectionSchema,
   triggerSchema,
-} from '../requests/triggers.ts';
-import { parseEventSignature } from '../rules/events.ts';
-import { type Fields, boolean } from './field.ts';
+} from '../../../contract/requests/triggers.ts';
+import { parseEventSignature } from '../../../contract/rules/events.ts';
+import { type Fields, boolean } from '../../../contract/streams/field.ts';
 import {
   amountOfAddresses,
   deliveryFields,
@@ -19,7 +19,7 @@ import {
   id,
   statusFields,
   tag,
-} from './sharedFields.ts';
+} from '../../../contract/streams/sharedFields.ts';
 
 const chainIds = z
   .array(chainId, { error: 'should be an array of hex chain IDs, e.g. ["0x1"]' })
