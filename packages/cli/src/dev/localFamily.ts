@@ -6,7 +6,7 @@ import type { Activity } from '@sluice/testkit';
 export interface LocalFamily {
   /** Ids of chains that start over with this run. */
   readonly freshChains: readonly string[];
-  /** Rows of the start screen: name, value, and a hint. */
+  /** Entries on the start screen: name, value, and a hint. */
   readonly rows: readonly (readonly [name: string, value: string, hint?: string])[];
   /** Creates the demo stream, or updates the existing one. */
   keepDemoStream(client: Client, webhookUrl: string): Promise<void>;
@@ -14,7 +14,7 @@ export interface LocalFamily {
   stop(): Promise<void>;
 }
 
-/** What a local chain needs to start. */
+/** Settings and folder with which a local chain starts. */
 export interface LocalNeeds {
   /** Settings of the service, to which the chain is added. */
   readonly config: ServiceConfig;

@@ -1,10 +1,10 @@
 /** Texts of the form that depend on the chain family. */
 export interface FormText {
-  /** What can be selected, such as `an event`. */
+  /** Name of what can be selected, such as `an event`. */
   readonly selection: string;
-  /** What a stream for all addresses matches. */
+  /** Description of what a stream for all addresses matches. */
   readonly allAddresses: string;
-  /** What the demo stream sends. */
+  /** Description of what the demo stream sends. */
   readonly demo: string;
   /** Placeholders of address lists: in the form, and for an import. */
   readonly addressLine: string;
