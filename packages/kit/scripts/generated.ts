@@ -5,7 +5,9 @@ import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
 import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
+import type { ChainFamily } from '../src/contract/shapes.generated.ts';
 import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
+import { FAMILY_TITLES } from '../src/families/titles.ts';
 import type { Fields } from '../src/contract/streams/field.ts';
 
 type Json = Record<string, unknown>;
@@ -218,18 +220,28 @@ async function methods(): Promise<string> {
 }
 
 /** Generates the parts of the stream fields that need no zod. */
-const streamFields =
-  (): string => `${HEAD}import type { AptosStream, EvmStream } from './shapes.generated.ts';
+function streamFields(): string {
+  const families = Object.entries(STREAM_FIELD_ROWS).map(([family, rows]) => ({
+    family,
+    title: FAMILY_TITLES[family as ChainFamily],
+    type: `${family[0]!.toUpperCase()}${family.slice(1)}Stream`,
+    rows,
+  }));
+  const types = families.map(({ type }) => type).toSorted();
+  return [
+    `${HEAD}import type { ${types.join(', ')} } from './shapes.generated.ts';
 import type { StreamFieldView } from './streamFieldView.ts';
-
-/** Returns the default of each field of EVM streams that has one. */
-${defaultsOf('evmStreamDefaults', 'EvmStream', STREAM_FIELD_ROWS.evm)}
-/** Returns the default of each field of Aptos streams that has one. */
-${defaultsOf('aptosStreamDefaults', 'AptosStream', STREAM_FIELD_ROWS.aptos)}
-/** The fields of EVM streams. */
-${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', STREAM_FIELD_ROWS.evm)}
-/** The fields of Aptos streams. */
-${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', STREAM_FIELD_ROWS.aptos)}`;
+`,
+    ...families.map(
+      ({ family, title, type, rows }) =>
+        `/** Returns the default of each field of ${title} streams that has one. */\n${defaultsOf(`${family}StreamDefaults`, type, rows)}`,
+    ),
+    ...families.map(
+      ({ family, title, type, rows }) =>
+        `/** The fields of ${title} streams. */\n${viewsOf(`${family.toUpperCase()}_STREAM_FIELDS`, type, rows)}`,
+    ),
+  ].join('\n');
+}
 
 function defaultsOf(name: string, type: string, fields: Fields): string {
   const needed = Object.keys(fields).filter((field) => fields[field]?.default === undefined);

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { component, named, shape } from '../named.ts';
 import type { Route } from '../route.ts';
 import type { Scope } from '../shapes.generated.ts';
+import { FAMILY_TAGS } from '../../families/tags.ts';
 import { isInboxName } from '../index.ts';
 
 /** The scope that a key needs: `any` accepts every valid key, `open` needs no key. */
@@ -45,8 +46,7 @@ export interface Call extends Route {
 
 /** The tags of the OpenAPI document, with their descriptions. */
 export const TAGS = {
-  'EVM streams': 'Streams on EVM chains and their addresses',
-  'Aptos streams': 'Streams on Aptos and their addresses',
+  ...FAMILY_TAGS,
   History: 'Delivered and failed webhooks, EVM and Aptos',
   Account: 'Settings and statistics',
   'Past blocks': 'Dry runs and backfills of past blocks',
