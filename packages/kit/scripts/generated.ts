@@ -224,22 +224,40 @@ function streamFields(): string {
   const families = Object.entries(STREAM_FIELD_ROWS).map(([family, rows]) => ({
     family,
     title: FAMILY_TITLES[family as ChainFamily],
-    type: `${family[0]!.toUpperCase()}${family.slice(1)}Stream`,
+    type: `${family.charAt(0).toUpperCase()}${family.slice(1)}Stream`,
+    defaults: `${family}StreamDefaults`,
+    views: `${family.toUpperCase()}_STREAM_FIELDS`,
     rows,
   }));
-  const types = families.map(({ type }) => type).toSorted();
+  const types = [...families.map(({ type }) => type), 'ChainFamily'].toSorted();
+  const listOf = (toText: (family: (typeof families)[number]) => string): string =>
+    families.map(toText).join(', ');
   return [
     `${HEAD}import type { ${types.join(', ')} } from './shapes.generated.ts';
 import type { StreamFieldView } from './streamFieldView.ts';
 `,
     ...families.map(
-      ({ family, title, type, rows }) =>
-        `/** Returns the default of each field of ${title} streams that has one. */\n${defaultsOf(`${family}StreamDefaults`, type, rows)}`,
+      ({ title, type, rows, defaults }) =>
+        `/** Returns the default of each field of ${title} streams that has one. */\n${defaultsOf(defaults, type, rows)}`,
     ),
     ...families.map(
-      ({ family, title, type, rows }) =>
-        `/** The fields of ${title} streams. */\n${viewsOf(`${family.toUpperCase()}_STREAM_FIELDS`, type, rows)}`,
+      ({ title, type, rows, views }) =>
+        `/** The fields of ${title} streams. */\n${viewsOf(views, type, rows)}`,
     ),
+    `/** The fields of streams by family. */
+export const STREAM_FIELDS: Readonly<
+  Record<ChainFamily, Readonly<Record<string, StreamFieldView>>>
+> = { ${listOf(({ family, views }) => `${family}: ${views}`)} };
+
+/** Functions that return the defaults of fields by family. */
+export const STREAM_DEFAULTS = { ${listOf(({ family, defaults }) => `${family}: ${defaults}`)} };
+
+/** The table of the fields of streams of any family. */
+export type AllStreamRows = ${families.map(({ views }) => `typeof ${views}`).join(' & ')};
+
+/** Types of the fields of streams of any family. */
+export type AllStreamFields = ${families.map(({ type }) => type).join(' & ')};
+`,
   ].join('\n');
 }
 
