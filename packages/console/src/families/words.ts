@@ -21,3 +21,6 @@ export function recogniseOfFamily(text: string): PastedOfFamily | undefined {
 
 /** Family whose addresses with all digits look like hashes. */
 export const FAMILY_OF_HASH: NetworkType = 'aptos';
+
+/** Matches possible chain ids, except in a longer word or in a Move path such as `0x1::coin`. */
+export const CHAIN_ID = /(?<![\w:])(?:0x[0-9a-f]+|aptos:[a-z]+)(?!\w|::)/g;

@@ -4,7 +4,8 @@ import type { DescribedAptosWebhook } from './aptos/describe.ts';
 import { countEvmRecords, describeEvm } from './evm/describe.ts';
 import type { DescribedEvmWebhook } from './evm/describe.ts';
 
-export type { DescribedAptosWebhook, DescribedEvmWebhook };
+export type { DescribedAptosWebhook } from './aptos/describe.ts';
+export type { DescribedEvmWebhook } from './evm/describe.ts';
 
 /**
  * Describes a webhook in one line: its first record, and the number of other records.

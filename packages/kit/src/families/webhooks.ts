@@ -4,8 +4,9 @@ import type { ReceivedAptosWebhook } from './aptos/webhook.ts';
 import { isEvmBody } from './evm/webhook.ts';
 import type { ReceivedWebhook } from './evm/webhook.ts';
 
-export { isAptosWebhook };
-export type { ReceivedAptosWebhook, ReceivedWebhook };
+export { isAptosWebhook } from './aptos/webhook.ts';
+export type { ReceivedAptosWebhook } from './aptos/webhook.ts';
+export type { ReceivedWebhook } from './evm/webhook.ts';
 
 /** Verified webhooks by chain family. */
 export interface ReceivedWebhooks {

@@ -1,5 +1,5 @@
 /**
- * EIP-55 checksums. This file is separate from `chains/evm.ts`, because code that only parses
+ * EIP-55 checksums. This file is separate from `address.ts`, because code that only parses
  * addresses does not need a hash function.
  */
 import { toAddress } from './address.ts';
