@@ -32,7 +32,10 @@ export interface WebhookFamily<Webhook extends AnyWebhook> {
     phases: SentPhases,
   ): AsyncIterable<[phase: string, delivery: SentDelivery]>;
   /** Reads a transaction as the webhook that a stream would send. */
-  readTransaction: ReadTransaction;
+  readTransaction(
+    connection: Pick<Connection, 'api'>,
+    transaction: FoundTransaction,
+  ): Promise<Webhook>;
 }
 
 /** A transaction, and the connection to the service that has it. */
@@ -43,8 +46,3 @@ export interface FoundTransaction {
   /** The sender, the recipient, a contract that emitted a log, or an address in a log's topics. */
   readonly touching: string | undefined;
 }
-
-export type ReadTransaction = (
-  connection: Pick<Connection, 'api'>,
-  transaction: FoundTransaction,
-) => Promise<AnyWebhook>;

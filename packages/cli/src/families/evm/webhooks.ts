@@ -1,7 +1,8 @@
 import { type EvmWebhook, type WebhookTrigger, decodeLogs } from '@sluice/kit';
 import { CommandError } from '../../terminal/errors.ts';
 import { shortenHash } from '../../terminal/text.ts';
-import type { ReadTransaction, WebhookFamily } from '../webhookFamily.ts';
+import type { Connection } from '../../connection/connection.ts';
+import type { FoundTransaction, WebhookFamily } from '../webhookFamily.ts';
 
 export const EVM_WEBHOOKS: WebhookFamily<EvmWebhook> = {
   onlyOf,
@@ -18,7 +19,7 @@ export const EVM_WEBHOOKS: WebhookFamily<EvmWebhook> = {
       yield ['confirmed', await sender.send({ ...webhook, confirmed: true })];
     }
   },
-  readTransaction: (connection, transaction) => readTransaction(connection, transaction),
+  readTransaction,
 };
 
 /** Token events that select the records if no address is given. */
@@ -30,11 +31,11 @@ const USUAL_EVENTS = [
   'ApprovalForAll(address,address,bool)',
 ];
 
-const readTransaction: ReadTransaction = async (
-  connection,
-  { hash, chainId, blockNumber, touching },
-) => {
-  const webhook = (await connection.api.streams.dryRunBlock({
+async function readTransaction(
+  { api }: Pick<Connection, 'api'>,
+  { hash, chainId, blockNumber, touching }: FoundTransaction,
+): Promise<EvmWebhook> {
+  const webhook = (await api.streams.dryRunBlock({
     chainId,
     blockNumber,
     tag: 'transaction',
@@ -52,7 +53,7 @@ const readTransaction: ReadTransaction = async (
     touching === undefined ? `${hash} has no token events` : `${hash} does not involve ${touching}`,
     'pass an address of the transaction: --touching 0x…',
   );
-};
+}
 
 /** Returns the webhook with only the records of one transaction; undefined if there are none. */
 function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook | undefined {
