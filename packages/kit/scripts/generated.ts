@@ -5,8 +5,9 @@ import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
 import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
-import { aptosFields } from '../src/contract/streams/aptosFields.ts';
-import { evmFields } from '../src/contract/streams/evmFields.ts';
+import type { ChainFamily } from '../src/contract/shapes.generated.ts';
+import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
+import { FAMILY_TITLES } from '../src/families/titles.ts';
 import type { Fields } from '../src/contract/streams/field.ts';
 
 type Json = Record<string, unknown>;
@@ -219,18 +220,46 @@ async function methods(): Promise<string> {
 }
 
 /** Generates the parts of the stream fields that need no zod. */
-const streamFields =
-  (): string => `${HEAD}import type { AptosStream, EvmStream } from './shapes.generated.ts';
+function streamFields(): string {
+  const families = Object.entries(STREAM_FIELD_ROWS).map(([family, rows]) => ({
+    family,
+    title: FAMILY_TITLES[family as ChainFamily],
+    type: `${family.charAt(0).toUpperCase()}${family.slice(1)}Stream`,
+    defaults: `${family}StreamDefaults`,
+    views: `${family.toUpperCase()}_STREAM_FIELDS`,
+    rows,
+  }));
+  const types = [...families.map(({ type }) => type), 'ChainFamily'].toSorted();
+  const listOf = (toText: (family: (typeof families)[number]) => string): string =>
+    families.map(toText).join(', ');
+  return [
+    `${HEAD}import type { ${types.join(', ')} } from './shapes.generated.ts';
 import type { StreamFieldView } from './streamFieldView.ts';
+`,
+    ...families.map(
+      ({ title, type, rows, defaults }) =>
+        `/** Returns the default of each field of ${title} streams that has one. */\n${defaultsOf(defaults, type, rows)}`,
+    ),
+    ...families.map(
+      ({ title, type, rows, views }) =>
+        `/** The fields of ${title} streams. */\n${viewsOf(views, type, rows)}`,
+    ),
+    `/** The fields of streams by family. */
+export const STREAM_FIELDS: Readonly<
+  Record<ChainFamily, Readonly<Record<string, StreamFieldView>>>
+> = { ${listOf(({ family, views }) => `${family}: ${views}`)} };
 
-/** Returns the default of each field of EVM streams that has one. */
-${defaultsOf('evmStreamDefaults', 'EvmStream', evmFields)}
-/** Returns the default of each field of Aptos streams that has one. */
-${defaultsOf('aptosStreamDefaults', 'AptosStream', aptosFields)}
-/** The fields of EVM streams. */
-${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', evmFields)}
-/** The fields of Aptos streams. */
-${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', aptosFields)}`;
+/** Functions that return the defaults of fields by family. */
+export const STREAM_DEFAULTS = { ${listOf(({ family, defaults }) => `${family}: ${defaults}`)} };
+
+/** The table of the fields of streams of any family. */
+export type AllStreamRows = ${families.map(({ views }) => `typeof ${views}`).join(' & ')};
+
+/** Types of the fields of streams of any family. */
+export type AllStreamFields = ${families.map(({ type }) => type).join(' & ')};
+`,
+  ].join('\n');
+}
 
 function defaultsOf(name: string, type: string, fields: Fields): string {
   const needed = Object.keys(fields).filter((field) => fields[field]?.default === undefined);

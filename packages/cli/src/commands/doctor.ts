@@ -1,6 +1,6 @@
 import { fixChain } from './chainFix.ts';
 import { statSync } from 'node:fs';
-import { toConnectingCurl } from '@sluice/kit/contract';
+import { CHAIN_FORMATS, describeNodeFlag, familyOf, toConnectingCurl } from '@sluice/kit/contract';
 import { createSluiceClient, type SluiceClient, type StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -156,7 +156,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
           : `, ${counted(head - checkpoint, 'block')} behind`;
     const needsResume = state === 'down' && (await isHalted(sluice, id));
     yield {
-      check: id.startsWith('aptos') ? 'aptos' : 'chain',
+      check: CHAIN_FORMATS[familyOf(id)].nodeSetting,
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
       ...(state === 'down' && { fix: fixChain(id, message, needsResume) }),
@@ -211,7 +211,7 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
     finding(
       'bad',
       `is on ${chain}, but no node is configured for it`,
-      `start the service with ${toChainFlag(chain)}`,
+      `start the service with ${describeNodeFlag(chain)}`,
     ),
   );
   if (status === 'error' || failingSince !== null) {
@@ -234,8 +234,3 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   }
   return found;
 }
-
-const toChainFlag = (chain: string): string =>
-  chain.startsWith('aptos:')
-    ? `--aptos ${chain.slice('aptos:'.length)}=<fullnodeUrl>`
-    : `--chain ${chain}=<rpcUrl>`;

@@ -1,3 +1,5 @@
+import { CHAIN_FAMILIES } from '@sluice/kit/contract';
+import { HOSTED_DROPPED } from '../families/hosted.ts';
 import { type Client, type SluiceError, createClient, isSluiceError } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { SluiceClient } from '@sluice/kit/sluice';
@@ -178,27 +180,30 @@ function toHostedError(error: SluiceError, { hostedUrl }: ImportOptions): unknow
 
 async function listHosted(hosted: Client): Promise<HostedStream[]> {
   const found: HostedStream[] = [];
-  for await (const stream of hosted.streams.list()) found.push({ stream, family: 'evm' });
-  try {
-    for await (const stream of hosted.streams.list({ networkType: 'aptos' })) {
-      found.push({ stream, family: 'aptos' });
+  for (const family of CHAIN_FAMILIES) {
+    try {
+      for await (const stream of hosted.streams.list({ networkType: family })) {
+        found.push({ stream, family });
+      }
+    } catch (error) {
+      // These errors are expected, because the hosted service no longer supports all families.
+      const isGone =
+        HOSTED_DROPPED.includes(family) &&
+        isSluiceError(error) &&
+        ['not_found', 'bad_request', 'forbidden', 'validation_failed', 'server_error'].includes(
+          error.code,
+        );
+      if (!isGone) throw error;
     }
-  } catch (error) {
-    // These errors are expected, because the hosted service no longer supports Aptos.
-    const isGone =
-      isSluiceError(error) &&
-      ['not_found', 'bad_request', 'forbidden', 'validation_failed', 'server_error'].includes(
-        error.code,
-      );
-    if (!isGone) throw error;
   }
   return found;
 }
 
 async function listAll(api: Client): Promise<AnyStream[]> {
   const streams: AnyStream[] = [];
-  for await (const stream of api.streams.list()) streams.push(stream);
-  for await (const stream of api.streams.list({ networkType: 'aptos' })) streams.push(stream);
+  for (const networkType of CHAIN_FAMILIES) {
+    for await (const stream of api.streams.list({ networkType })) streams.push(stream);
+  }
   return streams;
 }
 

@@ -1,3 +1,4 @@
+import { hasChains } from '../families/config.ts';
 import type { Command } from 'commander';
 import { type ServiceConfig, startService } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
@@ -30,11 +31,7 @@ async function serve(config: ServiceConfig, terminal: Terminal): Promise<void> {
   const asked = untilInterrupted(terminal);
   const service = await startService(config);
   terminal.print(`sluice ${VERSION} listening on ${service.url}`);
-  if (
-    config.chains.length === 0 &&
-    config.aptos.length === 0 &&
-    (config.roles ?? []).includes('ingest')
-  ) {
+  if (!hasChains(config) && (config.roles ?? []).includes('ingest')) {
     terminal.note('No chain is configured. Add one, e.g. --chain 0x1=https://your-node.example');
   }
   if (service.newApiKey !== undefined) {

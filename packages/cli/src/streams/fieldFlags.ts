@@ -11,7 +11,7 @@ import {
 } from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type FieldFlag, FLAGS, nameOf, withoutDuplicates } from './flagTable.ts';
+import { type FieldFlag, flagsOf, nameOf } from './flagTable.ts';
 import { type OAuth2Options, addOAuth2Options, toOAuth2 } from './oauth2Flags.ts';
 import type { Fields } from './streamFields.ts';
 
@@ -23,7 +23,7 @@ export interface FieldOptions extends OAuth2Options {
 
 export function addFieldOptions(command: Command): Command {
   addOAuth2Options(command);
-  for (const flag of withoutDuplicates([...FLAGS.evm, ...FLAGS.aptos])) {
+  for (const flag of flagsOf()) {
     if (flag.kind === 'boolean') {
       const off = nameOf(flag).replace('--', '--no-');
       command.option(flag.syntax, `${flag.help} (off: ${off})`);
@@ -39,8 +39,7 @@ export function toGivenFields(
   family: NetworkType,
   terminal: Terminal,
 ): Fields {
-  const others = family === 'evm' ? FLAGS.aptos : FLAGS.evm;
-  const fields = withoutDuplicates([...FLAGS[family], ...others]).map((flag) => [
+  const fields = flagsOf(family).map((flag) => [
     flag.field,
     toValue(flag, options[new Option(flag.syntax).attributeName()]),
   ]);

@@ -1,6 +1,7 @@
 /** Explains lines of a webhook body, such as amounts and parameters. Bodies are untrusted. */
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
-import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
+import { amountOf, type DecodedRecord, type Json } from './decodedRecord.ts';
+import { createLogReader } from '../families/body.ts';
 import { formatHash } from '../ui/text/format.ts';
 
 /** Returns the note of a line, or an empty string. */

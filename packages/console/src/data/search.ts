@@ -5,6 +5,7 @@
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
 import { DELIVERY_STATES, cutText } from '@sluice/kit/contract';
 import type { ListFilter } from './live/liveCache.ts';
+import { RECIPE_IDS, type RecipeId } from '../families/recipeIds.ts';
 import { recognise, toQuestion, UUID } from '../words/paste.ts';
 
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
@@ -173,16 +174,12 @@ export function parseDeliverySearch(input: Record<string, unknown>): DeliverySea
   return search;
 }
 
-/** Ids of the recipes, which fill in the form of a new stream. */
-export const RECIPE_IDS = ['wallet', 'transfers', 'payments', 'events', 'mints', 'aptos'] as const;
-export type RecipeId = (typeof RECIPE_IDS)[number];
-
 /** Fields of the form of a new stream that a link can fill in. */
 export interface NewStreamSearch {
   recipe?: RecipeId;
   /** One address, or a list in the format of the form's address field. */
   address?: string;
-  /** Event signatures, an ABI or a Move path. */
+  /** Event signatures, an ABI or the path of a function. */
   event?: string;
 }
 

@@ -5,47 +5,51 @@ const ADDRESS = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const HASH = `0x${'ab'.repeat(32)}`;
 
 test.each([
-  [` ${ADDRESS}\n`, { kind: 'evm-address', address: ADDRESS }],
-  ['0x1', { kind: 'aptos-address', address: '0x1' }],
+  [` ${ADDRESS}\n`, { kind: 'address', family: 'evm', address: ADDRESS }],
+  ['0x1', { kind: 'address', family: 'aptos', address: '0x1' }],
   [HASH.toUpperCase().replace('0X', '0x'), { kind: 'hash', hash: HASH }],
-  ['0x1::coin::transfer', { kind: 'move-path', path: '0x1::coin::transfer' }],
+  ['0x1::coin::transfer', { kind: 'event', family: 'aptos', event: '0x1::coin::transfer' }],
   ['23,835,201', { kind: 'block', number: 23_835_201 }],
   ['#41', { kind: 'block', number: 41 }],
-  ['Vitalik.ETH', { kind: 'ens-name', name: 'vitalik.eth' }],
-  ['🦄.pay_me.eth', { kind: 'ens-name', name: '🦄.pay_me.eth' }],
-  ['pay.greg.apt', { kind: 'aptos-name', name: 'pay.greg.apt' }],
+  ['Vitalik.ETH', { kind: 'name', isResolved: true, name: 'vitalik.eth' }],
+  ['🦄.pay_me.eth', { kind: 'name', isResolved: true, name: '🦄.pay_me.eth' }],
+  ['pay.greg.apt', { kind: 'name', isResolved: false, name: 'pay.greg.apt' }],
   [
     '0190F3C2-0000-7000-8000-000000000001',
     { kind: 'id', id: '0190f3c2-0000-7000-8000-000000000001' },
   ],
   [
     'Transfer(address,address,uint256)',
-    { kind: 'event', signature: 'Transfer(address,address,uint256)' },
+    { kind: 'event', family: 'evm', event: 'Transfer(address,address,uint256)' },
   ],
   [
     'event Transfer(address indexed from, address indexed to, uint256 value);',
     {
       kind: 'event',
-      signature: 'event Transfer(address indexed from, address indexed to, uint256 value);',
+      family: 'evm',
+      event: 'event Transfer(address indexed from, address indexed to, uint256 value);',
     },
   ],
   [`https://etherscan.io/tx/${HASH}?a=1`, { kind: 'hash', hash: HASH }],
-  [`https://basescan.org/address/${ADDRESS}#code`, { kind: 'evm-address', address: ADDRESS }],
+  [
+    `https://basescan.org/address/${ADDRESS}#code`,
+    { kind: 'address', family: 'evm', address: ADDRESS },
+  ],
   ['https://etherscan.io/block/19000000', { kind: 'block', number: 19_000_000 }],
   [
     'https://explorer.aptoslabs.com/account/0x1?network=mainnet',
-    { kind: 'aptos-address', address: '0x1' },
+    { kind: 'address', family: 'aptos', address: '0x1' },
   ],
 ])('%s', (text, expected) => {
-  expect(recognise(text)).toEqual(expected);
+  expect(recognise(text)).toMatchObject(expected);
 });
 
 test('recognizes an ABI, alone or inside an artifact', () => {
   const items = '[{"type":"event","name":"Ping","inputs":[]}]';
-  expect(recognise(items)?.kind).toBe('abi');
-  expect(recognise('["function f()", "event Paused(address)"]')?.kind).toBe('abi');
+  expect(recognise(items)).toMatchObject({ what: 'ABI', event: items });
+  expect(recognise('["function f()", "event Paused(address)"]')).toMatchObject({ what: 'ABI' });
   expect(recognise('["function f()"]')).toBeUndefined();
-  expect(recognise(`{"contractName":"A","abi":${items}}`)?.kind).toBe('abi');
+  expect(recognise(`{"contractName":"A","abi":${items}}`)).toMatchObject({ what: 'ABI' });
   expect(recognise('[1,2]')).toBeUndefined();
 });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { erc20Abi } from 'viem';
 import { createClient } from './client.ts';
-import type { Stream } from './compatible/answers.ts';
+import type { Stream } from '../families/evm/client.ts';
 import type {
   AptosStream,
   AptosStreamStatus,

@@ -16,7 +16,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { parameterNames } from '../contract/rules/abi/values.ts';
 import { eventTopic } from '../contract/rules/events.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import { decodeLogs } from './decode.ts';
 import type { DecodeOptions } from './decode.ts';

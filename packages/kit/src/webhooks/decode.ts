@@ -1,7 +1,7 @@
 /** Decodes the logs of a webhook to named, typed events. */
 import { canonicalType, eventTopic } from '../contract/rules/events.ts';
-import { toAddress } from '../contract/rules/chains/evm.ts';
-import { checksumAddress } from '../contract/rules/checksum.ts';
+import { toAddress } from '../families/evm/address.ts';
+import { checksumAddress } from '../families/evm/checksum.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { readEvents } from '../contract/rules/abi/readAbi.ts';

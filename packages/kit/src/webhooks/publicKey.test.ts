@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import type { SluiceErrorCode } from '../errors.ts';
 import { createHandlerWithPublicKey } from './handler/publicKeyHandler.ts';

@@ -7,7 +7,7 @@ import { formatCount } from '../../ui/text/format.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 import { formatMessage } from '../../words/messages.ts';
-import { toNodeFlag } from '../../words/nodeFlag.ts';
+import { toNodeFlag } from '@sluice/kit/contract';
 import { recognise } from '../../words/paste.ts';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
 import { Reasons } from './reasons.tsx';

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
-import { PASTED_WORDS, recognise, toQuestion } from '../../words/paste.ts';
+import { describePasted, recognise, toQuestion } from '../../words/paste.ts';
 import { parseExplainSearch } from '../../data/search.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
@@ -94,8 +94,8 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
         {pasted !== undefined &&
           text !== asked &&
           (toQuestion(pasted) === undefined
-            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block number, address or delivery ID instead`
-            : PASTED_WORDS[pasted.kind])}
+            ? `${describePasted(pasted)}: paste a hash, block number, address or delivery ID instead`
+            : describePasted(pasted))}
       </span>
     </form>
   );

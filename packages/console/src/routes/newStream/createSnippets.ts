@@ -1,7 +1,7 @@
 /** Generates code that creates the stream of a draft. */
 import {
-  aptosStreamDefaults,
-  evmStreamDefaults,
+  NEW_STREAM_FAMILY,
+  allStreamDefaults,
   parseAddressList,
   quoteShell,
   toCurl,
@@ -15,10 +15,7 @@ const withoutSecret = (fields: ReturnType<typeof toFields>) =>
     ? { ...fields, oauth2: { ...fields.oauth2, clientSecret: 'YOUR_CLIENT_SECRET' } }
     : fields;
 
-const DEFAULTS: Readonly<Record<string, unknown>> = {
-  ...aptosStreamDefaults(),
-  ...evmStreamDefaults(),
-};
+const DEFAULTS = allStreamDefaults();
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
@@ -67,7 +64,7 @@ function toCommand(draft: StreamDraft): string {
 function toScript(draft: StreamDraft, origin: string): string {
   const fields = {
     ...fieldsOf(draft),
-    ...(draft.family === 'aptos' && { networkType: 'aptos' }),
+    ...(draft.family !== NEW_STREAM_FAMILY && { networkType: draft.family }),
   };
   // Keys that are identifiers need no quotes.
   const body = JSON.stringify(fields, null, 2).replaceAll(/^(\s*)"([A-Za-z]\w*)":/gm, '$1$2:');

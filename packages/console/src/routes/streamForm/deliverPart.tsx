@@ -8,12 +8,13 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { FieldCheck, FieldNumber } from './fieldInputs.tsx';
 import { OAuth2Fields } from './oauth2/oauth2Fields.tsx';
-import type { PartProps } from './watchPart.tsx';
+import type { PartProps } from './partProps.ts';
 
 /** Edits the destination, tag, description, limits, delivery options, headers and credentials. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
   const checks = checksOf(draft.family, 'deliver');
+  const ownChecks = checks.filter((name) => !isShared(name));
   return (
     <div className="grid gap-3">
       <Destination {...props} />
@@ -49,13 +50,11 @@ export function DeliverPart(props: PartProps) {
       {checks.filter(isShared).map((name) => (
         <FieldCheck key={name} name={name} {...props} />
       ))}
-      {draft.family === 'evm' && (
+      {ownChecks.length > 0 && (
         <div>
-          {checks
-            .filter((name) => !isShared(name))
-            .map((name) => (
-              <FieldCheck key={name} name={name} {...props} />
-            ))}
+          {ownChecks.map((name) => (
+            <FieldCheck key={name} name={name} {...props} />
+          ))}
         </div>
       )}
       <LineArea

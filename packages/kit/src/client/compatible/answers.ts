@@ -1,29 +1,12 @@
 /** Reads responses of a service, with defaults for missing fields. */
-import type { AptosStream, EvmStream } from '../../contract/shapes.generated.ts';
 import type { Page } from '../../contract/generic.ts';
-import { aptosStreamDefaults, evmStreamDefaults } from '../../contract/streamFields.generated.ts';
 import { SluiceError } from '../../errors.ts';
 
-/** A stream as a service returns it. Fields that the hosted service may omit are optional. */
-export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amountOfAddresses'> {
-  /** ISO 8601 time. */
-  createdAt?: string;
-  /** ISO 8601 time. */
-  updatedAt?: string;
-  amountOfAddresses?: number;
-}
-
 /**
- * Adds defaults for the fields that the hosted service omits. Throws `invalid_response` if the
- * response is not a stream.
+ * Adds defaults for missing fields of a stream, and keeps unknown fields. Throws `invalid_response`
+ * if the response is not a stream.
  */
-export const toStream = (answer: unknown): Stream => fill(answer, evmStreamDefaults()) as Stream;
-
-export const toAptosStream = (answer: unknown): AptosStream =>
-  fill(answer, aptosStreamDefaults()) as AptosStream;
-
-/** Adds defaults for missing fields, and keeps unknown fields. */
-function fill(answer: unknown, defaults: object): object {
+export function fillDefaults(answer: unknown, defaults: object): object {
   if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
     throw new SluiceError('invalid_response', 'The response is not a stream');
   }

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { component, named, shape } from '../named.ts';
 import type { Route } from '../route.ts';
 import type { Scope } from '../shapes.generated.ts';
-import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } from '../index.ts';
+import { FAMILY_TAGS } from '../../families/tags.ts';
+import { isInboxName } from '../index.ts';
 
 /** The scope that a key needs: `any` accepts every valid key, `open` needs no key. */
 export type Access = Scope | 'any' | 'open';
@@ -45,8 +46,7 @@ export interface Call extends Route {
 
 /** The tags of the OpenAPI document, with their descriptions. */
 export const TAGS = {
-  'EVM streams': 'Streams on EVM chains and their addresses',
-  'Aptos streams': 'Streams on Aptos and their addresses',
+  ...FAMILY_TAGS,
   History: 'Delivered and failed webhooks, EVM and Aptos',
   Account: 'Settings and statistics',
   'Past blocks': 'Dry runs and backfills of past blocks',
@@ -65,7 +65,7 @@ export const tagged = <const Name extends Tag, const Table extends Record<string
   ) as never;
 
 /** Returns a schema that parses a path parameter; `json` describes it in the OpenAPI document. */
-const param = <Value>(
+export const param = <Value>(
   read: (given: string) => Value | undefined,
   message: string,
   json: Record<string, unknown>,
@@ -81,7 +81,7 @@ const param = <Value>(
     .meta(json);
 
 const UUID = { type: 'string', format: 'uuid' };
-const CHAIN_ID = { type: 'string', description: 'Chain ID in hex, e.g. 0x1' };
+export const CHAIN_ID = { type: 'string', description: 'Chain ID in hex, e.g. 0x1' };
 
 export const idOf = (what: 'stream' | 'delivery' | 'history' | 'job' | 'replay' | 'request') =>
   param(
@@ -90,16 +90,7 @@ export const idOf = (what: 'stream' | 'delivery' | 'history' | 'job' | 'replay' 
     UUID,
   );
 
-export const evmChainParam = param(toChainId, 'should be a chain ID in hex, e.g. 0x1', CHAIN_ID);
 export const anyChainParam = z.string().meta(CHAIN_ID);
-export const networkParam = param(toAptosNetwork, 'should be an Aptos network, e.g. mainnet', {
-  type: 'string',
-  enum: [...APTOS_NETWORKS, '1', '2'],
-});
-export const addressParam = param(toAddress, 'should be an address, 0x and 40 hex digits', {
-  type: 'string',
-  description: 'EVM address',
-});
 export const blockNumberParam = param(
   (given) =>
     /^\d+$/.test(given) && Number.isSafeInteger(Number(given)) ? Number(given) : undefined,

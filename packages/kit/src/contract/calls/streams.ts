@@ -8,58 +8,13 @@ import {
   unixMs,
   texts,
   chainId,
-  pageOf,
   idOf,
   tagged,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { STREAM_CHANGE_KINDS } from '../index.ts';
 import { chainFamily, streamStatus } from '../requests/enums.ts';
-import { aptosFields } from '../streams/aptosFields.ts';
-import { evmFields } from '../streams/evmFields.ts';
-import { toReturned } from '../streams/field.ts';
-import {
-  createAptosStreamSchema,
-  createEvmStreamSchema,
-  listStreamsQuerySchema,
-  rotateStreamSecretSchema,
-  streamStatusSchema,
-  updateAptosStreamSchema,
-  updateEvmStreamSchema,
-} from '../requests/streams.ts';
-
-const evmStream = named(
-  'EvmStream',
-  'An EVM stream as the service returns it.',
-  z.strictObject(toReturned(evmFields)),
-);
-
-const aptosStream = named(
-  'AptosStream',
-  'An Aptos stream as the service returns it.',
-  z.strictObject(toReturned(aptosFields)),
-);
-
-shape(
-  'StreamLimits',
-  'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
-  evmStream.pick({
-    maxInFlight: true,
-    maxPerSecond: true,
-    strictOrder: true,
-    timeoutSeconds: true,
-    retries: true,
-  }),
-);
-
-const aptosStreamStatus = named(
-  'AptosStreamStatus',
-  'The response to setting the status of an Aptos stream; the EVM call returns the complete stream.',
-  z.strictObject({
-    status: streamStatus,
-    statusMessage: text,
-  }),
-);
+import { rotateStreamSecretSchema } from '../requests/streams.ts';
 
 const streamChange = shape(
   'StreamChange',
@@ -184,9 +139,9 @@ const streamSecretTimes = named(
   }),
 );
 
-const evmStreamPage = component('EvmStreamPage', pageOf(evmStream));
-
-const aptosStreamPage = component('AptosStreamPage', pageOf(aptosStream));
+/** Description of calls that send the test webhook. */
+export const tested =
+  'Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing.';
 
 const streamSummaryList = component(
   'StreamSummaryList',
@@ -197,146 +152,6 @@ const streamChangeList = component(
   'StreamChangeList',
   z.strictObject({ result: z.array(streamChange) }),
 );
-
-const tested =
-  'Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing.';
-
-export const evmStreamsCalls = tagged('EVM streams', {
-  listEvmStreams: {
-    method: 'GET',
-    path: '/streams/evm',
-    scope: 'streams:read',
-    summary: 'List streams, newest first',
-    query: listStreamsQuerySchema,
-    answer: evmStreamPage,
-    errors: [422],
-  },
-  createEvmStream: {
-    method: 'PUT',
-    path: '/streams/evm',
-    scope: 'streams:write',
-    summary: 'Create a stream',
-    description: tested,
-    body: createEvmStreamSchema,
-    answer: evmStream,
-    errors: [400, 422],
-  },
-  getEvmStream: {
-    method: 'GET',
-    path: '/streams/evm/{id}',
-    scope: 'streams:read',
-    params: { id: idOf('stream') },
-    summary: 'Read a stream',
-    answer: evmStream,
-    errors: [404, 422],
-  },
-  updateEvmStream: {
-    method: 'POST',
-    path: '/streams/evm/{id}',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
-    body: updateEvmStreamSchema,
-    answer: evmStream,
-    errors: [400, 404, 409, 422],
-  },
-  deleteEvmStream: {
-    method: 'DELETE',
-    path: '/streams/evm/{id}',
-    scope: 'streams:write',
-    audited: true,
-    params: { id: idOf('stream') },
-    summary: 'Delete a stream and return it',
-    description: 'Pending deliveries are canceled; the history stays.',
-    answer: evmStream,
-    errors: [404, 422],
-  },
-  setEvmStreamStatus: {
-    method: 'POST',
-    path: '/streams/evm/{id}/status',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Pause or activate a stream',
-    description: `${tested} This applies when the stream becomes active.`,
-    body: streamStatusSchema,
-    answer: evmStream,
-    errors: [400, 404, 422],
-  },
-  duplicateEvmStream: {
-    method: 'POST',
-    path: '/streams/evm/{id}/duplicate',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Duplicate a stream, with its addresses',
-    description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
-    answer: evmStream,
-    errors: [400, 404, 422],
-  },
-});
-
-export const aptosStreamsCalls = tagged('Aptos streams', {
-  listAptosStreams: {
-    method: 'GET',
-    path: '/streams/aptos',
-    scope: 'streams:read',
-    summary: 'List streams, newest first',
-    query: listStreamsQuerySchema,
-    answer: aptosStreamPage,
-    errors: [422],
-  },
-  createAptosStream: {
-    method: 'PUT',
-    path: '/streams/aptos',
-    scope: 'streams:write',
-    summary: 'Create a stream',
-    description: tested,
-    body: createAptosStreamSchema,
-    answer: aptosStream,
-    errors: [400, 422],
-  },
-  getAptosStream: {
-    method: 'GET',
-    path: '/streams/aptos/{id}',
-    scope: 'streams:read',
-    params: { id: idOf('stream') },
-    summary: 'Read a stream',
-    answer: aptosStream,
-    errors: [404, 422],
-  },
-  updateAptosStream: {
-    method: 'POST',
-    path: '/streams/aptos/{id}',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
-    body: updateAptosStreamSchema,
-    answer: aptosStream,
-    errors: [400, 404, 409, 422],
-  },
-  deleteAptosStream: {
-    method: 'DELETE',
-    path: '/streams/aptos/{id}',
-    scope: 'streams:write',
-    audited: true,
-    params: { id: idOf('stream') },
-    summary: 'Delete a stream',
-    answer: z.literal(true),
-    errors: [404, 422],
-  },
-  setAptosStreamStatus: {
-    method: 'POST',
-    path: '/streams/aptos/{id}/status',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Pause or activate a stream',
-    description: `${tested} This applies when the stream becomes active.`,
-    body: streamStatusSchema,
-    answer: aptosStreamStatus,
-    errors: [400, 404, 422],
-  },
-});
 
 export const streamsCalls = tagged('Sluice', {
   listStreamSummaries: {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { component, sent, sentShape, typed } from '../named.ts';
-import { findAptosNetwork } from '../rules/chains/aptos.ts';
+import { CHAIN_FORMATS, familyOf } from '../../families/chains.ts';
 import type {
   CreateApiKey,
   HistoryFilter,
@@ -176,10 +176,10 @@ export const nodeUrlSchema = sent(
         'URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted.',
       ),
     })
-    .refine(
-      ({ chainId: chain, url }) => findAptosNetwork(chain) === undefined || url.startsWith('http'),
-      { path: ['url'], error: 'should be the http:// or https:// URL of an Aptos REST API' },
-    ),
+    .superRefine(({ chainId: chain, url }, context) => {
+      const message = CHAIN_FORMATS[familyOf(chain)].nodeUrlProblem(url);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['url'] });
+    }),
 );
 
 export const alertUrlSchema = sent(

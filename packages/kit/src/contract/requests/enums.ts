@@ -1,19 +1,13 @@
 import * as z from 'zod';
 import { shape } from '../named.ts';
-import { APTOS_NETWORKS } from '../rules/chains/aptos.ts';
+import { CHAIN_FAMILIES } from '../../families/chains.ts';
 import { MAX_RETRIES, MAX_RETRY_WAIT_SECONDS, RETRY_PRESETS } from '../rules/schedule.ts';
 import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
 export const chainFamily = shape(
   'ChainFamily',
   'The chain family of a stream.',
-  z.enum(['evm', 'aptos']),
-);
-
-export const aptosNetwork = shape(
-  'AptosNetwork',
-  'An Aptos network; `local` is Sluice only, for a local chain.',
-  z.enum(APTOS_NETWORKS),
+  z.enum(CHAIN_FAMILIES),
 );
 
 export const streamStatus = shape(

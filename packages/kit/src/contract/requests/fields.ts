@@ -4,9 +4,8 @@
  */
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
-import { findAptosNetwork, padAptosAddress, toAptosChain } from '../rules/chains/aptos.ts';
-import { toAddress } from '../rules/chains/evm.ts';
-import { toChainId } from '../rules/chains/chainId.ts';
+import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
+import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';
 import { deliveryPhase, deliveryState } from './enums.ts';
@@ -119,36 +118,11 @@ export const chainId = spelled(
 ).meta(CHAIN_ID);
 
 /**
- * A chain of either family. It is parsed to the form that Sluice's own routes use, such as `0x1` or
- * `aptos:mainnet`.
+ * A chain of any family. It is parsed to the form that Sluice's own routes use.
  */
-export const anyChain: z.ZodType<string> = spelled((value) => {
-  const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
-  return network === undefined ? toChainId(value) : toAptosChain(network);
-}, 'should be a chain ID in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
+export const anyChain: z.ZodType<string> = spelled(toAnyChainId, `should be ${CHAIN_KINDS}`).meta({
   type: 'string',
 });
-
-/** An EVM address in any casing; the parsed form is lowercase. */
-export const evmAddress = z.string().transform((text, context) => {
-  const address = toAddress(text);
-  if (address !== undefined) return address;
-  context.addIssue({
-    code: 'custom',
-    message: 'should be an EVM address: 0x and 40 hex digits',
-    input: text,
-  });
-  return z.NEVER;
-});
-
-/**
- * An Aptos address in any casing; leading zeros are optional. The parsed form is `0x` and 64
- * lowercase hex digits.
- */
-export const aptosAddress = spelled(
-  (value) => padAptosAddress(value)?.toLowerCase(),
-  'should be an Aptos address: 0x and up to 64 hex digits',
-).meta({ type: 'string' });
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 

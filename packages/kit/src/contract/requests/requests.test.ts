@@ -1,15 +1,17 @@
 import { erc20Abi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { aptosAddressesSchema, evmAddressesSchema } from './addresses.ts';
+import { aptosAddressesSchema } from '../../families/aptos/schemas/addresses.ts';
 import {
   createAptosStreamSchema,
-  createEvmStreamSchema,
-  listStreamsQuerySchema,
-  streamStatusSchema,
   updateAptosStreamSchema,
+} from '../../families/aptos/schemas/streams.ts';
+import { evmAddressesSchema } from '../../families/evm/schemas/addresses.ts';
+import { dryRunBlockSchema, historicalJobSchema } from '../../families/evm/schemas/blocks.ts';
+import {
+  createEvmStreamSchema,
   updateEvmStreamSchema,
-} from './streams.ts';
-import { dryRunBlockSchema, historicalJobSchema } from './blocks.ts';
+} from '../../families/evm/schemas/streams.ts';
+import { listStreamsQuerySchema, streamStatusSchema } from './streams.ts';
 import { listHistoryQuerySchema, listLogsQuerySchema, settingsSchema } from './account.ts';
 
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };

@@ -1,6 +1,7 @@
 /** Creates responses, and reports errors to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
-import type { AnyReceived, HandlerRules, ReadRequest, Verifier, WebhookResponse } from './types.ts';
+import type { AnyReceived } from '../../families/webhooks.ts';
+import type { HandlerRules, ReadRequest, Verifier, WebhookResponse } from './types.ts';
 
 export function answer(
   status: number,

@@ -8,7 +8,7 @@ import { sluice } from '../../../data/queries/service.ts';
 import { useRested } from '../../../ui/form/rested.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { nameOfStream } from '../../../words/names.ts';
-import type { Pasted } from '../../../words/paste.ts';
+import type { Pasted } from '../../../words/pasted.ts';
 import type { Command } from './command.ts';
 import { isDeliveryStart, isLabelLike } from './foundText.ts';
 
@@ -75,7 +75,7 @@ export function useFoundCommands(
   const rested = useRested(text.trim());
   const start = isDeliveryStart(rested) && rested === text.trim() ? rested : '';
   const ids = useQuery({ ...idQuery(start), enabled: start !== '' });
-  const isSought = pasted === undefined || pasted.kind === 'aptos-address';
+  const isSought = pasted === undefined || (pasted.kind === 'address' && pasted.mayBePart);
   const find = isSought && isLabelLike(rested) && rested === text.trim() ? rested : '';
   const watching = streams.filter(({ amountOfAddresses }) => amountOfAddresses > 0);
   const listed = watching.slice(0, MAX_STREAMS).map(({ id }) => id);

@@ -1,10 +1,11 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
+import { FORM_WORDS } from '../../../families/formWords.ts';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { readPresent, type Imported } from './addressChange.ts';
 import { type AddressList, toRejectedList } from '@sluice/kit/contract';
-import { LIST_FILES, SAMPLE_LISTS } from '../../streamForm/draft/addressList.ts';
+import { LIST_FILES } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -122,11 +123,7 @@ export function ImportAddresses({
         <TextArea
           label="Addresses, one per line, with an optional label"
           rows={8}
-          placeholder={
-            stream.family === 'evm'
-              ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
-              : '0x1, framework'
-          }
+          placeholder={FORM_WORDS[stream.family].importLine}
           help={
             fileName === null
               ? 'Or drop a CSV file here.'
@@ -143,7 +140,9 @@ export function ImportAddresses({
           />
           <Button
             variant="quiet"
-            onClick={() => download('addresses.csv', SAMPLE_LISTS[stream.family], 'text/csv')}
+            onClick={() =>
+              download('addresses.csv', FORM_WORDS[stream.family].sampleList, 'text/csv')
+            }
           >
             <Download size={14} strokeWidth={1.5} aria-hidden="true" />
             Download sample

@@ -1,6 +1,7 @@
 import { SluiceError } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { NEW_DRAFT, type StreamDraft, type TriggerDraft } from './draft.ts';
+import { type TriggerDraft } from '../../../families/evm/draft.ts';
+import { NEW_DRAFT, type StreamDraft } from './draft.ts';
 import { refusalOf, refusalsOf } from './refusals.ts';
 
 const trigger = (changes: Partial<TriggerDraft>): TriggerDraft => ({

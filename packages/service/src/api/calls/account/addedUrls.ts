@@ -1,5 +1,11 @@
 /** Calls for nodes and alert URLs, which can be added while the service runs. */
-import { type AlertUrl, type ChainNode, type UrlVerdict, familyOf } from '@sluice/kit/contract';
+import {
+  type AlertUrl,
+  CHAIN_FORMATS,
+  type ChainNode,
+  type UrlVerdict,
+  familyOf,
+} from '@sluice/kit/contract';
 import { RetryableError } from '../../../base/errors.ts';
 import { isConfigured } from '../../../chains/familyChains.ts';
 import type { TestNode } from '../../../chains/testNode.ts';
@@ -7,11 +13,9 @@ import type { ServiceConfig } from '../../../config.ts';
 import type { TestAlertUrl } from '../../../operate/alerts/testAlertUrl.ts';
 import type { AddedUrls, OpenUrl } from '../../../secrets/addedUrls.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
-import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 
 export interface AddedUrlHandlerNeeds {
-  families: ApiFamilies;
   /** URLs of the configured nodes by chain. */
   configuredNodes: ReadonlyMap<string, readonly string[]>;
   configured: Pick<ServiceConfig, 'notifyUrl'>;
@@ -103,10 +107,10 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       const fixed = fixedNodes.find(({ id }) => id === nodeId);
       if (fixed !== undefined) {
         const { chainId, host } = fixed;
-        const { flag } = needs.families[familyOf(chainId)];
+        const { nodeSetting } = CHAIN_FORMATS[familyOf(chainId)];
         throw new HttpError(
           409,
-          `The node ${host} of ${chainId} cannot be removed here: remove it from ${flag}, its variable or sluice.yaml, and restart the service`,
+          `The node ${host} of ${chainId} cannot be removed here: remove it from --${nodeSetting}, its variable or sluice.yaml, and restart the service`,
         );
       }
       const removed = await addedUrls.remove('node', nodeId);

@@ -1,6 +1,6 @@
 /** The address calls that all chain families share. */
 import type { Context } from 'hono';
-import type { StreamAddress } from '@sluice/kit/contract';
+import { type StreamAddress, nameOfChain } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
 import type { AddressOutcome } from '../../../store/addresses/contract.ts';
 import type { EffectiveFrom } from '../../../store/rules/ruleRevision.ts';
@@ -30,7 +30,7 @@ type AskedList = Asked & { readonly query: { limit: number; cursor?: string | un
 
 export function createAddressCalls(
   { store, addressChanges: changes }: AddressHandlerNeeds,
-  { name, addresses: format, nameOf }: ApiFamily,
+  { name, addresses: format }: ApiFamily,
 ) {
   const findId = async ({ params }: Asked): Promise<string> =>
     (await findStream(store, params.id, name)).id;
@@ -48,7 +48,10 @@ export function createAddressCalls(
           streamId,
           sent,
           Object.fromEntries(
-            Object.entries(outcome.effectiveFrom).map(([chain, from]) => [nameOf(chain), from]),
+            Object.entries(outcome.effectiveFrom).map(([chain, from]) => [
+              nameOfChain(chain),
+              from,
+            ]),
           ),
         );
       case 'unknown-stream':

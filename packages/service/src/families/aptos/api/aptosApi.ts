@@ -2,7 +2,6 @@ import {
   APTOS_CHAINS,
   APTOS_NETWORKS,
   TEST_APTOS_WEBHOOK,
-  findAptosNetwork,
   padAptosAddress,
   toAptosChain,
 } from '@sluice/kit/contract';
@@ -10,11 +9,8 @@ import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/
 import type { ApiFamily } from '../../../api/family.ts';
 import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 
-const nameOf = (chain: string): string => findAptosNetwork(chain) ?? chain;
-
 export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   name: 'aptos',
-  flag: '--aptos',
   addresses: {
     width: STREAM_FAMILIES.aptos.addressBytes,
     schema: aptosAddressesSchema,
@@ -29,8 +25,6 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   listedIds: Object.fromEntries(
     APTOS_NETWORKS.map((network) => [toAptosChain(network), APTOS_CHAINS[network]]),
   ),
-  nameOf,
-  sourceFlag: (chain) => `--aptos ${nameOf(chain)}=<fullnodeUrl>`,
   // Shorter than a hash.
   readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
   toBodyAddress: (hex) => hex.toLowerCase(),

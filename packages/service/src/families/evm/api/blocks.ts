@@ -13,7 +13,6 @@ import type { Handlers } from '../../../api/handlers.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
-import { EVM_API } from './evmApi.ts';
 import { type EvmStreamNeeds, refuseContradictions } from './streams.ts';
 
 export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
@@ -25,7 +24,7 @@ export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
 export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBlockNeeds) {
   const requireCalls = (chain: string): EvmCalls => {
     const calls = callsOf(chain);
-    if (calls === undefined) throw notRead(EVM_API, chain);
+    if (calls === undefined) throw notRead(chain);
     return calls;
   };
 

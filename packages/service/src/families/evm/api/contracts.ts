@@ -3,7 +3,6 @@ import type { AbiSource } from '../chains/abiSource.ts';
 import { HttpError } from '../../../api/answers.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
-import { EVM_API } from './evmApi.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
 
 export interface ContractHandlerNeeds {
@@ -21,7 +20,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
   return {
     async getContract({ params: { chainId: chain, address } }) {
       const calls = callsOf(chain);
-      if (calls === undefined) throw notRead(EVM_API, chain);
+      if (calls === undefined) throw notRead(chain);
       const { isContract, token } = await calls.readContract(address);
       if (token === null) return { isContract, token };
       const { name, symbol, decimals, standard } = token;

@@ -6,7 +6,6 @@ import { problemsOf } from './problems.ts';
 
 export const EVM_API: ApiFamily<EvmStreamRecord> = {
   name: 'evm',
-  flag: '--chain',
   addresses: {
     width: STREAM_FAMILIES.evm.addressBytes,
     schema: evmAddressesSchema,
@@ -18,8 +17,6 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   findsByHash: true,
   numbers: 'block',
   listedIds: {},
-  nameOf: (chain) => chain,
-  sourceFlag: (chain) => `--chain ${chain}=<rpcUrl>`,
   readAddress: (query) => (/^0x[0-9a-f]{40}$/i.test(query) ? toAddress(query) : undefined),
   // Addresses in topics have leading zeros.
   toBodyAddress: (hex) => hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'),
