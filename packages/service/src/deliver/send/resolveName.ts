@@ -68,19 +68,18 @@ export function createNameResolver({
         reject(lookupTimeout(hostname));
       });
       const isStuck = busySince !== undefined && performance.now() - busySince > SYSTEM_MS;
-      const backup = setTimeout(
-        () =>
-          query(hostname).then(
-            (addresses) => {
-              waiting.delete(begin);
-              endDeadline();
-              resolve(addresses);
-            },
-            // The system resolver may know the name anyway.
-            () => {},
-          ),
-        isStuck ? 0 : SYSTEM_MS,
-      );
+      const queryServers = (): void => {
+        query(hostname).then(
+          (addresses) => {
+            waiting.delete(begin);
+            endDeadline();
+            resolve(addresses);
+          },
+          // The system resolver may know the name anyway.
+          () => {},
+        );
+      };
+      const backup = setTimeout(queryServers, isStuck ? 0 : SYSTEM_MS);
       waiting.add(begin);
       if (busySince === undefined) beginNext();
     });
