@@ -379,7 +379,7 @@ async function createFollowing(
     },
     (surroundings) => openFamilies(config, surroundings),
   );
-  const reports: ChainReports = createChainReports({ store, log, own: () => chains.all });
+  const reports: ChainReports = createChainReports({ store, log, own: chains });
   if (isReading) {
     const follow = () => chains.follow(addedUrls.read());
     await follow();
@@ -436,7 +436,7 @@ function createApi(
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),
     chains: reports.list,
-    callsOf: chains.callsOf,
+    callsOf: (chain) => chains.get(chain)?.calls,
     ...toApiParts(chains.families),
     explorers: { ...EXPLORERS, ...config.explorers },
     hasSource: reports.isRead,

@@ -71,6 +71,16 @@ export class HttpError extends ServiceError {
   }
 }
 
+/** Error of a call that may succeed later. Its response has a `Retry-After` header. */
+export class RetryLaterError extends HttpError {
+  readonly retryAfterSeconds: number;
+
+  constructor(status: 429 | 503, message: string, retryAfterSeconds: number) {
+    super(status, message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 /** Field whose values are never echoed, because a secret may be at the wrong place in it. */
 const SECRET_FIELD = 'oauth2';
 const SECRET_NAME = /^client_?secret$/i;

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { CallerError, RetryableError } from '../base/errors.ts';
 import { createLog } from '../base/log.ts';
-import { HttpError } from './answers.ts';
+import { HttpError, RetryLaterError } from './answers.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 
 const ID = 'a-request-id';
@@ -47,7 +47,8 @@ test.each([
   }
 });
 
-test('only a full, busy or unreachable ledger sets Retry-After', async () => {
+test('only an error that may end by itself, or of the ledger, sets Retry-After', async () => {
+  expect((await failWith(new RetryLaterError(503, 'too many clients', 30))).retryAfter).toBe('30');
   expect((await failWith(new Error('database or disk is full'))).retryAfter).toBe('5');
   expect((await failWith(new Error('anything else'))).retryAfter).toBeNull();
 });

@@ -1,5 +1,4 @@
 /** Manages the chains of this process: follows and stops them, and provides their calls. */
-import type { ChainCalls } from './calls.ts';
 import type { AddedUrl, FamilyChains } from './familyChains.ts';
 import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
 import { createChainSharing } from './sharing.ts';
@@ -10,8 +9,8 @@ export interface Chains<Opened = unknown> {
   readonly families: Opened;
   /** URLs of the configured nodes by chain. */
   readonly configured: ReadonlyMap<string, readonly string[]>;
-  /** Returns the calls of a chain; undefined if this process does not follow the chain. */
-  callsOf(chain: string): ChainCalls | undefined;
+  /** Returns a chain; undefined if this process does not follow it. */
+  get(chain: string): FollowedChain | undefined;
   /** Returns why some chains can't be read yet; undefined unless their rules are being loaded. */
   whyUnprepared(): string | undefined;
   /**
@@ -53,10 +52,10 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
     },
     families: opened,
     configured: new Map(families.flatMap(({ configured }) => [...configured])),
-    callsOf(chain) {
+    get(chain) {
       for (const family of families) {
         const followed = family.get(chain);
-        if (followed !== undefined) return followed.calls;
+        if (followed !== undefined) return followed;
       }
       return undefined;
     },

@@ -257,7 +257,7 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Receive live events as server-sent events',
     description:
-      'Each event has an increasing ID and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event. A process serves at most 2,000 clients per key, and 10,000 in total; others get a 503.',
+      'Each event has an increasing ID and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event. A process serves at most 2,000 clients per key, and 10,000 in total; others get a 503 with `Retry-After`.',
     answer: z.string(),
     mediaType: 'text/event-stream',
     errors: [503],

@@ -71,7 +71,7 @@ export const replaysCalls = tagged('Sluice', {
     summary: 'Send deliveries again, oldest first, each with its ID and body',
     body: createReplaySchema,
     answer: replay,
-    errors: [400, 422],
+    errors: [400, 409, 422],
   },
   listReplays: {
     method: 'GET',

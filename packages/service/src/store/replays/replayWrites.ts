@@ -6,13 +6,16 @@ import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { maker, toReplay } from './replayRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
 import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../deliveries/requeue.ts';
-import type { ReplayWrites } from './contract.ts';
+import { MAX_RUNNING_REPLAYS, type ReplayWrites } from './contract.ts';
+import { countRunningReplays } from './replayReads.ts';
 
 /** Writes bulk replays, which send many deliveries again. */
 export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrites {
   return {
     async createReplay({ name, filter, perSecond, total, keyId }) {
       return transact(async (trx, effects) => {
+        await engine.lock(trx, 'new replay');
+        if ((await countRunningReplays(trx)) >= MAX_RUNNING_REPLAYS) return undefined;
         const now = await readNow(engine, trx);
         const row = await trx
           .insertInto('replay')

@@ -1,5 +1,6 @@
 /** Calls that replay deliveries in bulk, or stop or release a delivery. */
 import type { Replay } from '@sluice/kit/contract';
+import { MAX_RUNNING_REPLAYS } from '../../../store/replays/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
 import { callerOf } from '../../auth/auth.ts';
@@ -19,19 +20,27 @@ export function createReplayHandlers({ store }: ReplayHandlerNeeds) {
     return replay;
   };
 
+  /** The last creation. The next one waits for it, so that refused creations count no deliveries. */
+  let lastCreation: Promise<unknown> = Promise.resolve();
+
   return {
     estimateReplay: ({ body: { filter } }) => store.estimateReplay(filter),
 
     async createReplay({ context, body: { name, filter, perSecond = PER_SECOND } }) {
-      const { deliveries } = await store.estimateReplay(filter);
       const { keyId } = callerOf(context);
-      const replay = await store.createReplay({
-        name,
-        filter,
-        perSecond,
-        total: deliveries,
-        keyId,
+      const created = lastCreation.then(async () => {
+        if ((await store.countRunningReplays()) >= MAX_RUNNING_REPLAYS) return undefined;
+        const { deliveries: total } = await store.estimateReplay(filter);
+        return store.createReplay({ name, filter, perSecond, total, keyId });
       });
+      lastCreation = created.catch(() => {});
+      const replay = await created;
+      if (replay === undefined) {
+        throw new HttpError(
+          409,
+          `${MAX_RUNNING_REPLAYS} replays are running: wait until one is done, or cancel one`,
+        );
+      }
       setAuditTarget(context, replay.id);
       return replay;
     },

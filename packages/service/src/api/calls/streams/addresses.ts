@@ -5,7 +5,7 @@ import type { AddressChanges } from '../../../store/addresses/addressChanges.ts'
 import type { AddressOutcome } from '../../../store/addresses/contract.ts';
 import type { EffectiveFrom } from '../../../store/rules/ruleRevision.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound } from '../../answers.ts';
+import { RetryLaterError, notFound } from '../../answers.ts';
 import type { ApiFamily } from '../../family.ts';
 import type { Handlers, Received } from '../../handlers.ts';
 import { fromCursor, pageEnd, toCursor } from '../../pages.ts';
@@ -59,10 +59,10 @@ export function createAddressCalls(
       case 'missing':
         throw notFound('Address');
       case 'busy':
-        context.header('retry-after', String(RETRY_AFTER_SECONDS));
-        throw new HttpError(
+        throw new RetryLaterError(
           503,
           "Another change of this stream's addresses is in progress: try again when it has ended",
+          RETRY_AFTER_SECONDS,
         );
     }
   };

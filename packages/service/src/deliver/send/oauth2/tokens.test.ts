@@ -289,8 +289,7 @@ test('guards the addresses and the scheme of token URLs', async () => {
   start({
     guard: createAddressGuard({
       allowCidrs: ['127.0.0.1/32'],
-      lookup: ((_: string, __: object, done: (...given: unknown[]) => void) =>
-        done(null, [{ address: '127.0.0.2', family: 4 }])) as never,
+      resolve: async () => [{ address: '127.0.0.2', family: 4 }],
     }),
   });
   const named = await send('s', { tokenUrl: tokenUrl.replace('127.0.0.1', 'tokens.example') });
@@ -396,9 +395,9 @@ test('works in an isolated sender', async () => {
 });
 
 test('an exhausted resource of this process leaves the webhook unsent', async () => {
-  const lookup = ((_: string, __: object, done: (error: Error) => void) =>
-    done(Object.assign(new Error('no file descriptors'), { code: 'EMFILE' }))) as never;
-  start({ guard: createAddressGuard({ allowCidrs: EVERYWHERE, lookup }) });
+  const resolve = () =>
+    Promise.reject(Object.assign(new Error('no file descriptors'), { code: 'EMFILE' }));
+  start({ guard: createAddressGuard({ allowCidrs: EVERYWHERE, resolve }) });
   const { localFailure } = await send('s', { tokenUrl: 'http://tokens.example/' });
   expect(localFailure).toEqual({ cause: 'EMFILE', isSent: false });
 });
