@@ -1,6 +1,6 @@
 /** Tests the reports of chains that this process and other processes read. */
 import { expect, test, vi } from 'vitest';
-import type { ChainReport, Lease } from '../store/upkeep/contract.ts';
+import type { ChainReport, Lease } from '../store/leases/contract.ts';
 import { createChainReports } from './chainReports.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
