@@ -10,7 +10,7 @@ import type {
   DeliveryState,
   StreamChangeKind,
 } from '@sluice/kit/contract';
-import { configError } from '../../service/src/base/errors.ts';
+import { usageError } from '../../service/src/base/errors.ts';
 import { splitBody, splitFinalBody } from '../../service/src/store/blocks/body.ts';
 import { pastId } from '../../service/src/store/rows/ids.ts';
 import { liveOrigin } from '../../service/src/store/blocks/matches.ts';
@@ -157,7 +157,7 @@ export function readCheckpoints(folder: string): ReadonlyMap<string, number> {
 export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
-    throw configError(
+    throw usageError(
       `${folder} has a ledger that --seed demo did not write. Pass an empty folder with --data DIR, or start over with --fresh`,
     );
   }

@@ -9,12 +9,13 @@ import {
 import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 const nameOf = (chain: string): string => findAptosNetwork(chain) ?? chain;
 
 export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   name: 'aptos',
-  flag: '--aptos',
+  flag: flagOf('aptos'),
   addresses: {
     width: STREAM_FAMILIES.aptos.addressBytes,
     schema: aptosAddressesSchema,
@@ -30,7 +31,7 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
     APTOS_NETWORKS.map((network) => [toAptosChain(network), APTOS_CHAINS[network]]),
   ),
   nameOf,
-  sourceFlag: (chain) => `--aptos ${nameOf(chain)}=<fullnodeUrl>`,
+  sourceFlag: (chain) => `${flagOf('aptos')} ${nameOf(chain)}=<fullnodeUrl>`,
   // Shorter than a hash.
   readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
   toBodyAddress: (hex) => hex.toLowerCase(),

@@ -3,10 +3,11 @@ import { evmAddressesSchema, evmLabelledAddressesSchema } from '@sluice/kit/call
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { problemsOf } from './problems.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export const EVM_API: ApiFamily<EvmStreamRecord> = {
   name: 'evm',
-  flag: '--chain',
+  flag: flagOf('chains'),
   addresses: {
     width: STREAM_FAMILIES.evm.addressBytes,
     schema: evmAddressesSchema,
@@ -19,7 +20,7 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   numbers: 'block',
   listedIds: {},
   nameOf: (chain) => chain,
-  sourceFlag: (chain) => `--chain ${chain}=<rpcUrl>`,
+  sourceFlag: (chain) => `${flagOf('chains')} ${chain}=<rpcUrl>`,
   readAddress: (query) => (/^0x[0-9a-f]{40}$/i.test(query) ? toAddress(query) : undefined),
   // Addresses in topics have leading zeros.
   toBodyAddress: (hex) => hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'),
