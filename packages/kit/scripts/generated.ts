@@ -8,6 +8,7 @@ import type { SluiceRoute } from '../src/contract/route.ts';
 import { aptosFields } from '../src/contract/streams/aptosFields.ts';
 import { evmFields } from '../src/contract/streams/evmFields.ts';
 import type { Fields } from '../src/contract/streams/field.ts';
+import { oauth2Fields } from '../src/contract/streams/oauth2Fields.ts';
 
 type Json = Record<string, unknown>;
 
@@ -220,7 +221,7 @@ async function methods(): Promise<string> {
 
 /** Generates the parts of the stream fields that need no zod. */
 const streamFields =
-  (): string => `${HEAD}import type { AptosStream, EvmStream } from './shapes.generated.ts';
+  (): string => `${HEAD}import type { AptosStream, EvmStream, OAuth2Credentials } from './shapes.generated.ts';
 import type { StreamFieldView } from './streamFieldView.ts';
 
 /** Returns the default of each field of EVM streams that has one. */
@@ -230,7 +231,9 @@ ${defaultsOf('aptosStreamDefaults', 'AptosStream', aptosFields)}
 /** The fields of EVM streams. */
 ${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', evmFields)}
 /** The fields of Aptos streams. */
-${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', aptosFields)}`;
+${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', aptosFields)}
+/** The fields of the OAuth 2.0 client credentials of a stream. */
+${viewsOf('OAUTH2_FIELDS', 'OAuth2Credentials', oauth2Fields)}`;
 
 function defaultsOf(name: string, type: string, fields: Fields): string {
   const needed = Object.keys(fields).filter((field) => fields[field]?.default === undefined);
@@ -243,8 +246,9 @@ function defaultsOf(name: string, type: string, fields: Fields): string {
 
 function viewsOf(name: string, type: string, fields: Fields): string {
   const lines = Object.entries(fields).map(([field, row]) => {
-    const { kind, isReadOnly, isTried, flag, label, input } = row;
-    return `  ${field}: ${toCode({ kind, isReadOnly, isTried, flag, label, input })},\n`;
+    const { kind, isRequired, isReadOnly, isTried, flag, label, input } = row;
+    const view = { kind, isRequired, isReadOnly, isTried, flag, label, input };
+    return `  ${field}: ${toCode(view)},\n`;
   });
   return `export const ${name} = {\n${lines.join('')}} as const satisfies Record<keyof ${type}, StreamFieldView>;\n`;
 }

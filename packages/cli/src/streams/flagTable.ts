@@ -1,5 +1,10 @@
 /** The flags of the fields of a stream. Fields without a flag can be set only in files. */
-import { APTOS_STREAM_FIELDS, EVM_STREAM_FIELDS, type StreamFieldView } from '@sluice/kit/contract';
+import {
+  APTOS_STREAM_FIELDS,
+  EVM_STREAM_FIELDS,
+  OAUTH2_FIELDS,
+  type StreamFieldView,
+} from '@sluice/kit/contract';
 
 export interface FieldFlag extends Pick<StreamFieldView, 'kind'> {
   readonly field: string;
@@ -22,7 +27,7 @@ export const nameOf = ({ syntax }: Pick<FieldFlag, 'syntax'>): string => syntax.
 
 /** Returns the flag of a field, or the first of several; undefined if it has none. */
 export function flagOf(field: string): string | undefined {
-  if (field === 'oauth2') return '--oauth2-token-url';
+  if (field === 'oauth2') return nameOf(OAUTH2_FIELDS.tokenUrl.flag);
   const flag = [...FLAGS.evm, ...FLAGS.aptos].find((each) => each.field === field);
   return flag && nameOf(flag);
 }
