@@ -103,7 +103,6 @@ const COMPOSING = [
   'config/config.ts',
   'config/settings.ts',
   'families/index.ts',
-  'index.ts',
   'store/streams/contract.ts',
 ];
 

@@ -1,14 +1,12 @@
 export { startService } from './service.ts';
 export type { Service } from './service.ts';
-export { type ServiceConfig, type Settings, checkTogether } from './config/config.ts';
-export { ConfigError, configError } from './config/configError.ts';
+export { type Config, type ServiceConfig, type Settings, checkTogether } from './config/config.ts';
+export type { ConfigError } from './config/configError.ts';
 export { splitNodeOptions } from './config/nodes.ts';
 export { type GivenValue, readSetting } from './config/readSetting.ts';
 export { readRoles } from './config/roles.ts';
-export type { Setting } from './config/setting.ts';
 export { FIELDS, type Field, flagOf, settingOf, variableOf } from './config/settings.ts';
 export { type ValueSchema, kindOf, schemaOf } from './config/valueSchema.ts';
-export type { ChainConfig } from './families/evm/config/chains.ts';
 export { hideSecrets } from './base/hideSecrets.ts';
 export { CallerError } from './base/errors.ts';
 export type { CallerCode } from './base/errors.ts';

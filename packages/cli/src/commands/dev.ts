@@ -12,7 +12,7 @@ import {
   createClient,
   describeWebhook,
 } from '@sluice/kit';
-import type { Service } from '@sluice/service';
+import type { Config, Service } from '@sluice/service';
 import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
 import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
 import { announceDevService } from '../connection/contexts.ts';
@@ -20,7 +20,7 @@ import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { printStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
-import { type ResolvedSettings, addServiceOptions, resolveSettings } from '../flags/options.ts';
+import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { examples } from '../flags/examples.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { findDemo, sluiceCommand } from '../package/packaged.ts';
@@ -36,7 +36,7 @@ const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
 export interface DevOptions {
   /** Settings from the flags, the environment variables and the settings file. */
-  settings: ResolvedSettings['config'];
+  settings: Config;
   fresh?: boolean;
   /**
    * Whether to open the console on the first start in a folder, if a browser is available. Default:
@@ -100,7 +100,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   });
   writeFileSync(portFile, String(receiver.port));
 
-  const config: ResolvedSettings['config'] = {
+  const config: Config = {
     ...settings,
     apiKey,
     secret,

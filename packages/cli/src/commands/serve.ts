@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { startService } from '@sluice/service';
+import { type Config, startService } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
-import { type ResolvedSettings, addServiceOptions, resolveSettings } from '../flags/options.ts';
+import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { type Terminal, untilInterrupted } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
@@ -26,7 +26,7 @@ export const declareServe = (command: Command, terminal: Terminal): Command =>
  * Runs the service until SIGTERM, SIGINT or SIGHUP, then drains it. The exit code after a drain is
  * 0.
  */
-async function serve(config: ResolvedSettings['config'], terminal: Terminal): Promise<void> {
+async function serve(config: Config, terminal: Terminal): Promise<void> {
   const asked = untilInterrupted(terminal);
   const service = await startService(config);
   terminal.print(`sluice ${VERSION} listening on ${service.url}`);

@@ -1,6 +1,6 @@
 /** The local chains of `sluice dev`, with sample activity. */
 import { randomBytes, randomInt } from 'node:crypto';
-import type { Settings } from '@sluice/service';
+import type { Config } from '@sluice/service';
 import {
   type Activity,
   type DeployedContracts,
@@ -22,7 +22,7 @@ import {
 const CONFIRMATIONS = 2;
 
 export interface LocalEvm {
-  readonly config: Settings['chains'][number];
+  readonly config: Config['chains'][number];
   readonly contracts: DeployedContracts;
   /** Whether the chain starts over at block 0 with each run. */
   readonly isFreshEachStart: boolean;
@@ -71,7 +71,7 @@ const toConfig = (chainId: number, url: string): LocalEvm['config'] => ({
 });
 
 export interface LocalAptos {
-  readonly config: Settings['aptos'][number];
+  readonly config: Config['aptos'][number];
   readonly url: string;
   stop(): Promise<void>;
 }

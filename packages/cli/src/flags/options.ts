@@ -1,11 +1,11 @@
 /** Declares the flags of commands that start a service, and resolves the settings. */
 import { type Command, Option } from 'commander';
 import {
+  type Config,
   type ConfigError,
   FIELDS,
   type Field,
   type GivenValue,
-  type ServiceConfig,
   type Settings,
   checkTogether,
   flagOf,
@@ -85,7 +85,7 @@ export interface ResolvedSetting {
 
 export interface ResolvedSettings {
   settings: Readonly<Record<Field, ResolvedSetting>>;
-  config: Settings & ServiceConfig;
+  config: Config;
   /** Variables that the settings file refers to. */
   variables: ReadonlySet<string>;
 }
