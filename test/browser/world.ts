@@ -93,7 +93,7 @@ export async function startWorld(): Promise<World> {
   const service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder,
+    data: dataFolder,
     apiKey: API_KEY,
     chains: [{ id: CHAIN_ID, urls: [anvil.url], pollMs: 100, confirmations: CONFIRMATIONS }],
     aptos: [{ network: 'local', urls: [aptos.url], pollMs: 250 }],

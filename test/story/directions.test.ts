@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FIELDS, flagOf } from '@sluice/service';
 import { expect, test } from 'vitest';
 
 const packages = fileURLToPath(new URL('../../packages', import.meta.url));
@@ -37,17 +38,17 @@ function readImports(folder: string): Import[] {
  */
 const BELOW: Record<string, readonly string[]> = {
   base: [],
-  'config.ts': ['base'],
-  'openLedger.ts': ['config.ts', 'store'],
+  config: ['base'],
+  'openLedger.ts': ['config', 'store'],
   store: ['base'],
   match: ['base', 'store'],
   enrich: ['base', 'store'],
-  secrets: ['base', 'store'],
-  deliver: ['base', 'config.ts', 'store', 'secrets'],
-  operate: ['base', 'config.ts', 'store', 'secrets', 'deliver'],
-  ingest: ['base', 'store', 'match', 'enrich'],
-  chains: ['base', 'config.ts', 'store', 'match', 'enrich', 'deliver', 'operate', 'ingest'],
-  api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'operate', 'chains'],
+  secrets: ['base', 'config', 'store'],
+  deliver: ['base', 'config', 'store', 'secrets'],
+  operate: ['base', 'config', 'store', 'secrets', 'deliver'],
+  ingest: ['base', 'config', 'store', 'match', 'enrich'],
+  chains: ['base', 'config', 'store', 'match', 'enrich', 'deliver', 'operate', 'ingest'],
+  api: ['base', 'config', 'store', 'match', 'secrets', 'deliver', 'operate', 'chains'],
 };
 
 /**
@@ -120,9 +121,9 @@ const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
   service: [
     'api/openApi.ts',
     'api/openApiExamples.ts',
-    'config.ts',
+    'config/config.ts',
+    'config/settings.ts',
     'families/index.ts',
-    'index.ts',
     'store/streams/contract.ts',
   ],
   kit: [
@@ -155,10 +156,8 @@ const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
     'commands/explain.ts',
     'commands/streams.ts',
     'commands/tail.ts',
-    'flags/options.ts',
     'mcp/chainName.ts',
     'mcp/readTools.ts',
-    'settings/settings.ts',
   ],
 };
 
@@ -237,7 +236,13 @@ test('folders that import each other are found', () => {
 });
 
 /** Files outside `store/engine` that name engines: they open one, or describe them to operators. */
-const NAMES_ENGINES = ['config.ts', 'index.ts', 'openLedger.ts', 'operate/gauges.ts'];
+const NAMES_ENGINES = [
+  'config/config.ts',
+  'config/settings.ts',
+  'index.ts',
+  'openLedger.ts',
+  'operate/gauges.ts',
+];
 /** Names of engines, and SQL that not every engine has. */
 const OF_AN_ENGINE =
   /sqlite|postgres|\bpg\b|pg_|\bctid\b|for (?:no key )?update|for (?:key )?share|skip locked/i;
@@ -249,6 +254,27 @@ test('only the folder of an engine names it', () => {
     .filter((file) => OF_AN_ENGINE.test(readFileSync(join(packages, file), 'utf8')))
     .map((file) => relative(source, join(packages, file)).replaceAll(sep, '/'));
   expect(naming.toSorted()).toEqual(NAMES_ENGINES);
+});
+
+/** The tables of settings, in which each row has its flag. */
+const TABLES = [
+  'config/settings.ts',
+  'families/aptos/config/settings.ts',
+  'families/evm/config/settings.ts',
+];
+/** Matches commands, which messages may recommend with the flags of the command. */
+const COMMAND = /\bsluice [^'"`]*/g;
+
+test('the service names settings by their field, and their flags only in the tables', () => {
+  const source = join(packages, 'service', 'src');
+  const flags = new Set(FIELDS.map(flagOf));
+  const naming = listSources(join('service', 'src'))
+    .filter((file) => {
+      const text = readFileSync(join(packages, file), 'utf8').replaceAll(COMMAND, '');
+      return text.match(/--[a-z-]+/g)?.some((word) => flags.has(word));
+    })
+    .map((file) => relative(source, join(packages, file)).replaceAll(sep, '/'));
+  expect(naming.toSorted()).toEqual(TABLES);
 });
 
 test('no engine imports another', () => {

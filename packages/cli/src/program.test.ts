@@ -291,7 +291,7 @@ describe('service selection', () => {
 
   test('uses the dev service of the folder without a context, or by name', async () => {
     const data = join(cwd, '.sluice', 'dev');
-    const { release } = openDevFolder({ dataFolder: data, databaseUrl: 'postgres://elsewhere' });
+    const { release } = openDevFolder({ data: data, databaseUrl: 'postgres://elsewhere' });
     const takeBack = announceDevService(data, { apiUrl: url, apiKey: KEY });
     const below = { cwd: join(cwd, 'deep', 'down') };
     expect((await sluice(['whoami'], { ...below, env })).stdout).toContain('from context here');

@@ -15,7 +15,7 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   const { print, tint } = terminal;
   const asked = untilInterrupted(terminal);
   const { settings } = options;
-  const folder = settings.dataFolder;
+  const folder = settings.data;
   const { isFirstStart, release } = openDevFolder(settings, options);
   const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));

@@ -14,7 +14,7 @@ import type {
   DeliveryState,
   StreamChangeKind,
 } from '@sluice/kit/contract';
-import { configError } from '../../service/src/base/errors.ts';
+import { usageError } from '../../service/src/base/errors.ts';
 import { splitBody, splitFinalBody } from '../../service/src/store/blocks/body.ts';
 import { pastId } from '../../service/src/store/rows/ids.ts';
 import { liveOrigin } from '../../service/src/store/blocks/matches.ts';
@@ -164,7 +164,7 @@ export async function readHeads(
 export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
-    throw configError(
+    throw usageError(
       `${folder} has a ledger that --seed demo did not write. Pass an empty folder with --data DIR, or start over with --fresh`,
     );
   }

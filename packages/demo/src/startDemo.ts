@@ -8,7 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fillSqlite, readHeads } from './sqlitePast.ts';
-import type { ServiceConfig } from '@sluice/service';
+import type { Config } from '@sluice/service';
 import { startScriptedAptos, startScriptedChain } from '@sluice/testkit';
 import { happeningsOn, happeningsOnAptos, toAptosTransaction } from './demoBlocks.ts';
 import { makeDemoDay, type DemoChain } from './demoDay.ts';
@@ -40,8 +40,8 @@ const DEMO_CHAINS: readonly Omit<DemoChain, 'chain'>[] = [
 ];
 
 export interface Demo {
-  readonly chains: ServiceConfig['chains'];
-  readonly aptos: ServiceConfig['aptos'];
+  readonly chains: Config['chains'];
+  readonly aptos: Config['aptos'];
   /** Number of deliveries written to the ledger; undefined if an earlier start wrote them. */
   readonly deliveries: number | undefined;
   /** Starts producing blocks at the rate of the real chains. */

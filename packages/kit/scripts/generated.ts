@@ -9,6 +9,7 @@ import type { ChainFamily } from '../src/contract/shapes.generated.ts';
 import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
 import { FAMILY_TITLES } from '../src/families/titles.ts';
 import type { Fields } from '../src/contract/streams/field.ts';
+import { oauth2Fields } from '../src/contract/streams/oauth2Fields.ts';
 
 type Json = Record<string, unknown>;
 
@@ -229,7 +230,11 @@ function streamFields(): string {
     views: `${family.toUpperCase()}_STREAM_FIELDS`,
     rows,
   }));
-  const types = [...families.map(({ type }) => type), 'ChainFamily'].toSorted();
+  const types = [
+    ...families.map(({ type }) => type),
+    'ChainFamily',
+    'OAuth2Credentials',
+  ].toSorted();
   const listOf = (toText: (family: (typeof families)[number]) => string): string =>
     families.map(toText).join(', ');
   return [
@@ -258,6 +263,8 @@ export type AllStreamRows = ${families.map(({ views }) => `typeof ${views}`).joi
 /** Types of the fields of streams of any family. */
 export type AllStreamFields = ${families.map(({ type }) => type).join(' & ')};
 `,
+    `/** The fields of the OAuth 2.0 client credentials of a stream. */
+${viewsOf('OAUTH2_FIELDS', 'OAuth2Credentials', oauth2Fields)}`,
   ].join('\n');
 }
 
@@ -272,8 +279,9 @@ function defaultsOf(name: string, type: string, fields: Fields): string {
 
 function viewsOf(name: string, type: string, fields: Fields): string {
   const lines = Object.entries(fields).map(([field, row]) => {
-    const { kind, isReadOnly, isTried, flag, label, input } = row;
-    return `  ${field}: ${toCode({ kind, isReadOnly, isTried, flag, label, input })},\n`;
+    const { kind, isRequired, isReadOnly, isTried, flag, label, input } = row;
+    const view = { kind, isRequired, isReadOnly, isTried, flag, label, input };
+    return `  ${field}: ${toCode(view)},\n`;
   });
   return `export const ${name} = {\n${lines.join('')}} as const satisfies Record<keyof ${type}, StreamFieldView>;\n`;
 }

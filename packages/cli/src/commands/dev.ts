@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type Command, Option } from 'commander';
 import { createClient, describeWebhook } from '@sluice/kit';
 import type { AnyWebhook } from '@sluice/kit/contract';
-import type { Service, ServiceConfig } from '@sluice/service';
+import type { Config, Service } from '@sluice/service';
 import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
 import { announceDevService } from '../connection/contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
@@ -25,7 +25,7 @@ import { VERSION } from '@sluice/service/build';
 
 export interface DevOptions {
   /** Settings from the flags, the environment variables and the settings file. */
-  settings: ServiceConfig;
+  settings: Config;
   fresh?: boolean;
   /**
    * Whether to open the console on the first start in a folder, if a browser is available. Default:
@@ -65,14 +65,14 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const started = performance.now();
   const asked = untilInterrupted(terminal);
   const { settings } = options;
-  const folder = settings.dataFolder;
+  const folder = settings.data;
   const { isFirstStart, release } = openDevFolder(settings, options);
 
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
   const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
-  const config: ServiceConfig = {
+  const config: Config = {
     ...settings,
     apiKey,
     secret,

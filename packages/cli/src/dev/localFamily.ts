@@ -1,5 +1,5 @@
 import type { Client } from '@sluice/kit';
-import type { ServiceConfig } from '@sluice/service';
+import type { Config } from '@sluice/service';
 import type { Activity } from '@sluice/testkit';
 
 /** A local chain of one family, which is part of the service's settings. */
@@ -17,7 +17,7 @@ export interface LocalFamily {
 /** Settings and folder with which a local chain starts. */
 export interface LocalNeeds {
   /** Settings of the service, to which the chain is added. */
-  readonly config: ServiceConfig;
+  readonly config: Config;
   readonly folder: string;
   warn(text: string): void;
 }

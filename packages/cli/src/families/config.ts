@@ -1,5 +1,5 @@
-import type { ServiceConfig } from '@sluice/service';
+import type { Config } from '@sluice/service';
 
 /** Returns whether the settings have nodes of any chain. */
-export const hasChains = ({ chains, aptos }: ServiceConfig): boolean =>
+export const hasChains = ({ chains, aptos }: Config): boolean =>
   chains.length > 0 || aptos.length > 0;

@@ -18,7 +18,6 @@ import type { Fields } from './streamFields.ts';
 /** The given flags: those of the table of fields, and those of the OAuth 2.0 credentials. */
 export interface FieldOptions extends OAuth2Options {
   network?: string[];
-  [flag: string]: unknown;
 }
 
 export function addFieldOptions(command: Command): Command {

@@ -1,6 +1,11 @@
 /** The flags of the fields of a stream. Fields without a flag can be set only in files. */
 import type { NetworkType } from '@sluice/kit';
-import { CHAIN_FAMILIES, STREAM_FIELDS, type StreamFieldView } from '@sluice/kit/contract';
+import {
+  CHAIN_FAMILIES,
+  OAUTH2_FIELDS,
+  STREAM_FIELDS,
+  type StreamFieldView,
+} from '@sluice/kit/contract';
 
 export interface FieldFlag extends Pick<StreamFieldView, 'kind'> {
   readonly field: string;
@@ -30,7 +35,7 @@ export const nameOf = ({ syntax }: Pick<FieldFlag, 'syntax'>): string => syntax.
 
 /** Returns the flag of a field, or the first of several; undefined if it has none. */
 export function flagOf(field: string): string | undefined {
-  if (field === 'oauth2') return '--oauth2-token-url';
+  if (field === 'oauth2') return nameOf(OAUTH2_FIELDS.tokenUrl.flag);
   const flag = flagsOf().find((each) => each.field === field);
   return flag && nameOf(flag);
 }

@@ -49,21 +49,24 @@ export const COMMAND_ERRORS = {
     exit: EXIT.partial,
     fix: 'fix the problems above, then replay only the failed deliveries',
   },
-  port_in_use: { exit: EXIT.notStarted, fix: 'stop that process, or pass another --port' },
+  port_in_use: {
+    exit: EXIT.notStarted,
+    fix: 'stop the other process, or pass another port with --port (0 for any free port)',
+  },
   /** Another Sluice process uses the data folder. */
   data_in_use: {
     exit: EXIT.notStarted,
-    fix: 'stop that service, or pass another folder with --data',
+    fix: 'stop that process, or pass another folder with --data',
   },
   /** The secrets in the ledger are encrypted with another master key. */
   wrong_master_key: {
     exit: EXIT.notStarted,
-    fix: 'pass the key that the ledger was created with: --master-key-file, or SLUICE_MASTER_KEY',
+    fix: 'pass the key that encrypted them: --master-key-file, or SLUICE_MASTER_KEY',
   },
   /** PostgreSQL cannot be reached. */
   database_unreachable: {
     exit: EXIT.notStarted,
-    fix: 'check that PostgreSQL is running, and the host and port in --database-url',
+    fix: 'check that it is running and accepts connections from this host, and that --database-url has the right host and port',
   },
   /** PostgreSQL rejects the login or the database, or denies a permission. */
   database_refused: {
@@ -130,14 +133,13 @@ export class CommandError extends Error {
 }
 
 /** Combines the errors of settings, of which there is at least one. */
-export function combineErrors(errors: readonly Error[]): Error {
+export function combineErrors(errors: readonly CommandError[]): CommandError {
   const [first] = errors;
   if (errors.length === 1) return first!;
-  const why = errors.map((error) => {
-    const fix = error instanceof CommandError || isCallerError(error) ? error.fix : undefined;
-    return fix === undefined ? error.message : `${error.message}. Fix: ${fix}`;
-  });
-  const isFile = errors.every((error) => error instanceof CommandError);
+  const why = errors.map(({ message, fix }) =>
+    fix === undefined ? message : `${message}. Fix: ${fix}`,
+  );
+  const isFile = errors.every(({ code }) => code === 'invalid_file');
   return new CommandError(
     isFile ? 'invalid_file' : 'usage',
     `${errors.length} settings are invalid`,

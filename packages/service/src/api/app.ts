@@ -33,6 +33,7 @@ import type { Live } from './live.ts';
 import { createOpenApi } from './openApi.ts';
 import { type ProbeNeeds, addProbes, isProbe, isUncounted } from './probes.ts';
 import { nameIgnoredQuery } from './query.ts';
+import { flagOf } from '../config/settings.ts';
 
 export interface AppNeeds
   extends
@@ -133,13 +134,13 @@ function createGate({
     if (!isOurHost(host)) {
       throw new HttpError(
         403,
-        `Host ${JSON.stringify(host)} is not accepted: pass it to --allow-host`,
+        `Host ${JSON.stringify(host)} is not accepted: pass it to ${flagOf('allowHosts')}`,
       );
     }
     if (!servesApi && !isProbe(context.req.path)) {
       throw new HttpError(
         404,
-        'This process does not serve the API: call a process with --role api',
+        `This process does not serve the API: call a process with ${flagOf('roles')} api`,
       );
     }
     context.header('x-content-type-options', 'nosniff');

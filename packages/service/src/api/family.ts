@@ -27,6 +27,8 @@ export interface ProblemNeeds {
 
 export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
   readonly name: Stream['family'];
+  /** Flag that configures the nodes of a chain, for messages. */
+  readonly flag: string;
   readonly addresses: AddressFormat;
   /** The webhook that a new URL must accept. */
   readonly testWebhook: object;

@@ -20,7 +20,7 @@ beforeAll(async () => {
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder,
+      data: dataFolder,
       apiKey: API_KEY,
       chains: [],
       aptos: [],

@@ -63,11 +63,8 @@ export class CallerError<Code extends CallerCode = CallerCode> extends ServiceEr
   }
 }
 
-/**
- * Creates the error for an invalid setting. The message should contain the setting, the value and
- * the fix; secrets in URLs are hidden.
- */
-export const configError = (message: string): CallerError<'usage'> =>
+/** Creates the error for an invalid value that the operator gave; secrets in URLs are hidden. */
+export const usageError = (message: string): CallerError<'usage'> =>
   new CallerError('usage', hideSecrets(message));
 
 export class RetryableError extends ServiceError {

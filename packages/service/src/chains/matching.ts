@@ -19,6 +19,7 @@ import {
 } from '../store/streams/contract.ts';
 import type { ExplainOnly, ExplainedRecords } from './calls.ts';
 import { type AddressesOf, MAX_LISTED, searchStreams } from './searchStreams.ts';
+import { flagOf } from '../config/settings.ts';
 
 /** The record counts and transaction hashes of a match, as the ledger stores them. */
 export type RecordCounts = Pick<
@@ -130,7 +131,7 @@ export function createMatching<
     const own = record.options.maxWebhookBytes ?? Number.POSITIVE_INFINITY;
     return own < maxWebhookBytes
       ? { bytes: own, setting: "the stream's maxWebhookBytes" }
-      : { bytes: maxWebhookBytes, setting: '--max-webhook-bytes' };
+      : { bytes: maxWebhookBytes, setting: flagOf('maxWebhookBytes') };
   };
 
   /** Creates a match, and computes the maximum size of its webhook. */

@@ -11,6 +11,7 @@ import type { Leases } from './leases.ts';
 import { INSECURE_URL } from './send/guard.ts';
 import { isWaiting } from '../store/rows/deliveryRow.ts';
 import { type RetryOptions, nextWaitMs, retryOptionsOf } from './schedule.ts';
+import { flagOf } from '../config/settings.ts';
 
 const GONE = 410;
 
@@ -23,7 +24,7 @@ export const whyUrlMustChange = ({
     return 'The receiver returned 410 Gone. Correct the webhook URL, then resume the stream';
   }
   if (error !== INSECURE_URL) return undefined;
-  return 'The webhook URL starts with http:, and the service was started with --https-only. Change it to https:, then resume the stream';
+  return `The webhook URL starts with http:, and the service was started with ${flagOf('httpsOnly')}. Change it to https:, then resume the stream`;
 };
 
 export function toOutcome(

@@ -3,7 +3,7 @@ import { type ChainFamily, familyOf } from '@sluice/kit/contract';
 import type { AppNeeds } from '../api/app.ts';
 import type { ChainSurroundings } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
-import type { ServiceConfig } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ReadPlace } from '../deliver/inbox.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import { APTOS } from './aptos/aptos.ts';
@@ -35,7 +35,7 @@ export const readPlace: ReadPlace = (webhook) => {
 
 export type OpenFamilies = ReturnType<typeof openFamilies>;
 
-export const openFamilies = (config: ServiceConfig, surroundings: ChainSurroundings) => ({
+export const openFamilies = (config: Config, surroundings: ChainSurroundings) => ({
   evm: EVM.open(config, surroundings),
   aptos: APTOS.open(config, surroundings),
 });

@@ -10,8 +10,8 @@ import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {
   chain: string;
-  /** The command-line flag that sets the chain's nodes, for messages. Default: `--chain`. */
-  flag?: string | undefined;
+  /** The command-line flag that sets the chain's nodes, for messages. */
+  flag: string;
   /**
    * True for a chain without forks: a lower head means that the node lags, and a different block at
    * a known height means a different chain. Default: false.
@@ -146,5 +146,5 @@ export const describeYounger = (latest: BlockHeader, tip: BlockHeader): string |
     : undefined;
 
 /** Describes the problem and the fix if the source serves the blocks of a different chain. */
-export const describeForeign = ({ chain, flag = '--chain' }: ForkOptions): string =>
+export const describeForeign = ({ chain, flag }: ForkOptions): string =>
   `the node serves a different chain with this ID. Point ${flag} at the right node. If the chain restarted, follow the new one: sluice chains resume ${chain} --from <block>`;

@@ -23,7 +23,7 @@ function open(
   const why: string[] = [];
   let window = [header(3), header(2), header(1)];
   const following = createFollowing(
-    { chain: '0x1', ...options },
+    { chain: '0x1', flag: '--chain', ...options },
     {
       source: {
         readHeader: (at) =>

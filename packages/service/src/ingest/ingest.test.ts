@@ -402,7 +402,7 @@ test('a block takes at most two commits, however often rules change', async () =
     },
   };
   const ingest = createIngest(
-    { chain: CHAIN, epoch: await takeChain(store, CHAIN) },
+    { chain: CHAIN, flag: '--chain', epoch: await takeChain(store, CHAIN) },
     {
       source,
       store: moving,
@@ -442,7 +442,7 @@ test('no block is committed while the disk is full, and all are afterwards', asy
   });
   const states: string[] = [];
   const ingest = createIngest(
-    { chain: CHAIN, epoch: await takeChain(store, CHAIN) },
+    { chain: CHAIN, flag: '--chain', epoch: await takeChain(store, CHAIN) },
     {
       source,
       store,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { AbiItem, Client } from '@sluice/kit';
-import type { ServiceConfig } from '@sluice/service';
+import type { Config } from '@sluice/service';
 import {
   type Activity,
   type DeployedContracts,
@@ -40,7 +40,7 @@ export async function startLocalEvm({ config, folder, warn }: LocalNeeds): Promi
 const CONFIRMATIONS = 2;
 
 interface LocalEvm {
-  readonly config: ServiceConfig['chains'][number];
+  readonly config: Config['chains'][number];
   readonly contracts: DeployedContracts;
   /** Whether the chain starts over at block 0 with each run. */
   readonly isFreshEachStart: boolean;

@@ -13,10 +13,8 @@ export interface Field extends StreamFieldView {
   readonly isSluiceOnly?: true;
   /** Schema in requests. Omitted if only the service sets the field. */
   readonly accepts?: z.ZodType;
-  /** Whether new streams need the field. */
-  readonly isRequired?: true;
-  /** Schema in responses. */
-  readonly returns: z.ZodType;
+  /** Schema in responses. Omitted if no response has the field. */
+  readonly returns?: z.ZodType;
   /** Value of a stored stream or a response without the field. Omitted if none lacks it. */
   readonly default?: unknown;
 }
@@ -84,7 +82,11 @@ type Tried<Table extends Fields> = {
   ]: Updated<Table>[Name];
 };
 
-type Returned<Table extends Fields> = { [Name in keyof Table]: Table[Name]['returns'] };
+type Returning = { returns: z.ZodType };
+
+type Returned<Table extends Fields> = {
+  [Name in Names<Table, Returning>]: Extract<Table[Name], Returning>['returns'];
+};
 
 /** Returns the fields of requests for new streams. */
 export const toCreated = <Table extends Fields>(table: Table): Created<Table> =>

@@ -1,10 +1,10 @@
 /** The fields that streams of both chain families have. */
 import * as z from 'zod';
-import { sentShape, shape } from '../named.ts';
 import { retries, streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';
 import { readInboxName } from '../rules/inbox.ts';
 import { type Fields, boolean, optionalNumber } from './field.ts';
+import { oauth2Client, oauth2Credentials } from './oauth2Fields.ts';
 
 const webhookUrl = text(2048).refine(
   (text) => (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
@@ -36,37 +36,6 @@ const headers = bounded(
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
-
-const printable = (maxLength: number) =>
-  text(maxLength).regex(/^[\x20-\x7e]+$/, { error: 'should be printable ASCII, not empty' });
-
-/** Matches URLs without login, which belongs in `clientId` and `clientSecret`, and fragment. */
-const TOKEN_URL = /^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/i;
-
-const oauth2Credentials = sentShape(
-  'OAuth2Credentials',
-  'OAuth 2.0 client credentials.',
-  z.strictObject({
-    tokenUrl: text(2048).refine((url) => TOKEN_URL.test(url) && URL.canParse(url), {
-      error: 'should be an absolute http:// or https:// URL without login and fragment',
-    }),
-    clientId: printable(256),
-    clientSecret: printable(1024).meta({ format: 'password' }),
-    scope: given(printable(1024)),
-    audience: given(printable(1024)),
-  }),
-);
-
-const oauth2Client = shape(
-  'OAuth2Client',
-  'OAuth2Credentials without the secret.',
-  z.strictObject({
-    tokenUrl: z.string(),
-    clientId: z.string(),
-    scope: z.string().exactOptional(),
-    audience: z.string().exactOptional(),
-  }),
-);
 
 export const destinationFields = {
   webhookUrl: {

@@ -15,7 +15,7 @@ import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../service.ts';
-import type { ServiceConfig } from '../../config.ts';
+import type { ServiceConfig } from '../../config/config.ts';
 
 const API_KEY = 'access-test-key-0123456789';
 const SECRET = 'access-test-streams-secret';
@@ -33,7 +33,7 @@ const start = (config: Partial<ServiceConfig>): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, 'data'),
+      data: join(folder, 'data'),
       apiKey: API_KEY,
       secret: SECRET,
       chains: [],
@@ -310,17 +310,17 @@ describe('sessions', () => {
     };
     const statusOf = async ({ url }: Service, cookie: string): Promise<number> =>
       (await fetch(`${url}/sluice/chains`, { headers: { cookie } })).status;
-    let restarted = await start({ dataFolder });
+    let restarted = await start({ data: dataFolder });
     const [kept, ended] = [await signInTo(restarted, API_KEY), await signInTo(restarted, API_KEY)];
     await fetch(`${restarted.url}/sluice/session`, {
       method: 'DELETE',
       headers: { cookie: ended },
     });
     await restarted.stop();
-    restarted = await start({ dataFolder });
+    restarted = await start({ data: dataFolder });
     expect([await statusOf(restarted, kept), await statusOf(restarted, ended)]).toEqual([200, 401]);
     await restarted.stop();
-    restarted = await start({ dataFolder, apiKey: `${API_KEY}-another` });
+    restarted = await start({ data: dataFolder, apiKey: `${API_KEY}-another` });
     expect(await statusOf(restarted, kept)).toBe(401);
     await restarted.stop();
   });
@@ -478,7 +478,7 @@ describe('the secret of a stream', () => {
     const [older, newer] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
     writeFileSync(masterKeyFile, older);
     const withKeys = (): Promise<Service> =>
-      start({ dataFolder, masterKeyFile, secret: undefined });
+      start({ data: dataFolder, masterKeyFile, secret: undefined });
 
     let sealed = await withKeys();
     const streamsSecret = sealed.secret;
@@ -554,7 +554,7 @@ describe('the secret of a stream', () => {
 describe('a service that hides its secrets', () => {
   test('returns only new ones, and can replace all', async () => {
     const hiding = await start({
-      dataFolder: join(folder, 'hiding'),
+      data: join(folder, 'hiding'),
       hideSecrets: true,
       secret: undefined,
     });
@@ -583,18 +583,18 @@ describe('a service that hides its secrets', () => {
 describe('a service without a key', () => {
   test('creates the first one once, and does not start if all have expired or were revoked', async () => {
     const dataFolder = join(folder, 'first');
-    let first = await start({ dataFolder, apiKey: undefined });
+    let first = await start({ data: dataFolder, apiKey: undefined });
     const key = first.newApiKey!;
     expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
     const [listed] = await sluiceOf(first, key).listApiKeys();
     expect(listed).toMatchObject({ name: 'first key', scopes: [...SCOPES] });
     await first.stop();
 
-    first = await start({ dataFolder, apiKey: undefined });
+    first = await start({ data: dataFolder, apiKey: undefined });
     expect(first.newApiKey).toBeUndefined();
     await sluiceOf(first, key).revokeApiKey(listed!.id);
     await first.stop();
-    await expect(start({ dataFolder, apiKey: undefined })).rejects.toThrow(
+    await expect(start({ data: dataFolder, apiKey: undefined })).rejects.toThrow(
       /^--api-key: every key in the ledger has expired or was revoked/,
     );
   });
@@ -654,7 +654,7 @@ describe('two processes on one ledger', () => {
   afterAll(() => postgres.stop());
 
   test('only the role api needs a key; other roles serve only probes and metrics', async () => {
-    const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
+    const config = { databaseUrl: postgres.url, data: join(folder, 'shared') };
     const reader = await start({ ...config, roles: ['ingest'], apiKey: undefined });
     const api = await start({ ...config, roles: ['api'], apiKey: undefined });
     let sender: Service | undefined;
@@ -679,7 +679,7 @@ describe('two processes on one ledger', () => {
   });
 
   test('a key or session that one ends is rejected by the other within 5 s', async () => {
-    const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
+    const config = { databaseUrl: postgres.url, data: join(folder, 'shared') };
     const [here, there] = [await start(config), await start(config)];
     try {
       const { id, key } = await sluiceOf(here, API_KEY).createApiKey({ name: 'shared' });

@@ -9,6 +9,7 @@ import type { KeyRing, KnownKey } from './keyRing.ts';
 import type { Peer, ReadPeer } from './peer.ts';
 import type { RateLimits } from './rateLimits.ts';
 import type { Sessions } from './sessions.ts';
+import { flagOf } from '../../config/settings.ts';
 
 export interface Auth {
   /**
@@ -137,7 +138,7 @@ export function createAuth({
       if (!mayListenInPlain && !isSecure) {
         throw new HttpError(
           403,
-          'Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with --trust-proxy',
+          `Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with ${flagOf('trustProxy')}`,
         );
       }
       const key = await keyRing.find(apiKey);

@@ -11,7 +11,7 @@ import { text as readText } from 'node:stream/consumers';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CallerError } from '../../base/errors.ts';
-import type { ServiceConfig } from '../../config.ts';
+import type { ServiceConfig } from '../../config/config.ts';
 import { createLog } from '../../base/log.ts';
 import { type Service, startService } from '../../service.ts';
 
@@ -24,7 +24,7 @@ const start = (name: string, config: Partial<ServiceConfig>): Promise<Service> =
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, name),
+      data: join(folder, name),
       apiKey: API_KEY,
       chains: [],
       aptos: [],

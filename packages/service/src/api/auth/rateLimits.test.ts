@@ -17,7 +17,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, name),
+      data: join(folder, name),
       apiKey: API_KEY,
       chains: [],
       aptos: [],

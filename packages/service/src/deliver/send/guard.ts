@@ -11,6 +11,7 @@ import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
 import { LOOKUP_TIMEOUT_MS, type ResolveName, lookupTimeout, resolveName } from './resolveName.ts';
+import { flagOf } from '../../config/settings.ts';
 
 export interface AddressGuard {
   /**
@@ -118,8 +119,7 @@ export const isPublicAddress = (address: string): boolean =>
   maybePublic.has(address) && !notPublic.has(address);
 
 /** Message for a URL that `httpsOnly` rejects. */
-export const INSECURE_URL =
-  'http: is not allowed, because the service was started with --https-only: use an https: URL';
+export const INSECURE_URL = `http: is not allowed, because the service was started with ${flagOf('httpsOnly')}: use an https: URL`;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -147,7 +147,7 @@ export function createAddressGuard({
     onBlocked(place);
     if (isDenied)
       return `the address ${address} is link-local or a metadata service: use another address`;
-    return `the address ${address} is private, loopback or reserved; start the service with --allow-cidr to allow its network`;
+    return `the address ${address} is private, loopback or reserved; start the service with ${flagOf('allowCidrs')} to allow its network`;
   };
 
   const judgePort = (port: string): string | undefined => {

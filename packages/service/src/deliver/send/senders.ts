@@ -2,7 +2,7 @@
  * Creates the senders of webhooks, test webhooks and alerts, with their address checks and the rate
  * limit per host.
  */
-import type { ServiceConfig } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,7 +17,7 @@ export type Senders = ReturnType<typeof createSenders>;
 
 export function createSenders(
   config: Pick<
-    ServiceConfig,
+    Config,
     'allowCidrs' | 'allowPrivateEndpoints' | 'egressProxy' | 'httpsOnly' | 'maxPerHost'
   >,
   {
@@ -37,7 +37,7 @@ export function createSenders(
   },
 ) {
   const { egressProxy, httpsOnly } = config;
-  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
+  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : config.allowCidrs;
   const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
   const common = {
     secret: () => settings.read().secretKey,

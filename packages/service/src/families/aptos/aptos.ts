@@ -1,10 +1,5 @@
 /** The family of Aptos networks. */
-import {
-  type AptosWebhook,
-  DEFAULT_MAX_WEBHOOK_BYTES,
-  findAptosNetwork,
-  toAptosChain,
-} from '@sluice/kit/contract';
+import { type AptosWebhook, findAptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import { type FollowedAptos, followAptos } from './chains/followedAptos.ts';
 import { createAptosMatching } from './chains/matching.ts';
 import { toAptosSettings } from './chains/settings.ts';
@@ -31,7 +26,7 @@ export const APTOS = defineFamily({
     if (!network) return undefined;
     return { chainId: toAptosChain(network), phase: 'confirmed' };
   },
-  open({ aptos, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES }, surroundings) {
+  open({ aptos, maxWebhookBytes }, surroundings) {
     const matching = createAptosMatching({
       store: surroundings.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,

@@ -1,5 +1,5 @@
 /** The family of EVM chains. */
-import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
+import type { EvmWebhook } from '@sluice/kit/contract';
 import { createAbiSource } from './chains/abiSource.ts';
 import { unpackNames } from './chains/ensNames.ts';
 import { EXPLORERS } from './chains/explorers.ts';
@@ -28,12 +28,12 @@ export const EVM = defineFamily({
     return { chainId, phase: removed ? 'removed' : confirmed ? 'confirmed' : 'unconfirmed' };
   },
   open(config, surroundings) {
-    const { settleMs, readAgainAfterMs, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES } = config;
+    const { readAgainAfterMs, maxWebhookBytes } = config;
     const matching = createEvmMatching({
       store: surroundings.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,
-      spamLists: config.spamLists ?? {},
-      omitRecentFields: config.omitRecentFields === true,
+      spamLists: config.spamLists,
+      omitRecentFields: config.omitRecentFields,
       maxWebhookBytes,
     });
     const chains: FamilyChains<FollowedEvm> = createFamilyChains({
@@ -44,12 +44,12 @@ export const EVM = defineFamily({
           ...surroundings,
           matching,
           maxWebhookBytes,
-          settleMs,
+          settleMs: config.settle * 1_000,
           readAgainAfterMs,
         }),
     });
     const callsOf = (chain: string) => chains.get(chain)?.calls;
-    const abiSource = createAbiSource(config.abiUrls ?? {});
+    const abiSource = createAbiSource(config.abiUrls);
     return {
       chains,
       /** Chains for which ABIs of verified contracts are read. */

@@ -898,7 +898,7 @@ export async function refuseOther(
         `${step.hash ?? 'unknown'}, but in this build it is ${hash}`,
       {
         fix:
-          'Start the build that created it, or use an empty ledger: another --data folder or database, or ' +
+          'Start the build that created it, or use an empty ledger: another data folder or database, or ' +
           'sluice dev --fresh. To keep the streams, run sluice export with the build that created it, ' +
           'then sluice apply with this one',
       },

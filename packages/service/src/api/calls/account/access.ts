@@ -11,6 +11,7 @@ import { boundKey } from '../../auth/keyBounds.ts';
 import type { KeyRing } from '../../auth/keyRing.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AccessHandlerNeeds {
   store: Store;
@@ -61,7 +62,7 @@ export function createAccessHandlers({
       if (hidesSecrets) {
         throw new HttpError(
           403,
-          'This service never returns existing secrets (--hide-secrets). Rotate the secret to get a new one, which is returned once',
+          `This service never returns existing secrets (${flagOf('hideSecrets')}). Rotate the secret to get a new one, which is returned once`,
         );
       }
       const secret = await streamSecrets.read(id);

@@ -4,12 +4,13 @@ import type { Store } from '../../../store/store.ts';
 import type { StreamTotals } from '../../../store/stats/contract.ts';
 import { HttpError, notFound } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AccountHandlerNeeds {
   store: Store;
   settings: {
     read(): Settings;
-    /** Whether `--secret` sets the secret, so that API calls cannot change it. */
+    /** Whether the settings contain the secret, so that API calls cannot change it. */
     readonly hasFixedSecret: boolean;
     save(changes: Settings): Promise<void>;
   };
@@ -32,9 +33,9 @@ export function createAccountHandlers({ store, settings, hidesSecrets }: Account
         changes.secretKey !== secretKey
       ) {
         // The value is a secret, so the error does not repeat it.
-        throw new HttpError(409, 'The secret was set with --secret: change it there', {
+        throw new HttpError(409, `The secret was set with ${flagOf('secret')}: change it there`, {
           'requestBody.secretKey': {
-            message: 'should be left out: restart the service with another --secret instead',
+            message: `should be left out: restart the service with another ${flagOf('secret')} instead`,
           },
         });
       }

@@ -14,7 +14,7 @@ import {
   startWebhookSink,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ServiceConfig } from '../../../config.ts';
+import type { ServiceConfig } from '../../../config/config.ts';
 import { type Service, startService } from '../../../service.ts';
 
 const API_KEY = 'added-urls-test-key-0123456789';
@@ -41,7 +41,7 @@ const start = (config: Partial<ServiceConfig> = {}): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, String(folders++)),
+      data: join(folder, String(folders++)),
       apiKey: API_KEY,
       secret: SECRET,
       aptos: [],

@@ -275,13 +275,12 @@ export function withGiven<Options extends object>(
 }
 
 /** Returns client credentials without the secret. */
-export const showOAuth2 = (oauth2: OAuth2Credentials | null): OAuth2Client | null =>
-  oauth2 && {
-    tokenUrl: oauth2.tokenUrl,
-    clientId: oauth2.clientId,
-    ...(oauth2.scope !== undefined && { scope: oauth2.scope }),
-    ...(oauth2.audience !== undefined && { audience: oauth2.audience }),
-  };
+export function showOAuth2(oauth2: OAuth2Credentials | null): OAuth2Client | null {
+  if (oauth2 === null) return null;
+  const { clientSecret: _, ...client } = oauth2;
+  // JSON omits undefined fields.
+  return client as OAuth2Client;
+}
 
 /** Returns the changes to the fields that streams of all families have. */
 export const commonPatch = (

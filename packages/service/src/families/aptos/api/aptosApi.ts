@@ -8,9 +8,11 @@ import {
 import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   name: 'aptos',
+  flag: flagOf('aptos'),
   addresses: {
     width: STREAM_FAMILIES.aptos.addressBytes,
     schema: aptosAddressesSchema,

@@ -1,7 +1,7 @@
 /** Follows one Aptos network. */
 import { toAptosChain } from '@sluice/kit/contract';
 import type { AptosMatching } from './matching.ts';
-import type { AptosConfig } from '../../../config.ts';
+import type { AptosConfig } from '../config/networks.ts';
 import { type AptosEnrich, createAptosEnrich } from '../enrich/enrich.ts';
 import {
   type ChainSurroundings,
@@ -14,6 +14,7 @@ import { CallerError } from '../../../base/errors.ts';
 import type { AptosCalls } from './calls.ts';
 import { createAptosSource } from '../ingest/aptos.ts';
 import { createAptosReader } from '../ingest/coins.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface FollowedAptos extends FollowedChain<AptosCalls> {
   readonly enrich: AptosEnrich;
@@ -51,7 +52,7 @@ export function followAptos(
     {
       chain,
       names: NAMES[network],
-      flag: '--aptos',
+      flag: flagOf('aptos'),
       // Blocks are final as soon as they exist.
       confirmations: 0,
       isFinal: true,

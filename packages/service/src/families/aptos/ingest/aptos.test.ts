@@ -63,7 +63,7 @@ async function start(
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       apiKey: API_KEY,
       chains: [],
       aptos: [{ network: 'local', urls, streams, pollMs: 20, resetWhenReplaced }],

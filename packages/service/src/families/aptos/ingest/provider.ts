@@ -9,6 +9,7 @@ import { list, object, showValue } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { createStanding } from '../../../ingest/nodes/standing.ts';
 import type { AnyProvider, Identity } from '../../../ingest/nodes/anyProvider.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AptosProvider extends AnyProvider {
   /**
@@ -87,7 +88,7 @@ export function createAptosProvider(
     if (wanted !== undefined && chainId !== wanted) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves the Aptos chain ${chainId}, not ${network}, which is ${wanted}. Correct --aptos ${network}=<url>`,
+        `${name} serves the Aptos chain ${chainId}, not ${network}, which is ${wanted}. Correct ${flagOf('aptos')} ${network}=<url>`,
       );
     }
     return { genesisHash: String(chainId) };
@@ -128,7 +129,7 @@ export function createAptosProvider(
     (error: unknown): never => {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
       const oldest = ledger === undefined ? '' : `; its oldest block is ${ledger.oldestHeight}`;
-      const flag = `--aptos ${network}=`;
+      const flag = `${flagOf('aptos')} ${network}=`;
       const add =
         typeof error.data === 'string'
           ? `the archive that it names with ${flag}${error.data}`

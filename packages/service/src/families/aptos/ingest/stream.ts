@@ -10,6 +10,7 @@ import { toAptosTransaction } from './transaction.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { createStanding } from '../../../ingest/nodes/standing.ts';
 import type { NodeHealth } from '../../../ingest/nodes/anyProvider.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AptosStream {
   readonly name: string;
@@ -69,7 +70,7 @@ export function createAptosStream(
   ): Promise<void> => {
     const wanted = chainId();
     if (wanted !== undefined && found !== wanted) {
-      const why = `${name} streams the Aptos chain ${found}, not ${wanted}. Correct its --aptos`;
+      const why = `${name} streams the Aptos chain ${found}, not ${wanted}. Correct its ${flagOf('aptos')}`;
       standing.exclude(why);
       throw new SourceError('wrong-chain', why);
     }

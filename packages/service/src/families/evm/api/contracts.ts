@@ -4,6 +4,7 @@ import { HttpError } from '../../../api/answers.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
@@ -30,7 +31,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
       if (!abiSource.chains.includes(chain)) {
         throw new HttpError(
           400,
-          `No ABI source for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
+          `No ABI source for ${chain}: start the service with ${flagOf('abiUrls')} ${chain}=https://…/{address}`,
         );
       }
       // If the address of a proxy's implementation cannot be read, the response has only the ABI of

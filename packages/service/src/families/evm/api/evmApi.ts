@@ -3,9 +3,11 @@ import { evmAddressesSchema, evmLabelledAddressesSchema } from '@sluice/kit/call
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { problemsOf } from './problems.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export const EVM_API: ApiFamily<EvmStreamRecord> = {
   name: 'evm',
+  flag: flagOf('chains'),
   addresses: {
     width: STREAM_FAMILIES.evm.addressBytes,
     schema: evmAddressesSchema,

@@ -35,7 +35,7 @@ async function start(...chains: string[]): Promise<void> {
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       apiKey: API_KEY,
       chains: chains.map((id) => ({
         id,

@@ -1,6 +1,6 @@
 /** Follows one EVM chain. */
 import { findEvmChain } from '@sluice/kit/contract';
-import type { ChainConfig } from '../../../config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { type EvmEnrich, createEnrich } from '../enrich/enrich.ts';
 import {
   type ChainSurroundings,
@@ -16,6 +16,7 @@ import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
 import { readName } from './names.ts';
 import type { EvmMatching } from './matching.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 /** ID of the known chain that is not public: the default of anvil and Hardhat. */
 const LOCAL_CHAIN = '0x7a69';
@@ -35,7 +36,7 @@ export function followEvm(
   }: ChainSurroundings & {
     matching: EvmMatching;
     maxWebhookBytes: number;
-    settleMs: number | undefined;
+    settleMs: number;
     readAgainAfterMs: readonly number[] | undefined;
   },
 ): FollowedEvm {
@@ -51,7 +52,7 @@ export function followEvm(
   } = config;
   const { store, log, nodeGuard } = surroundings;
   const known = findEvmChain(chain);
-  for (const warning of warnings) log.warn(warning, { chain });
+  for (const warning of warnings) log.warn(`${flagOf('chains')} ${warning}`, { chain });
   const source = createEvmSource({
     chain,
     urls,
@@ -75,6 +76,7 @@ export function followEvm(
     {
       chain,
       names: known,
+      flag: flagOf('chains'),
       confirmations: config.confirmations,
       ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
     },

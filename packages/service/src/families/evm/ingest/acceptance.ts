@@ -15,6 +15,7 @@ import type { Network } from './networks.ts';
 import type { Finding, Parts } from './normalize.ts';
 import type { Provider } from './provider.ts';
 import type { Settling } from './settling.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export type Accepted = Parts & Pick<Answer, 'proofs'> & { unverified?: Unverified };
 
@@ -306,7 +307,7 @@ function describeWait(
   waitMs: number,
 ): string {
   const why = findings.map(({ reason }) => reason).join('; ');
-  return `block ${number} is not proven (${why}), and a single operator returned it. It is accepted and marked once the node has returned the same content for ${waitMs / 1_000} s; a node of another operator, added with --chain ${chain}=<rpcUrl>, decides at once`;
+  return `block ${number} is not proven (${why}), and a single operator returned it. It is accepted and marked once the node has returned the same content for ${waitMs / 1_000} s; a node of another operator, added with ${flagOf('chains')} ${chain}=<rpcUrl>, decides at once`;
 }
 
 /**

@@ -12,6 +12,7 @@ import { SourceError, isLacking, isOfKind } from '../../../ingest/source.ts';
 import { createStanding } from '../../../ingest/nodes/standing.ts';
 import type { AnyProvider, Identity } from '../../../ingest/nodes/anyProvider.ts';
 import { createRpcClient } from './rpc/createRpcClient.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 /** A block as a node returned it. */
 export interface Body {
@@ -188,7 +189,7 @@ export function createProvider(
     if (id !== chain) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves chain ${id ?? showValue(answer)}, not ${chain}. Correct --chain ${chain}=<rpcUrl>`,
+        `${name} serves chain ${id ?? showValue(answer)}, not ${chain}. Correct ${flagOf('chains')} ${chain}=<rpcUrl>`,
       );
     }
     try {

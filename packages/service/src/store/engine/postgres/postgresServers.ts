@@ -3,7 +3,7 @@
  * failover, uses the one that was promoted last.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { RetryableError, configError } from '../../../base/errors.ts';
+import { RetryableError, usageError } from '../../../base/errors.ts';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { toLedgerValue } from '../ledgerText.ts';
@@ -85,8 +85,8 @@ export function parseServers(url: string): string[] {
     .split(',')
     .map((host) => url.slice(0, at) + host + url.slice(at + hosts.length));
   if (scheme === undefined || !servers.every((each) => URL.canParse(each))) {
-    throw configError(
-      '--database-url: should be a URL such as postgres://localhost:5432/sluice, with ' +
+    throw usageError(
+      'The database URL should be a URL such as postgres://localhost:5432/sluice, with ' +
         'host:port,host:port for several servers',
     );
   }
@@ -94,8 +94,8 @@ export function parseServers(url: string): string[] {
     const server = new URL(each);
     const wanted = server.searchParams.get('target_session_attrs');
     if (wanted !== null && wanted !== 'read-write' && wanted !== 'primary') {
-      throw configError(
-        `--database-url: target_session_attrs=${wanted} is not supported, because the ledger must be writable; ` +
+      throw usageError(
+        `The database URL is invalid: target_session_attrs=${wanted} is not supported, because the ledger must be writable; ` +
           'omit it or use read-write',
       );
     }

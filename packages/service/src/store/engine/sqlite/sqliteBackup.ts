@@ -31,9 +31,7 @@ import { markClosed } from './sqliteDamage.ts';
 export function backUpSqlite(folder: string, file: string): number {
   const source = join(folder, LEDGER_FILE);
   if (!existsSync(source)) {
-    throw new Error(
-      `No ledger found in ${folder}. Pass the data folder of the service with --data DIR`,
-    );
+    throw new Error(`No ledger found in ${folder}, which should be the data folder of the service`);
   }
   if (existsSync(file)) throw new CallerError('not_confirmed', `${file} already exists`);
   mkdirSync(dirname(file), { recursive: true });
