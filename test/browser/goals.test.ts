@@ -14,7 +14,7 @@ import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } 
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
 /** Maximum time until the page reports that live events are disconnected. */
-const TOLD_MS = 3_000;
+const NOTICED_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 /**
  * Maximum number of bytes per delivery in a list with names of ordinary length: `sent` after
@@ -255,7 +255,7 @@ test('events during a network failure appear once after it', async () => {
     const page = await outside.signedIn(`/deliveries?stream=${stream.id}`);
     await rowsOf(page).first().waitFor();
     proxy.cut();
-    await page.getByText(/^reconnecting/).waitFor({ timeout: TOLD_MS });
+    await page.getByText(/^reconnecting/).waitFor({ timeout: NOTICED_MS });
     for (let count = 0; count < 3; count++) await world.transfer();
     await world.mine(CONFIRMATIONS);
     const sluice = readSluice();

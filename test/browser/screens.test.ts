@@ -123,7 +123,7 @@ test('each event shows how often the addresses emitted it, and observed ones can
   const rowOf = (name: string) => events.getByRole('listitem').filter({ hasText: name });
   const transfers = rowOf('Transfer').getByText(/^[1-9]\d* in \d+ blocks$/);
   await endDryRun(page);
-  const told = await transfers.innerText();
+  const counts = await transfers.innerText();
   await events.getByText('If you select no events, all events are sent.').waitFor();
   expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
   await expectAccessible(page);
@@ -137,7 +137,7 @@ test('each event shows how often the addresses emitted it, and observed ones can
   expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
   // An empty condition is not an error of the dry run.
   await condition.click();
-  expect(await transfers.innerText()).toBe(told);
+  expect(await transfers.innerText()).toBe(counts);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await rowOf('Approval')
     .getByText(/^0 in \d+ blocks$/)
@@ -171,8 +171,8 @@ test('each Aptos path shows how often the addresses used it, and ticking it adds
 
   // Selecting a function keeps the counts, to which newer blocks may be added meanwhile.
   const row = functions.getByRole('listitem').filter({ hasText: name });
-  const told = row.getByText(/^[1-9]\d* in \d+ blocks?$/);
-  const blocks = async () => Number(/in (\d+)/.exec(await told.innerText())?.[1]);
+  const occurrences = row.getByText(/^[1-9]\d* in \d+ blocks?$/);
+  const blocks = async () => Number(/in (\d+)/.exec(await occurrences.innerText())?.[1]);
   const before = await blocks();
   await row.getByRole('checkbox').focus();
   await page.keyboard.press('Space');
@@ -188,7 +188,7 @@ test('each Aptos path shows how often the addresses used it, and ticking it adds
   await waited.getByText(/^0 in \d+ blocks?$/).waitFor();
   await row.getByRole('checkbox').uncheck();
   expect(await text.inputValue()).toBe(' 0x1::m::waited_for');
-  await told.waitFor();
+  await occurrences.waitFor();
   // Unchecking a path that was not observed removes it from the list.
   await waited.getByRole('checkbox').click();
   expect(await text.inputValue()).toBe('');
@@ -736,9 +736,9 @@ test('verify names the cause without sending anything', async () => {
   await page.getByLabel('Secret or public key').fill(world.secret);
   await page.getByLabel('Headers').fill(headers);
   await page.getByLabel('Body').fill(body);
-  const told: string[] = [];
+  const changes: string[] = [];
   page.on('request', (request) => {
-    if (request.method() !== 'GET') told.push(`${request.method()} ${request.url()}`);
+    if (request.method() !== 'GET') changes.push(`${request.method()} ${request.url()}`);
   });
   await page.keyboard.press('Control+Enter');
   await page.getByText('The signature is valid').waitFor();
@@ -750,7 +750,7 @@ test('verify names the cause without sending anything', async () => {
   await page.getByLabel('Other secrets').fill(world.secret);
   await page.keyboard.press('Control+Enter');
   await page.getByText('other-secret').waitFor();
-  expect(told).toEqual([]);
+  expect(changes).toEqual([]);
 });
 
 test('a new stream delivers to the inbox, which responds as configured', async () => {

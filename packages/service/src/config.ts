@@ -39,7 +39,7 @@ export interface ChainConfig {
   resetWhenReplaced?: boolean | undefined;
   /** The evidence that a block needs. Default: `evidence`. */
   trust?: ChainTrust | undefined;
-  /** Operators of nodes by URL, where the host of the URL does not tell. Default: none. */
+  /** Operators of nodes by URL, if not evident from the host. Default: none. */
   operators?: Readonly<Record<string, string>> | undefined;
   /** Whether searches by logs also read the header of every block. Default: false. */
   verifyHeaders?: boolean | undefined;

@@ -193,8 +193,8 @@ async function testMethods(url: string, json: boolean, terminal: Terminal): Prom
           : terminal.tint('warn', '!');
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
     const figures = `${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}`;
-    const told = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), terminal.width - 2);
-    terminal.print(`${mark} ${told}`);
+    const line = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), terminal.width - 2);
+    terminal.print(`${mark} ${line}`);
   }
   if (json) terminal.printJson(findings);
   if (missing > 0) {

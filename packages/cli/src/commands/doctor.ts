@@ -35,7 +35,7 @@ const MAX_SKEW_MS = 60_000;
 /** Checks for common problems. The exit code is 9 if the state of a check is `bad`. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
-  const tell = ({ message, fix, ...rest }: Finding): void => {
+  const report = ({ message, fix, ...rest }: Finding): void => {
     const finding: Finding = { ...rest, message: spellCommands(message) };
     if (fix !== undefined) finding.fix = spellCommands(fix);
     findings.push(finding);
@@ -50,7 +50,7 @@ async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<v
       terminal.print(terminal.tint('faint', line));
     }
   };
-  for await (const finding of examine(options, terminal)) tell(finding);
+  for await (const finding of examine(options, terminal)) report(finding);
   if (options.json) terminal.printJson(findings);
   const bad = findings.filter(({ state }) => state === 'bad');
   if (bad.length > 0) {

@@ -37,7 +37,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
     .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const summary = await findStream({ sluice }, name);
-      tell(await readStream(api, summary), options, terminal);
+      printStream(await readStream(api, summary), options, terminal);
       if (options.json === true) return;
       printProblem(summary, terminal);
       printReceiver(summary, terminal);
@@ -94,7 +94,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
     .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const { id } = await findStream({ sluice }, name);
-      tell(await api.streams.duplicate(id), options, terminal);
+      printStream(await api.streams.duplicate(id), options, terminal);
     });
 }
 
@@ -177,7 +177,7 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
  * Prints the fields that have a value. Strings are wrapped; other values are printed as JSON,
  * truncated to the width of the terminal.
  */
-function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
+function printStream(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.printJson(stream);
   for (const [name, value] of Object.entries(stream)) {
     if (value === null || value === undefined || value === '') continue;
@@ -215,7 +215,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
   if (addresses.length > 0) {
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
-  tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
+  printStream({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
   // Prints the problem as a note too, with its commands spelled as the user must type them.
   if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
 }
@@ -230,7 +230,7 @@ async function update(
   const changes = toGivenFields(options, stream.family, terminal);
   if (Object.keys(changes).length === 0)
     throw new CommandError('usage', 'Nothing to change: pass at least one field');
-  tell(await updateStream(api, stream, changes), options, terminal);
+  printStream(await updateStream(api, stream, changes), options, terminal);
 }
 
 interface DeleteOptions extends ConnectionOptions {

@@ -115,7 +115,7 @@ async function trigger(
   const sender = createSingleSender(url, secret, options.unverified);
   let refused = 0;
   let sent = 0;
-  const tell = (phase: string, body: Webhook, delivery: SentDelivery): void => {
+  const report = (phase: string, body: Webhook, delivery: SentDelivery): void => {
     const { id, delivered, attempts } = delivery;
     const last = attempts.at(-1);
     sent++;
@@ -146,14 +146,14 @@ async function trigger(
     if (at > 0) await delay(pauseMs, undefined, { signal: terminal.signal }).catch(() => {});
     const body = at === 0 ? webhook : blocksLater(webhook, at);
     if (isAptosWebhook(body) || kind === 'test') {
-      tell('final', body, await sender.send(body));
+      report('final', body, await sender.send(body));
       continue;
     }
     const first = options.both || options.reorg || options.unconfirmed;
-    if (first) tell('unconfirmed', body, await sender.send({ ...body, confirmed: false }));
-    if (options.reorg) tell('removed', body, await sender.sendRemoved(body));
+    if (first) report('unconfirmed', body, await sender.send({ ...body, confirmed: false }));
+    if (options.reorg) report('removed', body, await sender.sendRemoved(body));
     else if (options.both || !first) {
-      tell('confirmed', body, await sender.send({ ...body, confirmed: true }));
+      report('confirmed', body, await sender.send({ ...body, confirmed: true }));
     }
   }
   if (refused > 0 && !terminal.signal.aborted) {

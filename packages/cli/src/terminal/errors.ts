@@ -163,8 +163,8 @@ export function reportError(
   { command, json = false }: { command: string; json?: boolean },
 ): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
-  const { exit, code, message, why = [], requestId, ...told } = tell(error, command);
-  const fix = told.fix && spellCommands(told.fix);
+  const { exit, code, message, why = [], requestId, ...rest } = toErrorText(error, command);
+  const fix = rest.fix && spellCommands(rest.fix);
   const docs = spellCommands(`sluice docs ${code}`);
   const { stderr } = terminal;
   if (json) {
@@ -191,24 +191,24 @@ export function reportError(
   return exit;
 }
 
-function tell(error: unknown, command: string): ErrorText {
+function toErrorText(error: unknown, command: string): ErrorText {
   const help = `${command} --help`;
-  const toErrorText = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
+  const ofCode = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
     const usual = code === 'usage' ? `see ${help}` : COMMAND_ERRORS[code].fix;
     return { exit: COMMAND_ERRORS[code].exit, code, message, fix: fix ?? usual };
   };
   if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') return toErrorText('usage', 'Missing subcommand');
+    if (error.code === 'commander.help') return ofCode('usage', 'Missing subcommand');
     const [first = '', ...rest] = error.message.split('\n');
     const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-    return toErrorText(
+    return ofCode(
       'usage',
       first.replace(/^error: /, ''),
       suggestion === '' ? undefined : `${suggestion} See ${help}`,
     );
   }
   if (error instanceof CommandError) {
-    return { ...toErrorText(error.code, error.message, error.fix), why: error.why };
+    return { ...ofCode(error.code, error.message, error.fix), why: error.why };
   }
   if (isSluiceError(error)) {
     const { code, message, hint, details = {}, requestId } = error;
@@ -227,9 +227,9 @@ function tell(error: unknown, command: string): ErrorText {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (isCallerError(error) && error.code in COMMAND_ERRORS) {
-    return toErrorText(error.code as CommandErrorCode, spellCommands(message), error.fix);
+    return ofCode(error.code as CommandErrorCode, spellCommands(message), error.fix);
   }
-  return toErrorText('unexpected', message);
+  return ofCode('unexpected', message);
 }
 
 /** Recognizes an error of the service by its name, because its class may not be loaded. */

@@ -352,14 +352,14 @@ export function testStreams(tools: StoreTools): void {
       });
 
     test('respond as configured, here failing the first request and every third', async () => {
-      await tools.store.setInbox('told', {
+      await tools.store.setInbox('configured', {
         ...DEFAULT_INBOX_RESPONSE,
         failFirst: 1,
         failEvery: 3,
         failStatus: 418,
       });
       const statuses = [];
-      for (let n = 0; n < 7; n++) statuses.push((await receive('told'))!.request.status);
+      for (let n = 0; n < 7; n++) statuses.push((await receive('configured'))!.request.status);
       expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
     });
 

@@ -75,7 +75,7 @@ export function createReporter(
 ): Reporter {
   let lastAt = -Infinity;
 
-  const tell = (error: unknown, delivery?: AnyReceived) => {
+  const report = (error: unknown, delivery?: AnyReceived) => {
     try {
       onError(error, delivery);
     } catch {
@@ -90,9 +90,9 @@ export function createReporter(
   };
 
   return {
-    failed: tell,
+    failed: report,
     problem(error) {
-      if (!isTooSoon()) tell(error);
+      if (!isTooSoon()) report(error);
     },
     async refused(error, request) {
       if (isTooSoon()) return;
@@ -100,11 +100,11 @@ export function createReporter(
         !isSluiceError(error, 'invalid_signature') ||
         request.body.length > MAX_DIAGNOSED_LENGTH
       ) {
-        tell(error);
+        report(error);
         return;
       }
       const found = await diagnose(request);
-      tell(
+      report(
         new SluiceError(error.code, error.message, {
           hint: found && [found.message, found.fix].join(' '),
           details: { ...error.details, ...found },

@@ -419,14 +419,14 @@ describe('allowed addresses', () => {
 
   test('are enforced with a report of where each rejection happened', async () => {
     const places: string[] = [];
-    const telling = createAddressGuard({
+    const reportingGuard = createAddressGuard({
       allowCidrs: [],
       lookup: systemLike,
       onBlocked: (place) => places.push(place),
     });
-    telling.refuse(new URL('http://127.0.0.1/'));
-    await telling.refuseResolved(new URL('http://loopback.test/'));
-    telling.refuse(new URL(`http://${PUBLIC}:22/`));
+    reportingGuard.refuse(new URL('http://127.0.0.1/'));
+    await reportingGuard.refuseResolved(new URL('http://loopback.test/'));
+    reportingGuard.refuse(new URL(`http://${PUBLIC}:22/`));
     expect(places).toEqual(['url', 'lookup', 'port']);
   });
 });

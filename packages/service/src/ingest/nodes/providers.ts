@@ -66,7 +66,7 @@ export interface AddedNodes {
   connect: Connect;
 }
 
-/** Operators of nodes by URL, where the host of the URL does not tell. */
+/** Operators of nodes by URL, if not evident from the host. */
 export type Operators = Readonly<Record<string, string>>;
 
 /** Another node replaces the primary if its score is below this fraction of the primary's score. */
