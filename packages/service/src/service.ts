@@ -223,7 +223,7 @@ async function startWith(
     heldDeliveries: () => store.countHeld(),
     uncertainBlocks: () => store.countUncertain(),
     violations: invariants.counts,
-    chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
+    chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
     diskUsedRatio: () => disk?.usedRatio,
     clientCertificateExpiry: () => clientCertificate?.expiresAt(),

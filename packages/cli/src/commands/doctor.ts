@@ -11,7 +11,7 @@ import {
 } from '../connection/connection.ts';
 import { contextsPath } from '../connection/contexts.ts';
 import { examples } from '../flags/examples.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, counted } from '../terminal/progress.ts';
 import { wrapText } from '../terminal/text.ts';
@@ -36,8 +36,8 @@ const MAX_SKEW_MS = 60_000;
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
   const report = ({ message, fix, ...rest }: Finding): void => {
-    const finding: Finding = { ...rest, message: spellCommands(message) };
-    if (fix !== undefined) finding.fix = spellCommands(fix);
+    const finding: Finding = { ...rest, message: rewriteCommands(message) };
+    if (fix !== undefined) finding.fix = rewriteCommands(fix);
     findings.push(finding);
     if (options.json) return;
     const mark = { ok: '✓', warn: '!', bad: '✗' }[finding.state];

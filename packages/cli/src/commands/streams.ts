@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
@@ -147,7 +147,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
 
 /** Prints why a stream delivers nothing, or only some of its matches. */
 function printProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
-  if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
+  if (statusMessage !== '') terminal.note(`${tag || id}: ${rewriteCommands(statusMessage)}`);
 }
 
 /** Prints a note if the receiver is backed off, and one if its certificate expires soon. */
@@ -216,7 +216,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   printStream({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
-  // Prints the problem as a note too, with its commands spelled as the user must type them.
+  // Prints the problem as a note too, with its commands as the user must type them.
   if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
 }
 

@@ -3,7 +3,7 @@ import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
 import type { CallerError } from '@sluice/service';
 import { CommanderError } from 'commander';
 import { flagOf } from '../streams/flagTable.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { wrapText } from './text.ts';
 import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
 
@@ -164,8 +164,8 @@ export function reportError(
 ): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
   const { exit, code, message, why = [], requestId, ...rest } = toErrorText(error, command);
-  const fix = rest.fix && spellCommands(rest.fix);
-  const docs = spellCommands(`sluice docs ${code}`);
+  const fix = rest.fix && rewriteCommands(rest.fix);
+  const docs = rewriteCommands(`sluice docs ${code}`);
   const { stderr } = terminal;
   if (json) {
     stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
@@ -227,7 +227,7 @@ function toErrorText(error: unknown, command: string): ErrorText {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (isCallerError(error) && error.code in COMMAND_ERRORS) {
-    return ofCode(error.code as CommandErrorCode, spellCommands(message), error.fix);
+    return ofCode(error.code as CommandErrorCode, rewriteCommands(message), error.fix);
   }
   return ofCode('unexpected', message);
 }

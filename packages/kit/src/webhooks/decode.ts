@@ -49,7 +49,7 @@ export interface DecodedLog {
   /** Position of the log in its block. */
   readonly logIndex: number;
   readonly transactionHash: string;
-  /** Address of the contract that emitted the log, spelled like the addresses in `args`. */
+  /** Address of the contract that emitted the log, in the same format as the addresses in `args`. */
   readonly address: string;
 }
 

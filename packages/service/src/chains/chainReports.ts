@@ -39,7 +39,7 @@ export function createChainReports({
   store: Pick<Store, 'listLeases' | 'signals'>;
   log: Log;
   /** Returns the chains that are configured for this process. */
-  own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
+  own(): readonly Pick<FollowedChain, 'id' | 'leaseState' | 'report'>[];
 }): ChainReports {
   let leases: Lease[] = [];
   let stopping = false;
@@ -68,7 +68,7 @@ export function createChainReports({
       read.delete(each.id);
       // A candidate itself reports a chain that no process reads, because it will soon take over.
       const isOther =
-        each.standing === 'candidate' ? other?.lease.freeForMs === 0 : each.standing === 'none';
+        each.leaseState === 'candidate' ? other?.lease.freeForMs === 0 : each.leaseState === 'none';
       return isOther && other !== undefined ? other.report : each.report();
     });
     return [...first, ...[...read.values()].map(({ report }) => report)];
@@ -78,7 +78,7 @@ export function createChainReports({
     list,
     find: (chain) => list().find(({ id }) => id === chain),
     isRead: (chain) =>
-      own().some(({ id, standing }) => id === chain && standing !== 'none') ||
+      own().some(({ id, leaseState }) => id === chain && leaseState !== 'none') ||
       leases.some(({ name, freeForMs }) => name === chain && freeForMs < RESTART_MS),
     async start() {
       forget = store.signals.on('leases', waker.wake);

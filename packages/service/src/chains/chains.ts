@@ -40,7 +40,7 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
     listReadable: () => families.flatMap((family) => family.listReadable()),
     onChange() {
       for (const chain of listAll()) {
-        if (sharing.isOwn(chain.id) !== (chain.standing === 'holder')) chain.check();
+        if (sharing.isOwn(chain.id) !== (chain.leaseState === 'holder')) chain.check();
       }
     },
   });

@@ -47,7 +47,7 @@ export interface FollowedChain<Calls = ChainCalls> {
   readonly id: string;
   readonly calls: Calls;
   /** Whether this process reads the chain, waits to take over, or leaves it to other processes. */
-  readonly standing: 'holder' | 'candidate' | 'none';
+  readonly leaseState: 'holder' | 'candidate' | 'none';
   /** Returns the state of the chain, with few details unless this process reads it. */
   report(): ChainReport;
   /** Starts to read the chain as soon as `isOwn` returns true and no other process reads it. */
@@ -100,7 +100,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 
   /** The running ingest; undefined unless this process has the lease of the chain. */
   let current: Ingest | undefined;
-  let isStanding = false;
+  let isCandidate = false;
   let isClosing = false;
 
   const report = (): ChainReport => {
@@ -183,12 +183,12 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   return {
     calls: createCalls(options, parts),
     id: chain,
-    get standing() {
-      return current === undefined ? (isStanding ? 'candidate' : 'none') : 'holder';
+    get leaseState() {
+      return current === undefined ? (isCandidate ? 'candidate' : 'none') : 'holder';
     },
     report,
     start() {
-      isStanding = true;
+      isCandidate = true;
       duty.start();
     },
     check: () => duty.check(),

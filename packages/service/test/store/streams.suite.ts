@@ -265,10 +265,10 @@ export function testStreams(tools: StoreTools): void {
         tools.store.backOffStream(id, { reason, agoMs: 5_000, forMs });
       expect(await read()).toBeUndefined();
       const until = await spare('failures', 60_000);
-      const spell = await read();
-      expect(spell).toMatchObject({ reason: 'failures', since: until! - 65_000, until });
-      expect(spell!.leftMs).toBeGreaterThan(0);
-      expect(spell!.leftMs).toBeLessThanOrEqual(60_000);
+      const listed = await read();
+      expect(listed).toMatchObject({ reason: 'failures', since: until! - 65_000, until });
+      expect(listed!.leftMs).toBeGreaterThan(0);
+      expect(listed!.leftMs).toBeLessThanOrEqual(60_000);
 
       // After its end, a back-off is listed for another 30 s, while the probe may be in flight.
       await spare('failures', -20_000);

@@ -10,7 +10,7 @@ import { REPLAY_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDateTime, formatId } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
 import { toSelectionCommand } from './replayCommands.ts';
-import { standingOf } from '../../data/replayStatus.ts';
+import { progressOf } from '../../data/replayStatus.ts';
 import { parseReplaySearch, type ReplaySearch } from '../../data/search.ts';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -179,7 +179,7 @@ const COUNTS = [
 /** Shows the counts of a replay. The counts of replayed deliveries link to these deliveries. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
-  const { total, left, elsewhere } = standingOf(replay);
+  const { total, left, elsewhere } = progressOf(replay);
   const counts = { replayed, delivered: succeeded, failed, waiting };
   return (
     <nav aria-label="Replayed deliveries" className="flex flex-wrap items-center gap-x-2 px-2 py-1">

@@ -38,13 +38,13 @@ export const bounded = <Schema extends z.ZodType>(
   }, schema);
 
 /** Accepts the values for which `read` returns a string, and converts each to that string. */
-export const spelled = <Value extends string>(
+export const normalized = <Value extends string>(
   read: (value: unknown) => Value | undefined,
   message: string,
 ): z.ZodType<Value> =>
   z.unknown().transform((value, context) => {
-    const spelling = read(value);
-    if (spelling !== undefined) return spelling;
+    const normal = read(value);
+    if (normal !== undefined) return normal;
     context.addIssue({ code: 'custom', message, input: value });
     return z.NEVER;
   });
@@ -113,7 +113,7 @@ const UUID = { type: 'string', format: 'uuid' };
 
 export const streamId = z.uuid({ error: 'should be a stream ID, a UUID' });
 
-export const chainId = spelled(
+export const chainId = normalized(
   toChainId,
   'should be a chain ID in hex, e.g. 0x1 (names such as eth are not chain IDs)',
 ).meta(CHAIN_ID);
@@ -122,7 +122,7 @@ export const chainId = spelled(
  * A chain of either family. It is parsed to the form that Sluice's own routes use, such as `0x1` or
  * `aptos:mainnet`.
  */
-export const anyChain: z.ZodType<string> = spelled((value) => {
+export const anyChain: z.ZodType<string> = normalized((value) => {
   const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
   return network === undefined ? toChainId(value) : toAptosChain(network);
 }, 'should be a chain ID in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
@@ -145,7 +145,7 @@ export const evmAddress = z.string().transform((text, context) => {
  * An Aptos address in any casing; leading zeros are optional. The parsed form is `0x` and 64
  * lowercase hex digits.
  */
-export const aptosAddress = spelled(
+export const aptosAddress = normalized(
   (value) => padAptosAddress(value)?.toLowerCase(),
   'should be an Aptos address: 0x and up to 64 hex digits',
 ).meta({ type: 'string' });
