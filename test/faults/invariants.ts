@@ -158,7 +158,7 @@ function missingOrDoubled(
 }
 
 /**
- * I2: each delivery has succeeded, was cancelled, ended with an error, or waits: for a future time,
+ * I2: each delivery has succeeded, was canceled, ended with an error, or waits: for a future time,
  * or because its stream is not active.
  */
 function illegalStates(deliveries: readonly DeliveryRow[], now: number): string[] {

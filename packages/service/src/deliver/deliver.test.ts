@@ -344,7 +344,7 @@ describe('delivering', () => {
       releaseLeases() {
         released++;
         const quarantined = [{ ...delivery!, state: 'quarantined' as const }];
-        return Promise.resolve({ released: 0, suspects: 0, quarantined, cancelled: [] });
+        return Promise.resolve({ released: 0, suspects: 0, quarantined, canceled: [] });
       },
     };
     const { changes } = await start([60_000], 5_000, undefined, { ledger });

@@ -146,8 +146,8 @@ export function testBlocks(tools: StoreTools): void {
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.commit(chain.next(), [newMatch(id)]);
-      const cancelled = await chain.rewind(ancestor);
-      expect(cancelled).toMatchObject([{ blockNumber: 102, state: 'cancelled' }]);
+      const canceled = await chain.rewind(ancestor);
+      expect(canceled).toMatchObject([{ blockNumber: 102, state: 'cancelled' }]);
       for (let n = 0; n < 5; n++) await chain.commit(chain.next(), []);
       expect(
         (await deliveriesOf(id))

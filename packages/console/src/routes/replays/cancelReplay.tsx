@@ -13,8 +13,8 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
   const mutation = cancelReplayMutation(queryClient, replay.id);
   const cancel = useMutation({
     ...mutation,
-    onSuccess: (cancelled) => {
-      mutation.onSuccess(cancelled);
+    onSuccess: (canceled) => {
+      mutation.onSuccess(canceled);
       onClose();
       showToast({ text: 'Replay canceled' });
     },

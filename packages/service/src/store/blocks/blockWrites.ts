@@ -41,13 +41,13 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await beginWindow(trx, { chain, block, genesisHash, now });
         await restartCoverage(trx, chain, block, holeFrom, now);
         await restartUncertain(trx, chain);
-        const { cancelled } = await orphanMatches(
+        const { canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
-        effects.moveDeliveries(cancelled);
-        return cancelled;
+        effects.moveDeliveries(canceled);
+        return canceled;
       });
     },
 
@@ -162,12 +162,12 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await recordReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindCoverage(trx, chain, ancestor);
         await rewindUncertain(trx, chain, ancestor, now);
-        const { orphaned, cancelled } = await orphanMatches(
+        const { orphaned, canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        const changed = [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        const changed = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];
         effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
         effects.moveDeliveries(changed);
         return changed;

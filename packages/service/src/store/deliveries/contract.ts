@@ -261,7 +261,7 @@ export interface DeliveryWrites {
     released: number;
     suspects: number;
     quarantined: DeliverySummary[];
-    cancelled: DeliverySummary[];
+    canceled: DeliverySummary[];
   }>;
 }
 

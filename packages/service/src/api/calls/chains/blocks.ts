@@ -36,7 +36,7 @@ export function createBlockHandlers({ store, families, callsOf }: BlockHandlerNe
         throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
             message:
-              'a backfill that is done or cancelled cannot change, and only a running one can be paused',
+              'a backfill that is done or canceled cannot change, and only a running one can be paused',
             value: state,
           },
         });
