@@ -66,7 +66,7 @@ export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[]
 
 /** Returns why a pattern may take superlinear time, or undefined if it is linear. */
 export function findFault(pattern: Pattern): string | undefined {
-  const { safe, error, score } = analyse(pattern);
+  const { safe, error, score } = analyze(pattern);
   if (safe) return undefined;
   const paths = score.infinite ? 'any number of' : score.value;
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
@@ -78,7 +78,7 @@ export function worstTexts(pattern: Pattern, length: number): string[] {
   const repeat = (text: string): void => {
     if (text !== '') texts.add(text.repeat(Math.ceil(length / text.length)).slice(0, length));
   };
-  for (const { trail } of analyse(pattern).trails.slice(-2)) {
+  for (const { trail } of analyze(pattern).trails.slice(-2)) {
     const samples = trail.map(({ a, b }) => samplesOf([a.node.source, b.node.source]));
     repeat(samples.map(([first = '']) => first).join(''));
     const [one = '', another = ''] = [...new Set(samples.flat())];
@@ -87,7 +87,7 @@ export function worstTexts(pattern: Pattern, length: number): string[] {
   return [...texts];
 }
 
-function analyse({ source, flags }: Pattern) {
+function analyze({ source, flags }: Pattern) {
   // The analyzer's parser accepts named groups only with the flag `u`.
   const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
   // A sticky pattern matches only at `lastIndex`, as if it began with `^`.

@@ -48,22 +48,22 @@ export function hostileBodies(limit: number): HostileBodies {
 const LISTED = 4_000;
 /** Strings that once took quadratic time in one of the service's regular expressions. */
 const ONCE_SLOW = ['a-', '[<', 'a0', '0.0', 'a@', '::'].map((text) => text.repeat(LISTED / 2));
-let analysed: readonly string[] | undefined;
+let analyzed: readonly string[] | undefined;
 
 /**
  * Returns bodies with slow strings in all fields: the strings that make the service's regular
  * expressions backtrack most, according to the analyzer, and the strings that were slow before.
  */
 function worstTextBodies(room: number): HostileBodies {
-  analysed ??= [
+  analyzed ??= [
     ...new Set(readPatterns().patterns.flatMap((pattern) => worstTexts(pattern, LISTED))),
     ...ONCE_SLOW,
   ];
   const fields = TEXT_FIELDS.length + LIST_FIELDS.length;
   const length = Math.min(LISTED, Math.floor(room / fields / 4));
   const each = Math.floor(room / fields / length / 2);
-  const groups = Array.from({ length: Math.ceil(analysed.length / each) }, (_, n) =>
-    analysed!.slice(n * each, (n + 1) * each),
+  const groups = Array.from({ length: Math.ceil(analyzed.length / each) }, (_, n) =>
+    analyzed!.slice(n * each, (n + 1) * each),
   );
   return Object.fromEntries(
     groups.map((group, n) => [

@@ -16,7 +16,7 @@ import {
   type RunningScriptedChain,
   type ScriptedBlock,
   type ScriptedTransaction,
-  type SinkBehaviour,
+  type SinkBehavior,
   scripted,
   startPostgres,
   startScriptedChain,
@@ -63,7 +63,7 @@ export interface Watch {
   readonly phases: readonly ('unconfirmed' | 'confirmed')[];
 }
 
-export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
+export type Answer = SinkBehavior | ((request: RecordedRequest) => SinkBehavior);
 
 export interface WorldOptions {
   /** Additional flags of `sluice serve`, after the flags for the ledger and the chain. */
@@ -309,13 +309,13 @@ async function startReceiver(): Promise<
   sink.respond((request) => {
     const queue = answers.get(request.path) ?? [200];
     const next = queue.length > 1 ? queue.shift()! : queue[0]!;
-    const behaviour = typeof next === 'function' ? next(request) : next;
+    const behavior = typeof next === 'function' ? next(request) : next;
     const { total, accepted } = receipts.get(request.id) ?? { total: 0, accepted: 0 };
     receipts.set(request.id, {
       total: total + 1,
-      accepted: accepted + (isAcceptance(behaviour) ? 1 : 0),
+      accepted: accepted + (isAcceptance(behavior) ? 1 : 0),
     });
-    return behaviour;
+    return behavior;
   });
   return {
     url: sink.url,
@@ -332,10 +332,10 @@ async function startReceiver(): Promise<
 }
 
 /** Returns whether the service counts a response as a success, which its status line decides. */
-function isAcceptance(behaviour: SinkBehaviour): boolean {
-  if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
-  if ('silence' in behaviour) return false;
-  const { status = 200 } = behaviour;
+function isAcceptance(behavior: SinkBehavior): boolean {
+  if (typeof behavior === 'number') return behavior >= 200 && behavior < 300;
+  if ('silence' in behavior) return false;
+  const { status = 200 } = behavior;
   return status >= 200 && status < 300;
 }
 

@@ -584,7 +584,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
   describe('the body of an address call', () => {
     const other = `0x${'ab'.repeat(20)}`;
-    const labelled = async (id: string) =>
+    const labeled = async (id: string) =>
       (await client.streams.listAddresses(id)).result.map((row) => [row.address, row.label]);
 
     test('returns a list byte by byte, with its case and spaces', async () => {
@@ -607,7 +607,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           effectiveFrom: {},
         });
       }
-      expect(await labelled(id)).toEqual([
+      expect(await labeled(id)).toEqual([
         [other, undefined],
         [ADDRESS, undefined],
       ]);
@@ -620,13 +620,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const labels = JSON.stringify({ [other.toUpperCase().replace('X', 'x')]: 'Trésor "1"' });
       const body = `{"labels":${labels},"address":["${ADDRESS}","${other}"]}`;
       expect((await send('POST', path, { body })).status).toBe(200);
-      expect(await labelled(id)).toEqual([
+      expect(await labeled(id)).toEqual([
         [other, 'Trésor "1"'],
         [ADDRESS, undefined],
       ]);
       const replacing = { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } };
       expect((await send('PATCH', path, { body: replacing })).status).toBe(200);
-      expect(await labelled(id)).toEqual([[ADDRESS, 'Treasury']]);
+      expect(await labeled(id)).toEqual([[ADDRESS, 'Treasury']]);
       expect((await client.streams.get(id)).amountOfAddresses).toBe(1);
       await client.streams.delete(id);
     });

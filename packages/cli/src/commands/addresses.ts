@@ -36,8 +36,8 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     .action((name: string, addresses: string[], options: AddOptions) =>
       withStream(name, options, terminal, async ({ sluice }, stream) => {
         const { id: streamId, family } = stream;
-        const labelled = await toListedAddresses(sluice, addresses, options.label);
-        await sluice.importAddresses({ streamId, family, addresses: labelled });
+        const labeled = await toListedAddresses(sluice, addresses, options.label);
+        await sluice.importAddresses({ streamId, family, addresses: labeled });
         print(`Added ${counted(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`, {
           added: addresses.length,
         });

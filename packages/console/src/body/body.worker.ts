@@ -32,7 +32,8 @@ worker.addEventListener('message', ({ data }) => {
     const respond = (answer: unknown): void => worker.postMessage({ id, answer });
     if ('what' in data) respond(answerOf(of, data));
     else if ('text' in data) respond(read(of, data.text));
-    else void fetchText(id, data.url).then((text) => respond(text === null ? null : read(of, text)));
+    else
+      void fetchText(id, data.url).then((text) => respond(text === null ? null : read(of, text)));
   }
 });
 

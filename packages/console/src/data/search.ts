@@ -5,7 +5,7 @@
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
 import { DELIVERY_STATES, cutText } from '@sluice/kit/contract';
 import type { ListFilter } from './live/liveCache.ts';
-import { recognise, toQuestion, UUID } from '../words/paste.ts';
+import { recognize, toQuestion, UUID } from '../words/paste.ts';
 
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
   allowed.find((item) => item === value);
@@ -272,7 +272,7 @@ export function parseExplainSearch(input: Record<string, unknown>): ExplainSearc
   const q = text(input['q'], MAX_QUESTION_LENGTH);
   return present<ExplainSearch>({
     // Reduces an explorer URL to its hash, address or number, and removes separators from numbers.
-    q: q && (toQuestion(recognise(q)) ?? q),
+    q: q && (toQuestion(recognize(q)) ?? q),
     chain: text(input['chain'], 40),
   });
 }

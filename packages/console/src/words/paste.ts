@@ -34,12 +34,12 @@ const EVENT_END = /\)(?:\s?anonymous)?;?$/;
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
 const MAX_BLOCK = 1e12;
 
-export function recognise(input: string): Pasted | undefined {
+export function recognize(input: string): Pasted | undefined {
   const text = input.trim();
   if (text === '') return undefined;
   if (/^https?:\/\//i.test(text)) {
     const part = partOfUrl(text);
-    return part === undefined ? undefined : recognise(decodeURIComponent(part));
+    return part === undefined ? undefined : recognize(decodeURIComponent(part));
   }
   if (EVM_ADDRESS.test(text)) return { kind: 'evm-address', address: text };
   if (HASH.test(text)) return { kind: 'hash', hash: text.toLowerCase() };

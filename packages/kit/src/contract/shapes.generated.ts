@@ -1376,7 +1376,7 @@ export interface Job {
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 /** Addresses to add, or to replace the list with. */
-export interface LabelledAddressesBody {
+export interface LabeledAddressesBody {
   address: string | string[];
   /** Labels by address, for addresses in this request, at most 64 characters each; an empty one removes the label. Sluice only. */
   labels?:

@@ -367,7 +367,9 @@ describe('removal webhooks', () => {
     world.chain.mineMany(CONFIRMATIONS + 2);
     await world.until('it is confirmed', async () => phasesOf(old.hash).includes('confirmed'));
     world.chain.fork({ depth: CONFIRMATIONS + 3, blocks: CONFIRMATIONS + 4 });
-    await world.until('the removal is delivered', async () => phasesOf(old.hash).includes('removed'));
+    await world.until('the removal is delivered', async () =>
+      phasesOf(old.hash).includes('removed'),
+    );
     expect(phasesOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
   });
 });

@@ -372,7 +372,9 @@ export function testBlocks(tools: StoreTools): void {
         new Set(all.filter((each) => each.blockNumber === 101).map((each) => each.matchId)).size,
       ).toBe(3);
       for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
-      expect((await statesOf(id)).filter((each) => each === '101 confirmed pending')).toHaveLength(1);
+      expect((await statesOf(id)).filter((each) => each === '101 confirmed pending')).toHaveLength(
+        1,
+      );
     });
   });
 }

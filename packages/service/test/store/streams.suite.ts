@@ -431,10 +431,10 @@ export function testStreams(tools: StoreTools): void {
   });
 
   test('settings keep their last value', async () => {
-    expect(await tools.store.readSetting('colour')).toBeUndefined();
-    await tools.store.saveSetting('colour', 'green');
-    await tools.store.saveSetting('colour', 'blue');
-    expect(await tools.store.readSetting('colour')).toBe('blue');
+    expect(await tools.store.readSetting('color')).toBeUndefined();
+    await tools.store.saveSetting('color', 'green');
+    await tools.store.saveSetting('color', 'blue');
+    expect(await tools.store.readSetting('color')).toBe('blue');
   });
 
   test('settings are replaced only if they did not change', async () => {

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { deliveryQuery } from '../../data/queries/delivery.ts';
 import { isNone } from '../../data/queries/service.ts';
-import { neighboursQuery } from '../../data/queries/history.ts';
+import { neighborsQuery } from '../../data/queries/history.ts';
 import { formatId } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { toListFilter, type DeliverySearch } from '../../data/search.ts';
@@ -22,7 +22,7 @@ export function DeliveryPage() {
   useNamePage(formatId(deliveryId));
   const { data: delivery, error } = useQuery(deliveryQuery(deliveryId));
   const { data: beside } = useQuery({
-    ...neighboursQuery(toListFilter(filter), deliveryId),
+    ...neighborsQuery(toListFilter(filter), deliveryId),
     enabled: delivery !== undefined,
   });
   const search: DeliverySearch = view === undefined ? filter : { ...filter, view };

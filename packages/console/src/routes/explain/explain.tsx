@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
-import { PASTED_WORDS, recognise, toQuestion } from '../../words/paste.ts';
+import { PASTED_WORDS, recognize, toQuestion } from '../../words/paste.ts';
 import { parseExplainSearch } from '../../data/search.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
@@ -41,7 +41,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
   const navigate = useNavigate({ from: '/explain' });
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(asked);
-  const pasted = recognise(text);
+  const pasted = recognize(text);
   const ask = (on: string | undefined): void => {
     void navigate({ search: parseExplainSearch({ q: text, chain: on }) });
   };

@@ -6,7 +6,7 @@ import { sluice } from '../../data/queries/service.ts';
 import { NEW_DRAFT, withEvents, withRule, type StreamDraft } from '../streamForm/draft/draft.ts';
 import { toAptosFields, toEvmFields } from '../streamForm/draft/fields.ts';
 import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
-import { recognise, toAddress } from '../../words/paste.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { NewStreamSearch } from '../../data/search.ts';
 
 /**
@@ -20,7 +20,7 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
     tag: `stream-${Math.random().toString(36).slice(2, 6)}`,
   };
   if (address !== undefined) {
-    const one = toAddress(recognise(address));
+    const one = toAddress(recognize(address));
     return { ...draft, family: one?.family ?? 'evm', addresses: one?.address ?? address };
   }
   return draft;
@@ -33,7 +33,7 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
 export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
   const draft = draftFrom(search);
   if (event === undefined || search.address !== undefined) return draft;
-  if (recognise(event)?.kind === 'move-path') {
+  if (recognize(event)?.kind === 'move-path') {
     return { ...draft, family: 'aptos', allAddresses: true, functions: event };
   }
   const { parseEvents } = await import('../streamForm/draft/abiText.ts');

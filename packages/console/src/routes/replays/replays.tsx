@@ -45,9 +45,7 @@ export function ReplaysPage() {
   return (
     <div className="min-w-0">
       {actions}
-      {canceling !== null && (
-        <CancelReplay replay={canceling} onClose={() => setCanceling(null)} />
-      )}
+      {canceling !== null && <CancelReplay replay={canceling} onClose={() => setCanceling(null)} />}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
         <p className="text-12 text-muted max-sm:hidden">
           Replayed deliveries keep their IDs, so receivers can skip the ones they have handled.

@@ -10,7 +10,7 @@ import type { StreamDraft } from './draft/draft.ts';
 import { exampleOf } from './draft/examples.ts';
 import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { toNodeFlag } from '../../words/nodeFlag.ts';
-import { recognise, toAddress } from '../../words/paste.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { Refusals } from './draft/refusals.ts';
 import { useRested } from '../../ui/form/rested.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
@@ -149,7 +149,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
    * first address sets the chain family.
    */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
-    const one = toAddress(recognise(event.clipboardData.getData('text')));
+    const one = toAddress(recognize(event.clipboardData.getData('text')));
     if (one === undefined) return;
     const { family, address } = one;
     const isOther = family !== draft.family;

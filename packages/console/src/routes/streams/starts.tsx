@@ -4,7 +4,7 @@ import { createSnippets } from '../newStream/createSnippets.ts';
 import { LOCAL_ACCOUNT } from '../streamForm/draft/examples.ts';
 import { draftFrom } from '../newStream/createStream.ts';
 import { recipesFor } from '../newStream/recipes.ts';
-import { recognise } from '../../words/paste.ts';
+import { recognize } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
@@ -147,7 +147,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const [address, setAddress] = useState('');
   const typed = address.trim();
   // Shows the command with an example until the input is an address.
-  const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
+  const isAddress = ADDRESS_KINDS.includes(recognize(typed)?.kind ?? '');
   const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(
     { ...draft, tag: 'wallet', chains: firstChains(chains, draft.family), includeNativeTxs: true },

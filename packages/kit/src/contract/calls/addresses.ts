@@ -3,9 +3,9 @@ import { text, uuid, count, unixMs, texts, pageOf, idOf, tagged } from './basics
 import { component, named, shape } from '../named.ts';
 import {
   aptosAddressesSchema,
-  aptosLabelledAddressesSchema,
+  aptosLabeledAddressesSchema,
   evmAddressesSchema,
-  evmLabelledAddressesSchema,
+  evmLabeledAddressesSchema,
   listAddressesQuerySchema,
 } from '../requests/addresses.ts';
 import { listQuerySchema } from '../requests/account.ts';
@@ -87,7 +87,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Add addresses: one, or up to a million',
-    body: evmLabelledAddressesSchema,
+    body: evmLabeledAddressesSchema,
     answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
@@ -112,7 +112,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Replace all addresses',
-    body: evmLabelledAddressesSchema,
+    body: evmLabeledAddressesSchema,
     answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },
@@ -136,7 +136,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Add addresses; leading zeros are optional',
-    body: aptosLabelledAddressesSchema,
+    body: aptosLabeledAddressesSchema,
     answer: addressesResponse,
     errors: [400, 404, 422, 503],
   },

@@ -21,9 +21,9 @@ import { aptosStreamsCalls, evmStreamsCalls, streamsCalls } from './streams.ts';
 export { SCHEMAS } from '../named.ts';
 export {
   aptosAddressesSchema,
-  aptosLabelledAddressesSchema,
+  aptosLabeledAddressesSchema,
   evmAddressesSchema,
-  evmLabelledAddressesSchema,
+  evmLabeledAddressesSchema,
 } from '../requests/addresses.ts';
 export { aptosDryRunSchema, evmDryRunSchema } from '../requests/blocks.ts';
 export { createReplaySchema, explainQuerySchema } from '../requests/deliveries.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { component, sentShape } from '../named.ts';
 import { isAddressLabel } from '../rules/addressList.ts';
-import type { AddressesBody, LabelledAddressesBody } from '../shapes.generated.ts';
+import type { AddressesBody, LabeledAddressesBody } from '../shapes.generated.ts';
 import { aptosAddress, evmAddress, page } from './fields.ts';
 
 /** Accepts one address or a non-empty list of addresses; `address` parses each. */
@@ -13,7 +13,7 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
 const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
 
-const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
+const labeledAddresses = (address: z.ZodType<string>): z.ZodType<LabeledAddressesBody> =>
   z
     .strictObject({
       address: oneOrSeveral(address),
@@ -31,12 +31,12 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
     })
     .superRefine(({ address: listed, labels = {} }, context) => {
       const those = new Set([listed].flat());
-      for (const [labelled, label] of Object.entries(labels)) {
-        if (those.has(labelled)) continue;
+      for (const [labeled, label] of Object.entries(labels)) {
+        if (those.has(labeled)) continue;
         context.addIssue({
           code: 'custom',
           message: 'should be for an address in this request',
-          path: ['labels', labelled],
+          path: ['labels', labeled],
           input: label,
         });
         return;
@@ -48,20 +48,20 @@ export const evmAddressesSchema = component(
   sentShape('AddressesBody', 'One address or several.', addresses(evmAddress)),
 );
 
-export const evmLabelledAddressesSchema = component(
-  'LabelledEvmAddresses',
+export const evmLabeledAddressesSchema = component(
+  'LabeledEvmAddresses',
   sentShape(
-    'LabelledAddressesBody',
+    'LabeledAddressesBody',
     'Addresses to add, or to replace the list with.',
-    labelledAddresses(evmAddress),
+    labeledAddresses(evmAddress),
   ),
 );
 
 export const aptosAddressesSchema = component('AptosAddresses', addresses(aptosAddress));
 
-export const aptosLabelledAddressesSchema = component(
-  'LabelledAptosAddresses',
-  labelledAddresses(aptosAddress),
+export const aptosLabeledAddressesSchema = component(
+  'LabeledAptosAddresses',
+  labeledAddresses(aptosAddress),
 );
 
 const SEARCH = 'should be 1 to 100 characters of an address or a label';

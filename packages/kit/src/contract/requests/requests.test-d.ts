@@ -108,7 +108,7 @@ interface AddressesBody {
   address: string | string[];
 }
 
-interface LabelledAddressesBody extends AddressesBody {
+interface LabeledAddressesBody extends AddressesBody {
   labels?: Record<string, string> | undefined;
 }
 
@@ -294,7 +294,7 @@ expectTypeOf<Kept<generated.CreateEvmStream, CreateEvmStream>>().toEqualTypeOf<t
 expectTypeOf<Kept<generated.UpdateEvmStream, UpdateEvmStream>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListAddresses, ListAddresses>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AddressesBody, AddressesBody>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.LabelledAddressesBody, LabelledAddressesBody>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.LabeledAddressesBody, LabeledAddressesBody>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ErrorBody, ErrorBody>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosNetwork, AptosNetwork>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.CreateAptosStream, CreateAptosStream>>().toEqualTypeOf<true>();

@@ -8,7 +8,7 @@ import { streamsQuery } from '../../../data/queries/streams.ts';
 import { DENSITY_NAMES } from '../../../ui/list/density.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { PAGES } from '../pages.ts';
-import { PASTED_WORDS, recognise, type Pasted } from '../../../words/paste.ts';
+import { PASTED_WORDS, recognize, type Pasted } from '../../../words/paste.ts';
 import { useRested } from '../../../ui/form/rested.ts';
 import { setDensity, setTheme, THEMES } from '../../../ui/preferences.ts';
 import { nameOfStream } from '../../../words/names.ts';
@@ -54,7 +54,7 @@ export function PaletteCommands({
   const at = chosen.text === text ? chosen.at : 0;
   const streams = useQuery(streamsQuery);
 
-  const pasted = recognise(text);
+  const pasted = recognize(text);
   const name = useRested(pasted?.kind === 'ens-name' ? pasted.name : '');
   const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
   const isLookedUp = pasted?.kind === 'ens-name' && pasted.name === name;

@@ -1,7 +1,7 @@
 /** Samples of address lists, and the ENS names in lists. */
 import type { NetworkType } from '@sluice/kit';
 import type { RejectedLine } from '@sluice/kit/contract';
-import { recognise } from '../../../words/paste.ts';
+import { recognize } from '../../../words/paste.ts';
 
 /** File types that may contain a list, for the `accept` attribute of a file input. */
 export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
@@ -28,7 +28,7 @@ export const namesIn = (rejects: readonly RejectedLine[]): string[] => [
 ];
 
 function nameOf(line: string): string | undefined {
-  const found = recognise(line.split(/[,;\t]/)[0] ?? '');
+  const found = recognize(line.split(/[,;\t]/)[0] ?? '');
   return found?.kind === 'ens-name' ? found.name : undefined;
 }
 

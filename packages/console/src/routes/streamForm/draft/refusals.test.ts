@@ -31,9 +31,9 @@ test('an error stays at its field until the field changes', () => {
     'triggers.1.functionAbi',
     'tag',
   ]);
-  expect(fieldsWithErrors({ ...sent, triggers: [first, { ...second, function: 'function b()' }] })).toEqual(
-    ['triggers.0.inputs.0', 'tag'],
-  );
+  expect(
+    fieldsWithErrors({ ...sent, triggers: [first, { ...second, function: 'function b()' }] }),
+  ).toEqual(['triggers.0.inputs.0', 'tag']);
   expect(fieldsWithErrors({ ...sent, triggers: [], tag: 'b' })).toEqual([]);
 });
 
