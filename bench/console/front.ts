@@ -70,9 +70,9 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
       return response;
     }
     const { method = 'GET', headers, url: path = '/' } = request;
-    const passed = ask(new URL(path, serviceUrl), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const passed = ask(new URL(path, serviceUrl), { method, headers }, (received) => {
+      response.writeHead(received.statusCode ?? 502, received.headers);
+      received.pipe(response);
     });
     passed.once('error', () => response.destroy());
     return request.pipe(passed);

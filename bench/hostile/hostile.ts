@@ -13,7 +13,7 @@ import { ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
 import { scripted, startScriptedChain, startWebhookSink } from '@sluice/testkit';
 import { BODY_LIMIT_BYTES, bodyLimitOf } from '../../packages/service/src/api/body.ts';
 import { API_KEY, type Served, serve } from '../../test/serve.ts';
-import { type RawAnswer, sendRaw } from '../../test/story/sendRaw.ts';
+import { type RawResponse, sendRaw } from '../../test/story/sendRaw.ts';
 import { type Figures, toFigure } from '../figures.ts';
 import {
   type HostileBodies,
@@ -38,7 +38,7 @@ const IDLE_MS = 5_000;
 /** Time limits of an attack, and of the service's report of its event loop. */
 const ATTACK_MS = 60_000;
 const HEARTBEAT_MS = 30_000;
-const ANSWER_LIMIT = 65_536;
+const RESPONSE_LIMIT = 65_536;
 const KEY = { 'x-api-key': API_KEY };
 const heartbeat = fileURLToPath(new URL('heartbeat.ts', import.meta.url));
 
@@ -95,16 +95,16 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
   }, BLOCK_EVERY_MS);
   try {
     const stream = async (body: object): Promise<string> => {
-      const answer = await send(service, ROUTES.createEvmStream, '/streams/evm', {
+      const response = await send(service, ROUTES.createEvmStream, '/streams/evm', {
         webhookUrl: sink.url,
         description: 'bench',
         tag: 'bench',
         chainIds: [CHAIN],
         ...body,
       });
-      if (answer.status !== 200)
-        throw new Error(`Couldn't create the stream: ${answer.text.slice(0, 500)}`);
-      return (JSON.parse(answer.text) as { id: string }).id;
+      if (response.status !== 200)
+        throw new Error(`Couldn't create the stream: ${response.text.slice(0, 500)}`);
+      return (JSON.parse(response.text) as { id: string }).id;
     };
     const delivering = await stream({ includeContractLogs: true });
     const path = `/streams/evm/${delivering}/address`;
@@ -149,7 +149,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
           const path = fill(route, isMade ? victims[family] : UNKNOWN_ID);
           await measure(group, `${name}, ${kind}`, async () => {
             const { status, text } = await send(service, route, path, body);
-            if (status >= 500 || (status >= 400 && text.length > ANSWER_LIMIT)) {
+            if (status >= 500 || (status >= 400 && text.length > RESPONSE_LIMIT)) {
               throw new Error(`${name}, ${kind}: ${status}, ${text.length} characters`);
             }
           });
@@ -260,7 +260,7 @@ const send = (
   { method }: Route,
   path: string,
   body?: unknown,
-): Promise<RawAnswer> => sendRaw(service.url, method, path, { body, headers: KEY });
+): Promise<RawResponse> => sendRaw(service.url, method, path, { body, headers: KEY });
 
 async function createAptos(service: Served, webhookUrl: string): Promise<string> {
   const { text } = await send(service, ROUTES.createAptosStream, '/streams/aptos', {

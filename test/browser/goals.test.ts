@@ -108,8 +108,8 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   // The list of streams also has rows, and stays until the deliveries have loaded.
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('/');
-  const answer = page.getByRole('link', { name: /^5xx/ });
-  await tabTo(page, () => answer.evaluate((field) => field === document.activeElement));
+  const link = page.getByRole('link', { name: /^5xx/ });
+  await tabTo(page, () => link.evaluate((field) => field === document.activeElement));
   await expectFocusSeen(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/status=5xx/);
@@ -303,11 +303,11 @@ test('a worker reads large bodies: lines, search, records', async () => {
   const page = await visitor.signedIn();
   const bodies = /\/sluice\/deliveries\/[-\da-f]{36}\/body$/;
   await page.route(bodies, async (route) => {
-    const answer = await route.fetch();
-    const sent = (await answer.json()) as { logs: object[] };
+    const response = await route.fetch();
+    const sent = (await response.json()) as { logs: object[] };
     const body = { of: route.request().url().split('/').at(-2), ...sent, end: 'the very end' };
     body.logs = Array.from({ length: 3_000 }, () => body.logs[0]!);
-    await route.fulfill({ response: answer, json: body });
+    await route.fulfill({ response, json: body });
   });
   await page.goto(`${world.url}/console/deliveries/${id}?view=payload`);
   const tree = page.getByRole('region', { name: 'Body', exact: true });
@@ -607,7 +607,7 @@ test("lists carry summaries only, compressed like the console's files", async ()
   const url = (await asking).url();
   const headers = { 'x-api-key': world.apiKey, 'accept-encoding': 'gzip' };
   const packed = await new Promise<Buffer>((resolve, reject) => {
-    get(url, { headers }, (answer) => void buffer(answer).then(resolve, reject));
+    get(url, { headers }, (response) => void buffer(response).then(resolve, reject));
   });
   const text = gunzipSync(packed).toString();
   const { result } = JSON.parse(text) as { result: object[] };

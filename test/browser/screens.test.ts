@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  world.answerWith(200);
+  world.respondWith(200);
   await visitor.leave();
 });
 
@@ -562,7 +562,7 @@ test('a stream is tested, edited and, by typing its name, deleted', async () => 
 
 test('metrics show responses, chains and record types, with changes made meanwhile', async () => {
   const { id } = await world.createStream('counted');
-  world.answerWith(503);
+  world.respondWith(503);
   await world.transfer();
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   await until('its failure is counted', async () => {
@@ -579,8 +579,8 @@ test('metrics show responses, chains and record types, with changes made meanwhi
   // The retry after five seconds may be in the next minute.
   const shares = page.locator('details').getByRole('cell', { name: '0 %', exact: true });
   await shares.first().waitFor();
-  const answers = page.getByRole('region', { name: 'By response' });
-  await answers.getByRole('link', { name: '503' }).waitFor();
+  const byResponse = page.getByRole('region', { name: 'By response' });
+  await byResponse.getByRole('link', { name: '503' }).waitFor();
   const chains = page.getByRole('region', { name: 'By chain' });
   await chains.getByRole('row', { name: /Local|0x7a69/ }).waitFor();
   await page
@@ -608,7 +608,7 @@ test('metrics show responses, chains and record types, with changes made meanwhi
 
   await page.getByRole('button', { name: 'Week' }).click();
   await page.waitForURL(/tab=metrics&span=week$/);
-  await answers.getByRole('link', { name: '503' }).click();
+  await byResponse.getByRole('link', { name: '503' }).click();
   await page.waitForURL(/\?status=%22503%22$/);
   await page
     .getByText(/^Transfer /)
@@ -818,7 +818,7 @@ test('a new stream delivers to the inbox, which responds as configured', async (
 
 test('all failures of an outage are replayed in three actions', async () => {
   const { id } = await world.createStream('outage');
-  world.answerWith(500);
+  world.respondWith(500);
   await world.transfer();
   const page = await visitor.signedIn(`/streams/${id}`);
   await page
@@ -838,7 +838,7 @@ test('all failures of an outage are replayed in three actions', async () => {
   const replay = dialog.getByRole('button', { name: /^Replay \d+ deliver/ });
   await replay.waitFor();
   // The receiver recovers only now, so that no automatic retry succeeds before the replay.
-  world.answerWith(200);
+  world.respondWith(200);
   await replay.click();
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
   await page.getByText('done', { exact: true }).waitFor();
@@ -987,10 +987,10 @@ test('a dry run searches further back, can be stopped and resumed, and ends at t
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun.getByText('No matches in the last 24 blocks.').waitFor();
   const more = dryRun.getByRole('button', { name: /^Check \d+ more$/ });
-  let answered = 0;
+  let requests = 0;
   await page.route('**/dry-run', async (route) => {
     // Requests after the third stay pending, so that the run can be stopped.
-    if (++answered <= 3) await route.continue();
+    if (++requests <= 3) await route.continue();
   });
   await more.click();
   await dryRun.getByText(/in \d+ of 27 blocks/).waitFor();

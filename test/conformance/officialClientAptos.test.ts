@@ -59,13 +59,13 @@ beforeAll(async () => {
       }
       const { method = '', headers } = request;
       const body = method === 'GET' ? null : await readText(request);
-      const answer = await fetch(service.url + request.url, {
+      const received = await fetch(service.url + request.url, {
         method,
         headers: { 'x-api-key': String(headers['x-api-key']), 'content-type': 'application/json' },
         body,
       });
-      response.writeHead(answer.status, { 'content-type': 'application/json' });
-      response.end(await answer.text());
+      response.writeHead(received.status, { 'content-type': 'application/json' });
+      response.end(await received.text());
     })();
   });
   await new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ import { afterEach, expect, test } from 'vitest';
 import { packKit } from '../../scripts/release/packages.ts';
 import { installInto } from '../packed/install.ts';
 import { freePort } from '../serve.ts';
-import { RIGHT_ANSWERS, answersOf } from './answers.ts';
+import { EXPECTED_RESPONSES, sendAll } from './responses.ts';
 
 const SECRET = 'the streams secret';
 const programs = fileURLToPath(new URL('../programs/runtimes/', import.meta.url));
@@ -42,7 +42,7 @@ test('Express 4', async () => {
   cleanups.push(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  expect(await answersOf(`http://127.0.0.1:${port}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
+  expect(await sendAll(`http://127.0.0.1:${port}/webhooks`, SECRET)).toEqual(EXPECTED_RESPONSES);
 });
 
 test('Fastify 4', async () => {
@@ -57,7 +57,7 @@ test('Fastify 4', async () => {
   app.register(toFastify(newHandler(), { path: '/webhooks' }));
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   cleanups.push(() => app.close());
-  expect(await answersOf(`${url}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
+  expect(await sendAll(`${url}/webhooks`, SECRET)).toEqual(EXPECTED_RESPONSES);
 });
 
 test('a production build of Next serves the route of examples/next', async () => {
@@ -94,5 +94,5 @@ test('a production build of Next serves the route of examples/next', async () =>
   });
   const url = `http://127.0.0.1:${port}/webhooks`;
   await until('Next responds', () => fetch(url).catch(() => undefined));
-  expect(await answersOf(url, SECRET)).toEqual(RIGHT_ANSWERS);
+  expect(await sendAll(url, SECRET)).toEqual(EXPECTED_RESPONSES);
 });

@@ -38,9 +38,9 @@ afterAll(() => world?.stop());
 const account = (hex: string) => `0x${hex.padStart(64, '0')}` as const;
 
 const breakdownOf = async (streamId: string) => {
-  const answer = await sluice.getActivityBreakdown({ streamId, step: 1, points: 60 });
-  CALLS.getActivityBreakdown.answer.parse(answer);
-  return answer;
+  const breakdown = await sluice.getActivityBreakdown({ streamId, step: 1, points: 60 });
+  CALLS.getActivityBreakdown.answer.parse(breakdown);
+  return breakdown;
 };
 
 test('breaks a stream down by status, chain and event', async () => {

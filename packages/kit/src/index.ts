@@ -2,7 +2,7 @@
 
 // Client
 export * from './client/client.ts';
-export type { Stream } from './client/compatible/answers.ts';
+export type { Stream } from './client/compatible/responses.ts';
 export type { AnyPage, ListedPage, ListResult } from './client/pages.ts';
 export type {
   CallOptions,

@@ -81,10 +81,10 @@ async function* examine(
   }
   const { url, apiKey } = findTarget(options, terminal);
   const { fetch, ...rest } = toClientOptions(options, terminal);
-  let answered: Response;
+  let response: Response;
   const asked = Date.now();
   try {
-    answered = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(5_000) });
+    response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(5_000) });
   } catch (error) {
     const { cause } = error as Error;
     yield {
@@ -95,15 +95,15 @@ async function* examine(
     };
     return;
   }
-  yield answered.ok
+  yield response.ok
     ? ok('service', `${url} responds in ${Date.now() - asked} ms`)
     : {
         check: 'service',
         state: 'bad',
-        message: `${url}/health returns ${answered.status}`,
+        message: `${url}/health returns ${response.status}`,
         fix: 'check the log of the service, or the URL (sluice whoami)',
       };
-  yield clock(answered.headers.get('date'));
+  yield clock(response.headers.get('date'));
   if (apiKey === undefined) {
     yield { check: 'key', state: 'bad', message: `no API key for ${url}`, fix: 'sluice login' };
     return;

@@ -77,8 +77,8 @@ export function declareStreams(command: Command, terminal: Terminal): void {
       .action(async (name: string, options: ConnectionOptions) => {
         const { api, sluice } = connect(options, terminal);
         const { id, family, tag } = await findStream({ sluice }, name);
-        const answer = await api.streams.setStatus(id, status, { networkType: family });
-        if (options.json) terminal.printJson({ id, status: answer.status });
+        const updated = await api.streams.setStatus(id, status, { networkType: family });
+        if (options.json) terminal.printJson({ id, status: updated.status });
         else {
           terminal.printText(`${done} ${tag || id}`);
           if (status === 'active') printProblem(await findStream({ sluice }, id), terminal);

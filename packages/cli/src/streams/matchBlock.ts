@@ -40,7 +40,7 @@ export function tryDeclared(fields: Fields, addresses: readonly string[]): Tried
   };
 }
 
-interface Question {
+interface BlockRequest {
   stream: Pick<TriedStream, 'family' | 'rule'>;
   chain: string;
   block: number;
@@ -48,7 +48,7 @@ interface Question {
   tx: string | undefined;
 }
 
-interface Answer {
+interface BlockResult {
   /** The webhook; null if nothing matches. */
   webhook: EvmWebhook | AptosWebhook | null;
   /** Close matches; always empty on Aptos. */
@@ -59,8 +59,8 @@ interface Answer {
 /** Matches one block. Nothing is sent or stored. */
 export async function matchBlock(
   { sluice }: Connection,
-  { stream: { family, rule }, chain, block, tx }: Question,
-): Promise<Answer> {
+  { stream: { family, rule }, chain, block, tx }: BlockRequest,
+): Promise<BlockResult> {
   const asked = { ...rule, block };
   const isComplete = tx === undefined;
   if (family === 'aptos') {

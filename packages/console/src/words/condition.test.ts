@@ -40,7 +40,7 @@ const failed = delivery({
   state: 'retrying',
   attempts: 2,
   status: 500,
-  error: 'the receiver answered 500',
+  error: 'the receiver responded with 500',
   nextAttemptAt: 60_000,
 });
 

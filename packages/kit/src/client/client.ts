@@ -1,6 +1,6 @@
 /** Creates a client with a method for every call of the compatible API. */
-import { toPage, toStream } from './compatible/answers.ts';
-import type { Stream } from './compatible/answers.ts';
+import { toPage, toStream } from './compatible/responses.ts';
+import type { Stream } from './compatible/responses.ts';
 import {
   lowerAddress,
   mapAddresses,
@@ -305,20 +305,20 @@ export function createClient(options: ClientOptions): Client {
 /** Returns a function that reads a page and converts each row with `toRow`. */
 const pageOf =
   <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
-  (answer: unknown): Page<Row> =>
-    toPage(answer, toRow);
+  (body: unknown): Page<Row> =>
+    toPage(body, toRow);
 
 function createStreams({ one, list }: Calls): StreamsClient {
   /** Sends a call whose response is a stream. */
-  const streamCall = <Answer>(
+  const streamCall = <Data>(
     networkType: unknown,
     build: (network: NetworkCalls) => Call,
     options: CallOptions | undefined,
-  ): CallResult<Answer> =>
+  ): CallResult<Data> =>
     one(
       () => build(networkOf(networkType)),
       options,
-      (answer) => networkOf(networkType).toStream(answer) as Answer,
+      (body) => networkOf(networkType).toStream(body) as Data,
     );
 
   return {
@@ -362,7 +362,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
       one<Networks[Network]['deleted']>(
         () => ({ route: networkOf(networkType).routes.delete, path: { id }, body: {} }),
         options,
-        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+        (body) => (networkType === 'aptos' ? body : toStream(body)) as never,
       ),
 
     setStatus: <Network extends NetworkType>(
@@ -378,7 +378,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
           repeatable: true,
         }),
         options,
-        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+        (body) => (networkType === 'aptos' ? body : toStream(body)) as never,
       ),
 
     addAddress: (id, given, { networkType, labels, ...options } = {}) =>

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { CallerError, RetryableError } from '../base/errors.ts';
 import { createLog } from '../base/log.ts';
-import { HttpError } from './answers.ts';
+import { HttpError } from './httpErrors.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 
 const ID = 'a-request-id';
@@ -20,11 +20,11 @@ async function failWith(error: Error) {
     throw error;
   });
   app.onError(createFailureHandler(log));
-  const answer = await app.request('/');
+  const response = await app.request('/');
   return {
-    status: answer.status,
-    body: (await answer.json()) as Record<string, unknown>,
-    retryAfter: answer.headers.get('retry-after'),
+    status: response.status,
+    body: (await response.json()) as Record<string, unknown>,
+    retryAfter: response.headers.get('retry-after'),
     lines,
   };
 }
@@ -67,6 +67,6 @@ test.each([
       { method: 'DELETE', path: '/streams/{id}' },
     ]),
   );
-  const answer = await app.request(path, { method });
-  expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
+  const response = await app.request(path, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
 });

@@ -2,7 +2,7 @@
 import type { Answer, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
-import { check } from './answers.ts';
+import { check } from './httpErrors.ts';
 import { readJson } from './body.ts';
 import { takeQuery } from './query.ts';
 

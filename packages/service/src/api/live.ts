@@ -4,7 +4,7 @@
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
-import { HttpError } from './answers.ts';
+import { HttpError } from './httpErrors.ts';
 
 export interface Live {
   /**

@@ -15,23 +15,23 @@ import { explainQuery } from './explainQuery.ts';
 /** Explains for each stream why a webhook was or was not sent. */
 export function ExplainPage() {
   const { q = '', chain } = useSearch({ from: '/frame/explain' });
-  const answer = useQuery({ ...explainQuery(q, chain), enabled: q !== '' });
+  const explanation = useQuery({ ...explainQuery(q, chain), enabled: q !== '' });
   return (
     <div>
       <Question key={`${q} ${chain}`} asked={q} chain={chain} />
       {q === '' && <Examples />}
-      {answer.isError && (
+      {explanation.isError && (
         <ErrorPanel
           what="Couldn't load the explanation"
-          error={answer.error}
-          onRetry={() => void answer.refetch()}
-          stale={answer.data !== undefined}
+          error={explanation.error}
+          onRetry={() => void explanation.refetch()}
+          stale={explanation.data !== undefined}
         />
       )}
-      {answer.isFetching && answer.data === undefined && (
+      {explanation.isFetching && explanation.data === undefined && (
         <p className="animate-late p-4 text-faint">Checking the chain and every stream</p>
       )}
-      {answer.data !== undefined && <Answer explanation={answer.data} />}
+      {explanation.data !== undefined && <Answer explanation={explanation.data} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The stream calls of each chain family. */
-import { toAptosStream, toStream } from './answers.ts';
-import type { Stream } from './answers.ts';
+import { toAptosStream, toStream } from './responses.ts';
+import type { Stream } from './responses.ts';
 import { aptosAddress, lowerAddress, toAptosBody, toEvmBody } from './arguments.ts';
 import { checksumAddress } from '../../contract/rules/checksum.ts';
 import type { AptosStream } from '../../contract/shapes.generated.ts';
@@ -24,7 +24,7 @@ export interface NetworkCalls {
     >
   >;
   toBody(fields: object): unknown;
-  toStream(answer: unknown): Stream | AptosStream;
+  toStream(body: unknown): Stream | AptosStream;
   /** `added` and `removed` convert an address to the form that is sent to add or remove it. */
   readonly added: (address: unknown) => string;
   readonly removed: (address: unknown) => string;

@@ -29,7 +29,7 @@ import type { SeenStore } from '../seen.ts';
 import { diagnose } from '../diagnose.ts';
 import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook } from '../unwrap.ts';
-import { refuse, refuseBody, createReporter, answer, type Reporter } from './reporter.ts';
+import { refuse, refuseBody, createReporter, createResponse, type Reporter } from './reporter.ts';
 import type {
   WithChainId,
   WebhookResponse,
@@ -96,7 +96,8 @@ export function toHandler<A extends AnyAbi>(
   const underWay = new Map<string, Promise<WebhookResponse>>();
 
   const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
-    if (method !== 'POST') return answer(405, 'Webhooks are sent by POST', { allow: 'POST' });
+    if (method !== 'POST')
+      return createResponse(405, 'Webhooks are sent by POST', { allow: 'POST' });
     const declared = Number(readHeader(headers, 'content-length') ?? 0);
     const read: ReadBody =
       declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
@@ -109,7 +110,7 @@ export function toHandler<A extends AnyAbi>(
       await reporter.refused(error, request);
       return refuse(error);
     }
-    if (delivery.isTest) return answer(200, 'Test webhook received');
+    if (delivery.isTest) return createResponse(200, 'Test webhook received');
     if (seen === false) return await handle(delivery, headers);
     return await once(delivery, headers, seen);
   };
@@ -120,10 +121,10 @@ export function toHandler<A extends AnyAbi>(
     if (handling === undefined) {
       handling = (async () => {
         try {
-          if (await store.has(id)) return answer(200, 'Handled before');
+          if (await store.has(id)) return createResponse(200, 'Handled before');
         } catch (error) {
           reporter.failed(error, delivery);
-          return answer(500, 'The handler failed');
+          return createResponse(500, 'The handler failed');
         }
         const result = await handle(delivery, headers);
         if (result.status === 200) await remember(reporter, store, id, delivery);
@@ -247,15 +248,15 @@ async function attempt(
 ): Promise<WebhookResponse> {
   try {
     await work();
-    return answer(200, 'Handled');
+    return createResponse(200, 'Handled');
   } catch (error) {
-    if (isDoNotRetry(error)) return answer(200, 'Dropped');
+    if (isDoNotRetry(error)) return createResponse(200, 'Dropped');
     if (isRetryLater(error)) {
       const seconds = Math.min(Math.ceil(error.afterMs / 1000), MAX_RETRY_AFTER_SECONDS);
-      return answer(503, 'Retry later', { 'retry-after': String(seconds) });
+      return createResponse(503, 'Retry later', { 'retry-after': String(seconds) });
     }
     reporter.failed(error, delivery);
-    return answer(500, 'The handler failed');
+    return createResponse(500, 'The handler failed');
   }
 }
 
@@ -271,7 +272,7 @@ function fromRequest(request: Request): IncomingWebhook {
   return { method, headers, body: isTaken ? undefined : body ? chunksOf(body) : '' };
 }
 
-/** Converts an answer to a web response, for adapters. */
+/** Converts a response to a web `Response`, for adapters. */
 export const toResponse = ({ status, headers, body }: WebhookResponse): Response =>
   new Response(body, { status, headers });
 

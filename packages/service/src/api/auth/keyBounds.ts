@@ -1,7 +1,7 @@
 /** Limits a new key to the permissions of the key that creates it. */
 import type { CreateApiKey } from '@sluice/kit/contract';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
-import { HttpError } from '../answers.ts';
+import { HttpError } from '../httpErrors.ts';
 import type { KnownKey } from './keyRing.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
-import { HttpError } from '../answers.ts';
+import { HttpError } from '../httpErrors.ts';
 import { type Pace, type Turn, createPacer } from './pacer.ts';
 
 export interface RateLimits {

@@ -142,7 +142,7 @@ function AttemptLine({
           <StatusShape
             condition={
               ok
-                ? { shape: 'disc', word: 'answered', tone: 'ok' }
+                ? { shape: 'disc', word: 'responded', tone: 'ok' }
                 : { shape: 'triangle', word: 'failed', tone: 'bad' }
             }
           />

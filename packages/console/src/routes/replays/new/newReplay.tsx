@@ -16,7 +16,7 @@ const STATES: readonly { value: string; label: string; states: readonly Delivery
   { value: 'succeeded', label: 'delivered', states: ['succeeded'] },
 ];
 
-const ANSWERS = [
+const RESPONSES = [
   { value: '5xx', label: '5xx, server error' },
   { value: '4xx', label: '4xx, client error' },
   { value: 'none', label: 'no response' },
@@ -85,7 +85,7 @@ export function NewReplay() {
           onChange={(event) => setStatus(event.target.value)}
         >
           <option value="">any</option>
-          {ANSWERS.map(({ value, label }) => (
+          {RESPONSES.map(({ value, label }) => (
             <option key={value} value={value}>
               {label}
             </option>

@@ -82,7 +82,7 @@ const recordsOf = (webhook: object): number => {
 
 const isAsked = ({ records }: DryRunBlock): boolean => records !== null;
 
-interface BlockAnswer {
+interface BlockResult {
   webhook: Partial<EvmWebhook> | Partial<AptosWebhook>;
   closeMatches: CloseMatch[];
   observed: ObservedEntry[];
@@ -96,7 +96,7 @@ async function queryBlock(
   blockNumber: number,
   addresses: string[],
   signal: AbortSignal,
-): Promise<BlockAnswer> {
+): Promise<BlockResult> {
   const body = { ...toDryRunFields(draft), block: blockNumber, addresses };
   if (draft.family === 'aptos') {
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
@@ -150,9 +150,9 @@ export function useDryRun(
     let current: DryRun = { ...from, question, state: 'running', error: null };
     setRun(current);
     for (const { number } of from.blocks.filter((block) => !isAsked(block))) {
-      let answer: BlockAnswer;
+      let result: BlockResult;
       try {
-        answer = await queryBlock(draft, chainId, number, addresses ?? [], signal);
+        result = await queryBlock(draft, chainId, number, addresses ?? [], signal);
       } catch (error) {
         if (signal.aborted) return;
         if (current.asked === 0 || !isSluiceError(error, 'not_found')) {
@@ -163,14 +163,14 @@ export function useDryRun(
         break;
       }
       if (signal.aborted) return;
-      const { webhook, closeMatches } = answer;
+      const { webhook, closeMatches } = result;
       const records = recordsOf(webhook);
       const bodyBytes = records === 0 ? 0 : sizeOf(JSON.stringify(webhook));
       current = {
         ...current,
         blocks: current.blocks.map((block) =>
           block.number === number
-            ? { ...block, records, bodyBytes, timestamp: block.timestamp ?? answer.timestamp }
+            ? { ...block, records, bodyBytes, timestamp: block.timestamp ?? result.timestamp }
             : block,
         ),
         samples:
@@ -182,7 +182,7 @@ export function useDryRun(
         asked: current.asked + 1,
       };
       setRun(current);
-      setSeen((before) => withObserved(before, where, number, answer.observed));
+      setSeen((before) => withObserved(before, where, number, result.observed));
     }
     setRun({ ...current, state: 'done' });
     setSeen((before) => settleObserved(before, { again: from.asked > 0 }));

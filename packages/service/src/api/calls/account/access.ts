@@ -4,7 +4,7 @@ import type { KeyPairs } from '../../../secrets/keyPairs.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import type { ApiKeyRecord } from '../../../store/access/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, setAuditTarget, validationFailed } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget, validationFailed } from '../../httpErrors.ts';
 import { createKey, isKeyId } from '../../auth/apiKey.ts';
 import { callerOf } from '../../auth/auth.ts';
 import { boundKey } from '../../auth/keyBounds.ts';

@@ -330,12 +330,12 @@ describe('nodes', () => {
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 64 }, () => post('nodes/test', { chainId: CHAIN, url })),
     );
     server.closeAllConnections();
     server.close();
-    const statuses = Map.groupBy(answers, ({ status }) => status);
+    const statuses = Map.groupBy(responses, ({ status }) => status);
     expect(new Set(statuses.keys())).toEqual(new Set([200, 503]));
     expect(most).toBeLessThanOrEqual(4);
   });

@@ -6,7 +6,7 @@ import type { TestNode } from '../../../chains/testNode.ts';
 import type { ServiceConfig } from '../../../config.ts';
 import type { TestAlertUrl } from '../../../operate/alerts/testAlertUrl.ts';
 import type { AddedUrls, OpenUrl } from '../../../secrets/addedUrls.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget } from '../../httpErrors.ts';
 import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 

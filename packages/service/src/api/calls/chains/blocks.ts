@@ -2,7 +2,7 @@
 import { familyOf, toChainId } from '@sluice/kit/contract';
 import type { ChainCalls } from '../../../chains/calls.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, validationFailed } from '../../answers.ts';
+import { HttpError, notFound, validationFailed } from '../../httpErrors.ts';
 import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { notRead } from './findChain.ts';

@@ -1,4 +1,4 @@
-import { HttpError } from '../../answers.ts';
+import { HttpError } from '../../httpErrors.ts';
 import type { ApiFamily } from '../../family.ts';
 
 export const notRead = (

@@ -1,7 +1,7 @@
 /** Calls that replay deliveries in bulk, or stop or release a delivery. */
 import type { Replay } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget } from '../../httpErrors.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Handlers } from '../../handlers.ts';
 

@@ -6,7 +6,7 @@
 import type { AddressesBody, LabeledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
-import { HttpError, check, refuseTooMany } from '../../answers.ts';
+import { HttpError, check, refuseTooMany } from '../../httpErrors.ts';
 import { BODY_LIMIT_BYTES, readBytes, readJson } from '../../body.ts';
 import { takeQueryField } from '../../query.ts';
 import type { AddressFormat } from '../../family.ts';

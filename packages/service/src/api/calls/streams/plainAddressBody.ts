@@ -10,7 +10,7 @@ import {
   countAddresses,
   sortAddresses,
 } from '../../../store/addresses/packedAddresses.ts';
-import { type HttpError, validationFailed } from '../../answers.ts';
+import { type HttpError, validationFailed } from '../../httpErrors.ts';
 import type { AddressFormat } from '../../family.ts';
 import { invalidAddress } from './invalidAddress.ts';
 import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonScanner.ts';

@@ -10,7 +10,7 @@ import {
   DEFAULT_DELIVERY,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, setAuditTarget } from '../../../api/answers.ts';
+import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { refuseContradictions } from './streams.ts';
 import type { AptosCalls } from '../chains/calls.ts';

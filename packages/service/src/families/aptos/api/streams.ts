@@ -7,7 +7,7 @@ import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
 } from '../../../store/streams/contract.ts';
-import { validationFailed } from '../../../api/answers.ts';
+import { validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers, Received } from '../../../api/handlers.ts';
 import {
   type AddressHandlerNeeds,
@@ -26,7 +26,7 @@ import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
 
 export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandlerNeeds) {
   const addresses = createAddressCalls(needs, APTOS_API);
-  const toAnswer = (record: AptosStreamRecord): AptosStream => {
+  const toResponse = (record: AptosStreamRecord): AptosStream => {
     return {
       webhookUrl: record.webhookUrl,
       description: record.description,
@@ -67,7 +67,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandle
         options,
       };
     },
-    toAnswer,
+    toResponse,
   });
   return {
     listAptosStreams: calls.list,

@@ -8,7 +8,7 @@ import {
   type EvmStreamRecord,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, setAuditTarget } from '../../../api/answers.ts';
+import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { notRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';

@@ -1,6 +1,6 @@
 /** Describes the contract at an address: its token, if any, and its ABI from the ABI source. */
 import type { AbiSource } from '../chains/abiSource.ts';
-import { HttpError } from '../../../api/answers.ts';
+import { HttpError } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
 import { EVM_API } from './evmApi.ts';

@@ -8,7 +8,7 @@ import {
   type EvmStreamRecord,
   type StreamOptions,
 } from '../../../store/streams/contract.ts';
-import { notFound, validationFailed } from '../../../api/answers.ts';
+import { notFound, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers, Received } from '../../../api/handlers.ts';
 import { callerOf } from '../../../api/auth/auth.ts';
 import {
@@ -43,7 +43,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
   const { store, endpoints, addressChanges } = needs;
   const addresses = createAddressCalls(needs, EVM_API);
 
-  const toAnswer = (record: EvmStreamRecord): EvmStream => ({
+  const toResponse = (record: EvmStreamRecord): EvmStream => ({
     webhookUrl: record.webhookUrl,
     description: record.description,
     tag: record.tag,
@@ -88,7 +88,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         options,
       };
     },
-    toAnswer,
+    toResponse,
   });
 
   return {
@@ -141,7 +141,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
         : await store.setStreamStatus(id, 'active', 'Stream is active');
-      return toAnswer(endpoints.open(id, ofFamily(record, 'evm')));
+      return toResponse(endpoints.open(id, ofFamily(record, 'evm')));
     },
   } satisfies Partial<Handlers>;
 }

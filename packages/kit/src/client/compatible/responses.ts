@@ -17,23 +17,23 @@ export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amo
  * Adds defaults for the fields that the hosted service omits. Throws `invalid_response` if the
  * response is not a stream.
  */
-export const toStream = (answer: unknown): Stream => fill(answer, evmStreamDefaults()) as Stream;
+export const toStream = (body: unknown): Stream => fill(body, evmStreamDefaults()) as Stream;
 
-export const toAptosStream = (answer: unknown): AptosStream =>
-  fill(answer, aptosStreamDefaults()) as AptosStream;
+export const toAptosStream = (body: unknown): AptosStream =>
+  fill(body, aptosStreamDefaults()) as AptosStream;
 
 /** Adds defaults for missing fields, and keeps unknown fields. */
-function fill(answer: unknown, defaults: object): object {
-  if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
+function fill(body: unknown, defaults: object): object {
+  if (typeof body !== 'object' || body === null || !('id' in body)) {
     throw new SluiceError('invalid_response', 'The response is not a stream');
   }
-  const stream: Record<string, unknown> = { ...answer };
+  const stream: Record<string, unknown> = { ...body };
   for (const [field, value] of Object.entries(defaults)) stream[field] ??= value;
   return stream;
 }
 
-export function toPage<Row>(answer: unknown, toRow: (row: unknown) => Row): Page<Row> {
-  const page = answer as Partial<Page<unknown>> | undefined;
+export function toPage<Row>(body: unknown, toRow: (row: unknown) => Row): Page<Row> {
+  const page = body as Partial<Page<unknown>> | undefined;
   const result = Array.isArray(page?.result) ? page.result.map(toRow) : [];
   return { ...page, result, total: page?.total ?? 0 };
 }
