@@ -52,7 +52,7 @@ export function createReader({
   };
 }
 
-export function sendAnswer(context: Context, answer: unknown): Response {
-  if (answer instanceof Response) return answer;
-  return answer === undefined ? context.body(null, 204) : context.json(answer);
+export function sendResponse(context: Context, result: unknown): Response {
+  if (result instanceof Response) return result;
+  return result === undefined ? context.body(null, 204) : context.json(result);
 }
