@@ -59,7 +59,7 @@ afterAll(async () => {
 test('returns the ABI of a contract by its address', async () => {
   responses.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
   const found = await sluice.getContractAbi(CHAIN, address('A'));
-  CALLS.getContractAbi.answer.parse(found);
+  CALLS.getContractAbi.response.parse(found);
   expect(found).toMatchObject({ abi: [event('Plain')], implementation: null });
   expect(found.source).toMatch(/^127\.0\.0\.1:\d+$/);
   expect(asked.at(-1)).toBe(`/contract/${address('a')}?key=verifier-key`);
@@ -91,7 +91,7 @@ test('distinguishes an account, a contract and a token', async () => {
   const { erc20, erc721 } = await deployContracts(anvil);
   const read = async (of: string) => {
     const contract = await sluice.getContract(CHAIN, of);
-    CALLS.getContract.answer.parse(contract);
+    CALLS.getContract.response.parse(contract);
     return contract;
   };
   expect(await read(anvil.accounts[0]!.address)).toEqual({ isContract: false, token: null });

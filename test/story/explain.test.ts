@@ -46,7 +46,7 @@ afterAll(() => world?.stop());
 /** Explains a query and checks the response against its schema. */
 const explain = async (query: string | number, chain?: string): Promise<Explanation> => {
   const explanation = await sluice.explain(String(query), { chain });
-  CALLS.explain.answer.parse(explanation);
+  CALLS.explain.response.parse(explanation);
   return explanation;
 };
 const verdictOf = ({ streams }: Explanation, id: string) =>

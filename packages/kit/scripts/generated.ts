@@ -107,10 +107,10 @@ function importsOf(text: string, places: ReadonlyMap<string, string>): string {
 }
 
 /** Returns how the client reads the response of a call of Sluice's own routes. */
-function readsOf({ query, answer, mediaType }: Call): SluiceRoute['reads'] {
-  if (answer === undefined) return 'nothing';
+function readsOf({ query, response, mediaType }: Call): SluiceRoute['reads'] {
+  if (response === undefined) return 'nothing';
   if (mediaType !== undefined) return 'text';
-  const { properties = {} } = z.toJSONSchema(answer, { unrepresentable: 'any' });
+  const { properties = {} } = z.toJSONSchema(response, { unrepresentable: 'any' });
   if (!('result' in properties) || 'stepMinutes' in properties) return undefined;
   return query instanceof z.ZodObject && 'cursor' in query.shape ? 'page' : 'list';
 }
@@ -170,15 +170,15 @@ const nameOf = (schema: z.ZodType): string | undefined =>
 
 /** Returns the type of a method's result. */
 function resultOf(call: Call): string {
-  const { answer } = call;
+  const { response } = call;
   const reads = readsOf(call);
-  if (answer === undefined) return 'CallResult<void>';
+  if (response === undefined) return 'CallResult<void>';
   if (reads === 'text') return 'CallResult<string>';
-  const row = (answer as z.ZodObject).shape?.['result'];
+  const row = (response as z.ZodObject).shape?.['result'];
   const rowName = row instanceof z.ZodArray ? nameOf(row.element as z.ZodType) : undefined;
   if (reads === 'list') return `CallResult<${rowName}[]>`;
-  if (reads === 'page') return `ListResult<${rowName}, ${nameOf(answer)}>`;
-  return `CallResult<${nameOf(answer) ?? 'number'}>`;
+  if (reads === 'page') return `ListResult<${rowName}, ${nameOf(response)}>`;
+  return `CallResult<${nameOf(response) ?? 'number'}>`;
 }
 
 function signatureOf(name: string, call: Call): string {

@@ -1,5 +1,5 @@
 /** Checks requests against the table of calls, and types the handlers and their results. */
-import type { Answer, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
+import type { ResponseData, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { check } from './httpErrors.ts';
@@ -12,7 +12,7 @@ export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
   readonly sent: { readonly query: unknown; readonly body: unknown };
 };
 
-type Result<Name extends CallName> = Answer<(typeof CALLS)[Name]> | Response;
+type Result<Name extends CallName> = ResponseData<(typeof CALLS)[Name]> | Response;
 
 /**
  * One handler per call. A `Response` is sent unchanged, undefined as a 204, and any other value as

@@ -77,7 +77,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'List the addresses of a stream, in ascending order',
     query: listQuerySchema,
-    answer: streamAddressPage,
+    response: streamAddressPage,
     errors: [404, 422],
   },
   addEvmAddresses: {
@@ -88,7 +88,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Add addresses: one, or up to a million',
     body: evmLabeledAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   removeEvmAddresses: {
@@ -102,7 +102,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
       'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: evmAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   replaceEvmAddresses: {
@@ -113,7 +113,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Replace all addresses',
     body: evmLabeledAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
 });
@@ -126,7 +126,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     params: { id: idOf('stream') },
     summary: 'List the addresses of a stream, in ascending order',
     query: listQuerySchema,
-    answer: streamAddressPage,
+    response: streamAddressPage,
     errors: [404, 422],
   },
   addAptosAddresses: {
@@ -137,7 +137,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     params: { id: idOf('stream') },
     summary: 'Add addresses; leading zeros are optional',
     body: aptosLabeledAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   removeAptosAddresses: {
@@ -151,7 +151,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
       'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: aptosAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
 });
@@ -166,7 +166,7 @@ export const addressesCalls = tagged('Sluice', {
     description:
       '`find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label.',
     query: listAddressesQuerySchema,
-    answer: addressPage,
+    response: addressPage,
     errors: [404, 422],
   },
 });

@@ -20,7 +20,7 @@ export interface Call extends Route {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Schema of the response. Omitted for a 204. */
-  readonly answer?: z.ZodType;
+  readonly response?: z.ZodType;
   /** Media type of the response if it is text. Default: JSON. */
   readonly mediaType?: string;
   readonly errors: readonly ErrorStatus[];

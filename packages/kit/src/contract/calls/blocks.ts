@@ -200,7 +200,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     summary: 'Preview the webhook that a stream with these fields would send for a block',
     description: 'Nothing is sent or stored.',
     body: dryRunBlockSchema,
-    answer: dryRunResult,
+    response: dryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
   sendEvmBlock: {
@@ -209,7 +209,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     scope: 'replay',
     params: { chainId: evmChainParam, blockNumber: blockNumberParam, streamId: idOf('stream') },
     summary: 'Match a block against the current stream, and send the webhook',
-    answer: recordCount,
+    response: recordCount,
     errors: [404, 409, 422, 503],
   },
   createHistoricalJob: {
@@ -218,7 +218,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     scope: 'replay',
     summary: 'Match a range of past blocks against a stream, and send the webhooks',
     body: historicalJobSchema,
-    answer: historicalJobResponse,
+    response: historicalJobResponse,
     errors: [400, 404, 422],
   },
 });
@@ -234,7 +234,7 @@ export const blocksCalls = tagged('Sluice', {
     description:
       "Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
     body: evmDryRunSchema,
-    answer: evmDryRunResult,
+    response: evmDryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
   dryRunAptos: {
@@ -247,7 +247,7 @@ export const blocksCalls = tagged('Sluice', {
     description:
       "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind.",
     body: aptosDryRunSchema,
-    answer: aptosDryRunResult,
+    response: aptosDryRunResult,
     errors: [400, 404, 422, 503],
   },
   sendAptosBlock: {
@@ -257,7 +257,7 @@ export const blocksCalls = tagged('Sluice', {
     params: { network: networkParam, id: idOf('stream') },
     summary: 'Match a block against the current Aptos stream, and send the webhook',
     body: aptosBlockChoiceSchema,
-    answer: recordCount,
+    response: recordCount,
     errors: [400, 404, 422, 503],
   },
   createAptosBackfill: {
@@ -268,7 +268,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Match past blocks against an Aptos stream, by height or version, and send the webhooks',
     body: aptosBackfillSchema,
-    answer: job,
+    response: job,
     errors: [400, 404, 422, 503],
   },
   getCoverage: {
@@ -277,7 +277,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read which blocks a stream was matched against, and the holes',
-    answer: streamCoverage,
+    response: streamCoverage,
     errors: [404, 422],
   },
   listJobs: {
@@ -288,7 +288,7 @@ export const blocksCalls = tagged('Sluice', {
     query: z.object({
       streamId: z.uuid({ error: 'should be a stream ID, a UUID' }).optional(),
     }),
-    answer: jobList,
+    response: jobList,
     errors: [422],
   },
   getJob: {
@@ -297,7 +297,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { id: idOf('job') },
     summary: 'Read a backfill',
-    answer: job,
+    response: job,
     errors: [404, 422],
   },
   setJobState: {
@@ -315,7 +315,7 @@ export const blocksCalls = tagged('Sluice', {
         }),
       }),
     ),
-    answer: job,
+    response: job,
     errors: [400, 404, 409, 422],
   },
 });

@@ -304,7 +304,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/chains',
     scope: 'streams:read',
     summary: 'List the state of each chain',
-    answer: chainHealthList,
+    response: chainHealthList,
     errors: [],
   },
   resumeChain: {
@@ -322,7 +322,7 @@ export const chainsCalls = tagged('Sluice', {
           .optional(),
       }),
     ),
-    answer: resumedChain,
+    response: resumedChain,
     errors: [400, 404, 409, 422, 503],
   },
   listNodes: {
@@ -330,7 +330,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/nodes',
     scope: 'settings:admin',
     summary: 'List the nodes of all chains and where each one is configured',
-    answer: chainNodeList,
+    response: chainNodeList,
     errors: [],
   },
   addNode: {
@@ -342,7 +342,7 @@ export const chainsCalls = tagged('Sluice', {
     description:
       'All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes.',
     body: nodeUrlSchema,
-    answer: chainNode,
+    response: chainNode,
     errors: [400, 409, 422, 503],
   },
   testNode: {
@@ -353,7 +353,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Test whether a node responds and serves a chain',
     description: 'Requires --allow-node-changes.',
     body: nodeUrlSchema,
-    answer: urlVerdict,
+    response: urlVerdict,
     errors: [400, 422, 503],
   },
   removeNode: {
@@ -371,7 +371,7 @@ export const chainsCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'List reorgs, newest first; 100 are kept for each chain',
     query: chainLogQuerySchema,
-    answer: reorgList,
+    response: reorgList,
     errors: [422],
   },
   listGaps: {
@@ -382,7 +382,7 @@ export const chainsCalls = tagged('Sluice', {
     description:
       'Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain.',
     query: chainLogQuerySchema,
-    answer: gapList,
+    response: gapList,
     errors: [422],
   },
   getContract: {
@@ -393,7 +393,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Check whether an address is a contract, and read its token metadata',
     description:
       'The metadata is what the contract reports at the head of the chain; it is not verified.',
-    answer: contract,
+    response: contract,
     errors: [400, 422, 503],
   },
   getContractAbi: {
@@ -404,7 +404,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Read the ABI of a verified contract',
     description:
       'The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation.',
-    answer: contractAbi,
+    response: contractAbi,
     errors: [400, 404, 422, 503],
   },
   resolveName: {
@@ -415,7 +415,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Resolve an ENS name to its address',
     description:
       'Resolves names at the head of Ethereum, or of Sepolia if Ethereum is not read. Names that need an off-chain lookup are not resolved.',
-    answer: resolvedName,
+    response: resolvedName,
     errors: [400, 404, 422, 503],
   },
 });

@@ -202,7 +202,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:read',
     summary: 'List streams, newest first',
     query: listStreamsQuerySchema,
-    answer: evmStreamPage,
+    response: evmStreamPage,
     errors: [422],
   },
   createEvmStream: {
@@ -212,7 +212,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     summary: 'Create a stream',
     description: tested,
     body: createEvmStreamSchema,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 422],
   },
   getEvmStream: {
@@ -221,7 +221,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read a stream',
-    answer: evmStream,
+    response: evmStream,
     errors: [404, 422],
   },
   updateEvmStream: {
@@ -232,7 +232,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     summary: 'Change the given fields of a stream',
     description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateEvmStreamSchema,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 404, 409, 422],
   },
   deleteEvmStream: {
@@ -243,7 +243,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Delete a stream and return it',
     description: 'Pending deliveries are canceled; the history stays.',
-    answer: evmStream,
+    response: evmStream,
     errors: [404, 422],
   },
   setEvmStreamStatus: {
@@ -254,7 +254,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     summary: 'Pause or activate a stream',
     description: `${tested} This applies when the stream becomes active.`,
     body: streamStatusSchema,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 404, 422],
   },
   duplicateEvmStream: {
@@ -264,7 +264,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Duplicate a stream, with its addresses',
     description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 404, 422],
   },
 });
@@ -276,7 +276,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:read',
     summary: 'List streams, newest first',
     query: listStreamsQuerySchema,
-    answer: aptosStreamPage,
+    response: aptosStreamPage,
     errors: [422],
   },
   createAptosStream: {
@@ -286,7 +286,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     summary: 'Create a stream',
     description: tested,
     body: createAptosStreamSchema,
-    answer: aptosStream,
+    response: aptosStream,
     errors: [400, 422],
   },
   getAptosStream: {
@@ -295,7 +295,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read a stream',
-    answer: aptosStream,
+    response: aptosStream,
     errors: [404, 422],
   },
   updateAptosStream: {
@@ -306,7 +306,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     summary: 'Change the given fields of a stream',
     description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateAptosStreamSchema,
-    answer: aptosStream,
+    response: aptosStream,
     errors: [400, 404, 409, 422],
   },
   deleteAptosStream: {
@@ -316,7 +316,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     audited: true,
     params: { id: idOf('stream') },
     summary: 'Delete a stream',
-    answer: z.literal(true),
+    response: z.literal(true),
     errors: [404, 422],
   },
   setAptosStreamStatus: {
@@ -327,7 +327,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     summary: 'Pause or activate a stream',
     description: `${tested} This applies when the stream becomes active.`,
     body: streamStatusSchema,
-    answer: aptosStreamStatus,
+    response: aptosStreamStatus,
     errors: [400, 404, 422],
   },
 });
@@ -338,7 +338,7 @@ export const streamsCalls = tagged('Sluice', {
     path: '/sluice/streams',
     scope: 'streams:read',
     summary: 'List streams with recent statistics, newest first',
-    answer: streamSummaryList,
+    response: streamSummaryList,
     errors: [],
   },
   listStreamChanges: {
@@ -349,7 +349,7 @@ export const streamsCalls = tagged('Sluice', {
     summary: 'List changes to a stream, newest first, at most 100',
     description:
       'Includes edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Excludes address changes.',
-    answer: streamChangeList,
+    response: streamChangeList,
     errors: [404, 422],
   },
   getStreamSecret: {
@@ -359,7 +359,7 @@ export const streamsCalls = tagged('Sluice', {
     audited: true,
     params: { id: idOf('stream') },
     summary: "Read the secrets that sign a stream's webhook-signature",
-    answer: streamSecret,
+    response: streamSecret,
     errors: [404, 422],
   },
   rotateStreamSecret: {
@@ -369,7 +369,7 @@ export const streamsCalls = tagged('Sluice', {
     params: { id: idOf('stream') },
     summary: 'Rotate the secret of a stream; the old ones keep signing for a while',
     body: rotateStreamSecretSchema,
-    answer: streamSecret,
+    response: streamSecret,
     errors: [400, 404, 422],
   },
   getStreamSecretTimes: {
@@ -378,7 +378,7 @@ export const streamsCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: "Read when a stream's previous secrets stop signing, without the secrets",
-    answer: streamSecretTimes,
+    response: streamSecretTimes,
     errors: [404, 422],
   },
   endStreamSecretOverlap: {
@@ -390,7 +390,7 @@ export const streamsCalls = tagged('Sluice', {
     summary: "End the overlap of a rotation now: a stream's previous secrets stop signing",
     description:
       'Attempts that a process has already claimed are still signed with the previous secrets.',
-    answer: streamSecretTimes,
+    response: streamSecretTimes,
     errors: [404, 422],
   },
 });

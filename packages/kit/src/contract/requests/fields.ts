@@ -170,7 +170,7 @@ export const page = {
     .describe('The `cursor` of the previous page.'),
 };
 
-const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
+const responseStatus = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
@@ -213,7 +213,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       type: 'string',
       enum: deliveryPhase.options,
     }).describe('`removed`: the removal webhook, after the block left the chain.'),
-    status: anyOf('string', answered, { type: 'string' }).describe(
+    status: anyOf('string', responseStatus, { type: 'string' }).describe(
       'Response to the last attempt: a status (`404`), a class (`5xx`), or `none`.',
     ),
     error: text(256)
