@@ -25,7 +25,7 @@ export { isAptosWebhook, unwrap } from './webhooks/unwrap.ts';
 export type {
   ReceivedAptosWebhook,
   ReceivedWebhook,
-  RefusalReason,
+  RejectionReason,
   UnwrapOptions,
   UnwrapRules,
   WebhookFamily,

@@ -20,7 +20,7 @@ import type {
   CreateEvmStream,
   DeliveryLog,
   DryRunResult,
-  DryRunBlock,
+  CompatibleDryRun,
   HistoricalJob,
   HistoricalJobResponse,
   HistoryFilter,
@@ -61,7 +61,7 @@ export interface Networks {
 export type NetworkType = keyof Networks;
 
 /** The chain family of a stream call. */
-export interface NetworkChoice<Network extends NetworkType = NetworkType> {
+export interface NetworkOptions<Network extends NetworkType = NetworkType> {
   /**
    * The chain family of the stream.
    * @default 'evm'
@@ -71,7 +71,7 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
 
 /** Call options with the chain family, for calls that take a stream's id but none of its fields. */
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
-  NetworkChoice<Network>;
+  NetworkOptions<Network>;
 
 /** Labels of addresses, in a call that adds or replaces addresses. */
 export interface LabelOptions {
@@ -104,7 +104,7 @@ export type AptosStreamChanges = Partial<AptosStreamFields>;
 
 /** Options of `streams.list`. */
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
-  extends ListOptions, NetworkChoice<Network> {
+  extends ListOptions, NetworkOptions<Network> {
   /**
    * Status of the streams to list. This option is newer than the official client; a service may
    * ignore it.
@@ -113,7 +113,7 @@ export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
 }
 
 /** Options of `streams.listAddresses`. */
-export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
+export interface ListAddressesOptions extends ListOptions, NetworkOptions {}
 
 interface ChainFilter {
   /** Ids of the chains whose rows are listed: hex, decimal strings or numbers. */
@@ -133,17 +133,17 @@ export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilte
 export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
 
 /** A block of a chain. */
-export interface BlockChoice {
+export interface BlockIdentifier {
   /** Hex, a decimal string or a number. */
   readonly chainId: string | number;
   readonly blockNumber: number;
 }
 
 /** A block, and the fields of the stream to preview for it. */
-export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
+export type DryRunOptions = BlockIdentifier & Given<CompatibleDryRun>;
 
 /** A stream and the inclusive range of past blocks to match. */
-export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
+export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockIdentifier, 'chainId'>;
 
 /**
  * The calls about streams. Methods reject only with a SluiceError; calls with invalid arguments are
@@ -155,7 +155,7 @@ export interface StreamsClient {
    * stream unless the response is a 2xx.
    */
   create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
-  create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
+  create(stream: StreamFields & NetworkOptions<'evm'>, options?: CallOptions): CallResult<Stream>;
   list<Network extends NetworkType = 'evm'>(
     query?: ListStreamsOptions<Network>,
     options?: CallOptions,
@@ -175,7 +175,7 @@ export interface StreamsClient {
   ): CallResult<AptosStream>;
   update(
     id: string,
-    changes: StreamChanges & NetworkChoice<'evm'>,
+    changes: StreamChanges & NetworkOptions<'evm'>,
     options?: CallOptions,
   ): CallResult<Stream>;
   /** Deletes a stream. Returns the deleted EVM stream, or `true` for Aptos. */
@@ -232,7 +232,7 @@ export interface StreamsClient {
    * number of records; if it is 0, no webhook is sent.
    */
   sendBlock(
-    block: BlockChoice & { readonly streamId: string },
+    block: BlockIdentifier & { readonly streamId: string },
     options?: CallOptions,
   ): CallResult<number | null | undefined>;
   /** Starts a backfill: matches an inclusive range of past blocks, and sends the webhooks. */
@@ -322,7 +322,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
     );
 
   return {
-    create: ({ networkType, ...fields }: NetworkChoice, options?: CallOptions) =>
+    create: ({ networkType, ...fields }: NetworkOptions, options?: CallOptions) =>
       streamCall<never>(
         networkType,
         ({ routes, toBody }) => ({ route: routes.create, body: toBody(fields) }),
@@ -343,7 +343,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
     get: (id, { networkType, ...options } = {}) =>
       streamCall(networkType, ({ routes }) => ({ route: routes.get, path: { id } }), options),
 
-    update: (id: string, { networkType, ...changes }: NetworkChoice, options?: CallOptions) =>
+    update: (id: string, { networkType, ...changes }: NetworkOptions, options?: CallOptions) =>
       streamCall<never>(
         networkType,
         ({ routes, toBody }) => ({
@@ -447,7 +447,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
   };
 }
 
-const toBlockPath = ({ chainId, blockNumber }: BlockChoice) => ({
+const toBlockPath = ({ chainId, blockNumber }: BlockIdentifier) => ({
   chainId: toChainIdStrictly('chainId', chainId),
   blockNumber: String(toBlockNumber('blockNumber', blockNumber)),
 });

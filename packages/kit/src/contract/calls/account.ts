@@ -14,7 +14,7 @@ import {
   idOf,
   tagged,
   urlOrigin,
-  urlVerdict,
+  urlTestResult,
 } from './basics.ts';
 import { component, named, shape, typed } from '../named.ts';
 import { chainFamily, deliveryStatus, region, scope } from '../requests/enums.ts';
@@ -167,7 +167,7 @@ const serviceDetails = named(
 );
 
 const expiry = named(
-  'Expiry',
+  'ExpiringDeliveries',
   'Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later.',
   z.strictObject({
     at: unixMs.nullable().describe('Time of the next run; null before the first.'),
@@ -314,8 +314,8 @@ const apiKeyFields = {
 
 const apiKey = named('ApiKey', 'An API key, without the key itself.', z.strictObject(apiKeyFields));
 
-const createdApiKey = named(
-  'CreatedApiKey',
+const issuedApiKey = named(
+  'IssuedApiKey',
   'A new API key, including the key itself, which is returned only once.',
   z.strictObject({ ...apiKeyFields, key: secretText.describe('`sluice_<id>_<secret>`.') }),
 );
@@ -442,7 +442,7 @@ export const alertCalls = tagged('Sluice', {
     summary: 'Send the alert `alert.test` to a URL',
     description: 'Requires --allow-node-changes.',
     body: alertUrlSchema,
-    response: urlVerdict,
+    response: urlTestResult,
     errors: [400, 422, 503],
   },
   removeAlertUrl: {
@@ -471,7 +471,7 @@ export const accessCalls = tagged('Sluice', {
     scope: 'settings:admin',
     summary: 'Create an API key, which is returned only once',
     body: createApiKeySchema,
-    response: createdApiKey,
+    response: issuedApiKey,
     errors: [400, 422],
   },
   revokeApiKey: {

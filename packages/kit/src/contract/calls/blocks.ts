@@ -17,9 +17,9 @@ import { component, named, shape, typed } from '../named.ts';
 import { JOB_STATES } from '../index.ts';
 import {
   aptosBackfillSchema,
-  aptosBlockChoiceSchema,
+  aptosBlockIdentifierSchema,
   aptosDryRunSchema,
-  dryRunBlockSchema,
+  compatibleDryRunSchema,
   evmDryRunSchema,
   historicalJobSchema,
 } from '../requests/blocks.ts';
@@ -199,7 +199,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     params: { chainId: evmChainParam, blockNumber: blockNumberParam },
     summary: 'Preview the webhook that a stream with these fields would send for a block',
     description: 'Nothing is sent or stored.',
-    body: dryRunBlockSchema,
+    body: compatibleDryRunSchema,
     response: dryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
@@ -256,7 +256,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'replay',
     params: { network: networkParam, id: idOf('stream') },
     summary: 'Match a block against the current Aptos stream, and send the webhook',
-    body: aptosBlockChoiceSchema,
+    body: aptosBlockIdentifierSchema,
     response: recordCount,
     errors: [400, 404, 422, 503],
   },

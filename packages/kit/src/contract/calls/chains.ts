@@ -11,7 +11,7 @@ import {
   anyChainParam,
   tagged,
   urlOrigin,
-  urlVerdict,
+  urlTestResult,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { abiItemSchema } from '../requests/abi.ts';
@@ -241,7 +241,7 @@ const reorgList = component('ReorgList', z.strictObject({ result: z.array(reorg)
 const gapList = component('GapList', z.strictObject({ result: z.array(chainGap) }));
 
 const contract = named(
-  'Contract',
+  'ContractDetails',
   'The contract at an address, at the head of an EVM chain.',
   z.strictObject({
     isContract: flag.describe('Whether the address has code.'),
@@ -353,7 +353,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Test whether a node responds and serves a chain',
     description: 'Requires --allow-node-changes.',
     body: nodeUrlSchema,
-    response: urlVerdict,
+    response: urlTestResult,
     errors: [400, 422, 503],
   },
   removeNode: {

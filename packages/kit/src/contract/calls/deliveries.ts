@@ -59,8 +59,8 @@ const deliverySummary = named(
   z.strictObject(deliverySummaryFields),
 );
 
-const attemptParts = shape(
-  'AttemptParts',
+const attemptTimings = shape(
+  'AttemptTimings',
   'The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part.',
   z.strictObject({
     dnsMs: number.nullable().describe('DNS lookup.'),
@@ -103,7 +103,7 @@ const deliveryAttempt = shape(
     status: count.nullable(),
     error: textOrNull,
     responseBody: text.describe('The first 4 KiB of the response, as text.'),
-    parts: attemptParts
+    parts: attemptTimings
       .nullable()
       .describe('Null for an inbox, or if the process ended during the attempt.'),
     address: textOrNull.describe(

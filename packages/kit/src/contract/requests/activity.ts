@@ -40,7 +40,7 @@ const MAX_TIMELINES = 200;
 const timelineLimitError = { error: 'should be a whole number from 1 to 200' };
 
 export const listTimelinesSchema = sent(
-  'ListTimelines',
+  'TimelineQuery',
   'The streams, and the number of newest blocks per chain.',
   z.strictObject({
     streamIds: typed(

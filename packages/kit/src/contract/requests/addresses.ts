@@ -67,7 +67,7 @@ export const aptosLabeledAddressesSchema = component(
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
 export const listAddressesQuerySchema = sentShape(
-  'ListAddresses',
+  'AddressQuery',
   'Filter and page of an address list.',
   z.object({
     find: z

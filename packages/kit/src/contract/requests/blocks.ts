@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { component, sent, sentShape } from '../named.ts';
 import type {
   AptosBackfill,
-  AptosBlockChoice,
+  AptosBlockIdentifier,
   AptosDryRun,
-  DryRunBlock,
+  CompatibleDryRun,
   EvmDryRun,
   HistoricalJob,
 } from '../shapes.generated.ts';
@@ -25,8 +25,8 @@ const dryRunFields = {
   addresses: given(z.array(evmAddress)).describe('EVM addresses the stream would watch.'),
 };
 
-export const dryRunBlockSchema: z.ZodType<DryRunBlock> = sent(
-  'DryRunBlock',
+export const compatibleDryRunSchema: z.ZodType<CompatibleDryRun> = sent(
+  'CompatibleDryRun',
   'A stream to try on one block.',
   z.strictObject(dryRunFields),
 );
@@ -57,18 +57,18 @@ export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
   ),
 );
 
-const blockChoice = { block: wholeNumber.optional(), version: wholeNumber.optional() };
-const isChoice = ({ block, version }: AptosBlockChoice): boolean =>
+const blockIdentifier = { block: wholeNumber.optional(), version: wholeNumber.optional() };
+const isChoice = ({ block, version }: AptosBlockIdentifier): boolean =>
   (block === undefined) !== (version === undefined);
 const choiceError = {
   error: 'should be given, or version instead: exactly one of the two',
   path: ['block'],
 };
 
-export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = sent(
-  'AptosBlockChoice',
+export const aptosBlockIdentifierSchema: z.ZodType<AptosBlockIdentifier> = sent(
+  'AptosBlockIdentifier',
   'A block of an Aptos chain, either by height or by a ledger version in it.',
-  z.strictObject(blockChoice).refine(isChoice, choiceError),
+  z.strictObject(blockIdentifier).refine(isChoice, choiceError),
 );
 
 export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
@@ -76,7 +76,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
   'An Aptos stream to try on one block.',
   z
     .strictObject({
-      ...blockChoice,
+      ...blockIdentifier,
       streamId: triedStream,
       ...toTried(aptosFields),
       addresses: given(z.array(aptosAddress)).describe('Addresses the stream would watch.'),

@@ -9,7 +9,7 @@ import {
   updateAptosStreamSchema,
   updateEvmStreamSchema,
 } from './streams.ts';
-import { dryRunBlockSchema, historicalJobSchema } from './blocks.ts';
+import { compatibleDryRunSchema, historicalJobSchema } from './blocks.ts';
 import { listHistoryQuerySchema, listLogsQuerySchema, settingsSchema } from './account.ts';
 
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
@@ -264,8 +264,8 @@ describe('history, settings and blocks', () => {
 
   it('a dry run accepts the rules of a stream, but no webhook URL', () => {
     const dryRun = { includeNativeTxs: true, addresses: [ADDRESS.toUpperCase()] };
-    expect(dryRunBlockSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
-    expect(dryRunBlockSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
+    expect(compatibleDryRunSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
+    expect(compatibleDryRunSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
   });
 
   it('a historical job does not end before its first block', () => {

@@ -43,7 +43,7 @@ export function AttemptBar({
 }
 
 /** Shows the parts as text, such as `dns 2 · tls 31 · wait 4,966 ms`. */
-export function AttemptParts({ attempt }: { attempt: DeliveryAttempt }) {
+export function AttemptTimings({ attempt }: { attempt: DeliveryAttempt }) {
   const parts = listParts(attempt);
   if (parts.length === 0) return null;
   return (

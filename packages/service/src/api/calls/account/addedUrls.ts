@@ -1,5 +1,5 @@
 /** Calls for nodes and alert URLs, which can be added while the service runs. */
-import { type AlertUrl, type ChainNode, type UrlVerdict, familyOf } from '@sluice/kit/contract';
+import { type AlertUrl, type ChainNode, type UrlTestResult, familyOf } from '@sluice/kit/contract';
 import { RetryableError } from '../../../base/errors.ts';
 import { isConfigured } from '../../../chains/familyChains.ts';
 import type { TestNode } from '../../../chains/testNode.ts';
@@ -49,7 +49,7 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
     );
   };
 
-  const runTest = async (test: () => Promise<UrlVerdict>): Promise<UrlVerdict> => {
+  const runTest = async (test: () => Promise<UrlTestResult>): Promise<UrlTestResult> => {
     if (tests >= MAX_TESTS) {
       throw new RetryableError('unavailable', `${MAX_TESTS} tests are running: try again shortly`);
     }

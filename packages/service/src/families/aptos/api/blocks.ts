@@ -3,7 +3,7 @@
  * these calls only for EVM chains.
  */
 import { randomUUID } from 'node:crypto';
-import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
+import { type AptosBlockIdentifier, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
@@ -37,7 +37,7 @@ export function createAptosBlockHandlers({ store, callsOf }: AptosBlockNeeds) {
 
   const heightOf = async (
     calls: AptosCalls,
-    { block, version }: AptosBlockChoice,
+    { block, version }: AptosBlockIdentifier,
   ): Promise<number> => block ?? calls.heightOf(version!);
 
   return {

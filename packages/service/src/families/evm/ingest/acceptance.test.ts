@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../../base/log.ts';
 import { contentOf, createAcceptance, decide, lacksParts } from './acceptance.ts';
-import type { Answer } from './httpErrors.ts';
+import type { Answer } from './answers.ts';
 import { type Network, networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
 

@@ -8,7 +8,7 @@ import { UNVERIFIED_CODES } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
 import type { BlockRef, Unverified } from '../../../store/blocks/contract.ts';
 import { SourceError, type SourceErrorKind } from '../../../ingest/source.ts';
-import { type Answer, isFailed } from './httpErrors.ts';
+import { type Answer, isFailed } from './answers.ts';
 import type { Providers } from '../../../ingest/nodes/providers.ts';
 import { adviceFor, isStrict } from './headerRules.ts';
 import type { Network } from './networks.ts';

@@ -1,6 +1,6 @@
 /** Tests which of the answers of all nodes a later reading accepts. */
 import { describe, expect, test } from 'vitest';
-import type { Answer } from './httpErrors.ts';
+import type { Answer } from './answers.ts';
 import type { Provider } from './provider.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { createChooseBest } from './bestAnswer.ts';

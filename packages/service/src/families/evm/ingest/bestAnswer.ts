@@ -9,7 +9,7 @@ import {
   toParts,
   toUnverified,
 } from './acceptance.ts';
-import type { Answer } from './httpErrors.ts';
+import type { Answer } from './answers.ts';
 import type { Network } from './networks.ts';
 import type { Provider } from './provider.ts';
 import type { Providers } from '../../../ingest/nodes/providers.ts';

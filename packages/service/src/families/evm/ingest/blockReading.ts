@@ -7,7 +7,7 @@ import type { ChooseBest } from './bestAnswer.ts';
 import { encodeIds } from '../../../ingest/later/records.ts';
 import { EVM_RECORDS } from './recordIds.ts';
 import type { Accept } from './acceptance.ts';
-import type { Answers } from './httpErrors.ts';
+import type { Answers } from './answers.ts';
 import { hashesOf } from './normalize.ts';
 import type { Body, Provider } from './provider.ts';
 import type { TraceReader } from './traces.ts';

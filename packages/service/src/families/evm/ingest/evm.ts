@@ -4,7 +4,7 @@ import type { ChainProof, ChainTrust } from '@sluice/kit/contract';
 import type { EvmBlock } from '../match/block.ts';
 import type { Log } from '../../../base/log.ts';
 import { createAcceptance } from './acceptance.ts';
-import { createAnswers } from './httpErrors.ts';
+import { createAnswers } from './answers.ts';
 import { createBlockReading } from './blockReading.ts';
 import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules, isStrict } from './headerRules.ts';

@@ -7,7 +7,7 @@ import { createLog } from '../../../base/log.ts';
 import type { Json } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { createAcceptance } from './acceptance.ts';
-import { createAnswers } from './httpErrors.ts';
+import { createAnswers } from './answers.ts';
 import { toHeader } from './header.ts';
 import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules } from './headerRules.ts';
