@@ -17,7 +17,7 @@ import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
 import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
 import { announceDevService } from '../connection/contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
-import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
+import { newKey, readOrCreate, startOnFreePort } from '../dev/devService.ts';
 import { printStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { addServiceOptions, resolveSettings } from '../flags/options.ts';
@@ -81,13 +81,14 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
 
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
   const evm = await startLocalEvm(join(folder, 'chain.json'), warn);
-  const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
-  const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+  const apiKey =
+    settings.apiKey ?? readOrCreate(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = settings.secret ?? readOrCreate(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   // The receiver starts first and on its previous port, so that queued deliveries reach it.
   const portFile = join(folder, 'receiver-port');
   const receiver = await startReceiver({
-    port: Number(keep(portFile, () => '0')),
+    port: Number(readOrCreate(portFile, () => '0')),
     secret,
     onWebhook({ webhook, id }) {
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';

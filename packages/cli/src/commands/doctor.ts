@@ -1,4 +1,4 @@
-import { fixChain } from './chainFix.ts';
+import { describeChainFix } from './chainFix.ts';
 import { statSync } from 'node:fs';
 import { toConnectingCurl } from '@sluice/kit/contract';
 import { createSluiceClient, type SluiceClient, type StreamSummary } from '@sluice/kit/sluice';
@@ -159,7 +159,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
-      ...(state === 'down' && { fix: fixChain(id, message, needsResume) }),
+      ...(state === 'down' && { fix: describeChainFix(id, message, needsResume) }),
     };
     // If a chain is not live and has only one node, its message already describes that node.
     const troubled = providers.filter((each) => each.state !== 'good');

@@ -44,8 +44,9 @@ const time = (value: unknown): number | undefined =>
     : undefined;
 
 /** Drops undefined values, so that they do not appear in the URL. */
-export const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+export const withoutUndefined = <T extends object>(values: {
+  [K in keyof T]: T[K] | undefined;
+}): T => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 
 export const STREAM_SHOWS = ['failing', 'paused'] as const;
 

@@ -10,7 +10,7 @@ import { type Auth, callerOf } from './auth/auth.ts';
 import { HttpError, auditTargetOf } from './httpErrors.ts';
 import { bodyLimitOf, takeBody } from './body.ts';
 import { createConsoleHandler, createDocsHandler } from './console.ts';
-import { allowPages } from './auth/cors.ts';
+import { allowOrigins } from './auth/cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './calls/account/access.ts';
 import { type AddressHandlerNeeds, createAddressHandlers } from './calls/streams/addresses.ts';
 import { type AddedUrlHandlerNeeds, createAddedUrlHandlers } from './calls/account/addedUrls.ts';
@@ -86,7 +86,7 @@ export function createApp(needs: AppNeeds): Hono {
   const app = new Hono();
   app.use(createGate(needs));
   for (const path of COMPRESSED) app.use(path, compress());
-  if (needs.corsOrigins.length > 0) app.use(allowPages(needs.corsOrigins));
+  if (needs.corsOrigins.length > 0) app.use(allowOrigins(needs.corsOrigins));
   app.use(async (context, next) => {
     if (!isUncounted(context.req.path)) await needs.auth.meet(context);
     return next();

@@ -1,7 +1,7 @@
 /** Manages the chains of this process: follows and stops them, and provides their calls. */
 import type { ChainCalls } from './calls.ts';
 import type { AddedUrl, FamilyChains } from './familyChains.ts';
-import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
+import type { ChainDependencies, FollowedChain } from './followedChain.ts';
 import { createChainSharing } from './sharing.ts';
 
 export interface Chains<Opened = unknown> {
@@ -26,8 +26,8 @@ export interface Chains<Opened = unknown> {
 
 /** @param open opens the families, which follow no chains yet */
 export function createChains<Opened extends Readonly<Record<string, { chains: FamilyChains }>>>(
-  given: Omit<ChainSurroundings, 'isOwn'>,
-  open: (surroundings: ChainSurroundings) => Opened,
+  given: Omit<ChainDependencies, 'isOwn'>,
+  open: (dependencies: ChainDependencies) => Opened,
 ): Chains<Opened> {
   const { store, log, holder } = given;
   const opened = open({ ...given, isOwn: (chain) => sharing.isOwn(chain) });

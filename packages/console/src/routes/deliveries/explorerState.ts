@@ -8,7 +8,7 @@ import { toDeliveryFilter } from '../../data/queries/deliveries.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import {
   parseDeliveriesSearch,
-  present,
+  withoutUndefined,
   toListFilter,
   type DeliveriesSearch,
 } from '../../data/search.ts';

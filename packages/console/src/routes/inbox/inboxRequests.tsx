@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatDateTime, formatRowTime } from '../../u
 import { useToday } from '../../ui/text/clock.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { useMedia } from '../../ui/media.ts';
-import { present, type InboxSearch } from '../../data/search.ts';
+import { withoutUndefined, type InboxSearch } from '../../data/search.ts';
 import { useLinesRowPx, useRowPx, useZone } from '../../ui/preferences.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';

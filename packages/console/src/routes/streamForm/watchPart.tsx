@@ -12,14 +12,14 @@ import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts
 import { toNodeFlag } from '../../words/nodeFlag.ts';
 import { recognize, toAddress } from '../../words/paste.ts';
 import type { Refusals } from './draft/refusals.ts';
-import { useRested } from '../../ui/form/rested.ts';
+import { useDebounced } from '../../ui/form/debounced.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
-import { DoubtList } from './doubtList.tsx';
+import { DoubtfulAddresses } from './doubtfulAddresses.tsx';
 
 /**
  * Maximum number of lines of a file that is loaded into the field, because the field is parsed on
@@ -143,7 +143,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       );
     }
   };
-  const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
+  const isUnknownId = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
   /**
    * Inserts a pasted address, or the address in a pasted explorer URL, at the start of a line. The
    * first address sets the chain family.
@@ -193,7 +193,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             error={
               list.rejects.length > 0
                 ? undefined
-                : isNone
+                : isUnknownId
                   ? 'No addresses found.'
                   : problems.addresses
             }
@@ -206,7 +206,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             onPaste={onPaste}
             onChange={change}
           />
-          <DoubtList doubts={list.doubts} />
+          <DoubtfulAddresses doubts={list.doubts} />
           {draft.family === 'evm' && (
             <Names
               names={namesIn(list.rejects)}
@@ -250,7 +250,7 @@ function Names({
   onResolved: (name: string, address: string) => void;
 }) {
   const typed = names.slice(0, MAX_NAMES).join('\n');
-  const rested = useRested(typed);
+  const rested = useDebounced(typed);
   if (typed === '' || rested === '') return null;
   return (
     <ul className="mt-1 grid gap-1 text-12">

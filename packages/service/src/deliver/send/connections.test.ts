@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type CertifiedKey, createCertificate } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { type Sender, createSender } from './send.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -48,7 +48,7 @@ beforeAll(() => {
       LOOKUP_MS,
     )) as unknown as typeof lookup;
   sender = createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE, lookup: slowLookup }),
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS, lookup: slowLookup }),
     secret: () => 'secret',
     region: () => 'us-east-1',
     timeoutMs: 5_000,
@@ -194,7 +194,7 @@ describe('the timing of an attempt', () => {
       target.pipe(client);
     });
     const tunnelled = createSender({
-      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'secret',
       region: () => 'us-east-1',
       egressProxy: `http://127.0.0.1:${await listen(proxy)}`,

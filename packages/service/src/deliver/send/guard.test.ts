@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { callbackify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  EVERYWHERE,
+  ALL_NETWORKS,
   INSECURE_URL,
   METADATA,
   type AddressGuard,
@@ -238,7 +238,7 @@ describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {
 });
 
 describe('metadata services and link-local addresses', () => {
-  const strict = createAddressGuard({ allowCidrs: EVERYWHERE, denyCidrs: METADATA });
+  const strict = createAddressGuard({ allowCidrs: ALL_NETWORKS, denyCidrs: METADATA });
 
   test.each([
     ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.1'],
@@ -255,7 +255,7 @@ describe('metadata services and link-local addresses', () => {
 
   test('a name that resolves to one of them is rejected', async () => {
     const named = createAddressGuard({
-      allowCidrs: EVERYWHERE,
+      allowCidrs: ALL_NETWORKS,
       denyCidrs: METADATA,
       lookup: lookup as never,
     });
@@ -271,7 +271,7 @@ describe('metadata services and link-local addresses', () => {
 });
 
 test('httpsOnly rejects http: URLs on save and on send, and no https: URLs', async () => {
-  const own = createAddressGuard({ allowCidrs: EVERYWHERE, httpsOnly: true });
+  const own = createAddressGuard({ allowCidrs: ALL_NETWORKS, httpsOnly: true });
   expect(own.refuse(new URL(`http://${PUBLIC}/`))).toBe(INSECURE_URL);
   expect(await own.refuseResolved(new URL(`http://${PUBLIC}/`))).toBe(INSECURE_URL);
   expect(own.refuse(new URL(`HTTPS://${PUBLIC}/`))).toBeUndefined();
@@ -335,7 +335,7 @@ describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])(
     '%i to the canary is a failure, not followed',
     async (status) => {
-      const open = createAddressGuard({ allowCidrs: EVERYWHERE });
+      const open = createAddressGuard({ allowCidrs: ALL_NETWORKS });
       const result = await sendTo(`http://127.0.0.1:${portOf(redirecting)}/${status}`, open);
       expect(result).toMatchObject({
         status,

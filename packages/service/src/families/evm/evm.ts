@@ -27,10 +27,10 @@ export const EVM = defineFamily({
     if (chainId === undefined) return undefined;
     return { chainId, phase: removed ? 'removed' : confirmed ? 'confirmed' : 'unconfirmed' };
   },
-  open(config, surroundings) {
+  open(config, dependencies) {
     const { settleMs, readAgainAfterMs, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES } = config;
     const matching = createEvmMatching({
-      store: surroundings.store,
+      store: dependencies.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,
       spamLists: config.spamLists ?? {},
       omitRecentFields: config.omitRecentFields === true,
@@ -38,10 +38,10 @@ export const EVM = defineFamily({
     });
     const chains: FamilyChains<FollowedEvm> = createFamilyChains({
       settings: toEvmSettings(config.chains),
-      rules: createRuleKeeper(matching.live, surroundings),
+      rules: createRuleKeeper(matching.live, dependencies),
       open: (chain) =>
         followEvm(chain, {
-          ...surroundings,
+          ...dependencies,
           matching,
           maxWebhookBytes,
           settleMs,

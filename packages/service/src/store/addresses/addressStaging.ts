@@ -321,7 +321,7 @@ export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<v
  * Applies changes whose lists are locked and contain all addresses to remove. Returns the outcomes
  * by stream; omits streams that were deleted in the meantime.
  */
-export async function changeFree(
+export async function applyLocked(
   trx: Db,
   engine: Engine,
   changes: readonly AddressChange[],

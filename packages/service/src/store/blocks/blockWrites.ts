@@ -22,7 +22,7 @@ import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './remo
 import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
-import { isWitnessed, noteByRange, recordUnverified } from './unverified.ts';
+import { isWitnessed, recordByRange, recordUnverified } from './unverified.ts';
 import {
   recordUncertain,
   restartUncertain,
@@ -92,7 +92,8 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const { now } = moment;
         if (searched !== undefined) {
           const range = { from: after.number + 1, to: block.number };
-          if (!searched.isProven) await noteByRange(trx, { chain, streamId: null, ...range, now });
+          if (!searched.isProven)
+            await recordByRange(trx, { chain, streamId: null, ...range, now });
         } else if (after.number < block.number - 1 && after.hash !== block.parentHash) {
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }

@@ -3,9 +3,9 @@ import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
-import { maker, toReplay } from './replayRow.ts';
+import { creatorName, toReplay } from './replayRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
-import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../deliveries/requeue.ts';
+import { REPLAYED_STATE, isReplayable, resumeEnrichment } from '../deliveries/requeue.ts';
 import type { ReplayWrites } from './contract.ts';
 
 /** Writes bulk replays, which send many deliveries again. */
@@ -33,7 +33,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
             updated_at: now,
           })
           .returningAll()
-          .returning(maker)
+          .returning(creatorName)
           .executeTakeFirstOrThrow();
         const replay = toReplay(row);
         effects.signal('replays');
@@ -74,7 +74,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
         const { open } = await readMoment(engine, trx);
         const before = rows.map(toDeliverySummary);
         await countFinished(trx, engine, before, open, -1);
-        await takeUpAgain(trx, rows);
+        await resumeEnrichment(trx, rows);
         const changed = await trx
           .updateTable('delivery')
           .set({ state: REPLAYED_STATE, run_at: now, lost: 0, replay_id: id, updated_at: now })

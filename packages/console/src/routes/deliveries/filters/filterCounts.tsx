@@ -7,7 +7,7 @@ import { countsQuery } from '../../../data/queries/history.ts';
 import { toFilterGroups, toParam, type Choice, type FilterGroup } from './filterChoices.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { isSearch, type ListFilter } from '../../../data/live/liveCache.ts';
-import { present, type DeliveriesSearch } from '../../../data/search.ts';
+import { withoutUndefined, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TimeField } from '../../../ui/form/timeField.tsx';

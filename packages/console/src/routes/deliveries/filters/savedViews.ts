@@ -1,5 +1,9 @@
 /** Saved views: filters of the delivery list that the user saved under a name. */
-import { parseDeliveriesSearch, present, type DeliveriesSearch } from '../../../data/search.ts';
+import {
+  parseDeliveriesSearch,
+  withoutUndefined,
+  type DeliveriesSearch,
+} from '../../../data/search.ts';
 
 export interface SavedView {
   name: string;

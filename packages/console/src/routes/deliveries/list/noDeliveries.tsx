@@ -5,7 +5,7 @@ import { countsQuery, newestQuery } from '../../../data/queries/history.ts';
 import { toFilterGroups, toParam } from '../filters/filterChoices.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import type { ListFilter } from '../../../data/live/liveCache.ts';
-import { present, toListFilter, type DeliveriesSearch } from '../../../data/search.ts';
+import { withoutUndefined, toListFilter, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Ago } from '../../../ui/text/time.tsx';

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
-import { listParts, wentOverOpenConnection } from './attemptParts.ts';
+import { listParts, reusedConnection } from './attemptParts.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 
 /**
@@ -49,7 +49,7 @@ export function AttemptTimings({ attempt }: { attempt: DeliveryAttempt }) {
   return (
     <span className="shrink-0">
       {[
-        ...(wentOverOpenConnection(attempt) ? ['reused connection'] : []),
+        ...(reusedConnection(attempt) ? ['reused connection'] : []),
         ...parts.map(({ name, ms }) => `${name} ${formatCount(ms)}`),
       ].join(' · ')}
       {' ms'}

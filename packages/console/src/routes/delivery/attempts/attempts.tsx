@@ -25,7 +25,7 @@ import type { Retry } from './retry.ts';
 import { useBackOff, useIsPaused } from './backOffBanner.tsx';
 import { toConnectingCurl } from '@sluice/kit/contract';
 import { toDeliveryCurl, toReplayCommand } from '../body/curl.ts';
-import { FailedAlike } from './failedAlike.tsx';
+import { SimilarFailures } from './similarFailures.tsx';
 
 /** Number of attempts shown above the tabs; the attempts tab lists all. */
 const SHOWN_IN_BRIEF = 4;
@@ -215,7 +215,7 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
           )}
         </div>
       )}
-      <FailedAlike streamId={delivery.streamId} status={newest.status} />
+      <SimilarFailures streamId={delivery.streamId} status={newest.status} />
     </>
   );
 }

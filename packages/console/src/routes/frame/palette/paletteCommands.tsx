@@ -9,7 +9,7 @@ import { DENSITY_NAMES } from '../../../ui/list/density.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { PAGES } from '../pages.ts';
 import { PASTED_WORDS, recognize, type Pasted } from '../../../words/paste.ts';
-import { useRested } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { setDensity, setTheme, THEMES } from '../../../ui/preferences.ts';
 import { nameOfStream } from '../../../words/names.ts';
 import type { Command } from './command.ts';
@@ -55,7 +55,7 @@ export function PaletteCommands({
   const streams = useQuery(streamsQuery);
 
   const pasted = recognize(text);
-  const name = useRested(pasted?.kind === 'ens-name' ? pasted.name : '');
+  const name = useDebounced(pasted?.kind === 'ens-name' ? pasted.name : '');
   const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
   const isLookedUp = pasted?.kind === 'ens-name' && pasted.name === name;
   const forPasted = usePastedCommands(pasted, isLookedUp ? resolved.data : undefined);

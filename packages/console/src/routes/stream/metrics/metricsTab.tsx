@@ -10,7 +10,7 @@ import {
 import {
   METRICS_SPANS,
   parseStreamSearch,
-  present,
+  withoutUndefined,
   type StreamSearch,
 } from '../../../data/search.ts';
 import { Button } from '../../../ui/button.tsx';

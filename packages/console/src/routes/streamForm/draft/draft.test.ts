@@ -8,7 +8,7 @@ import {
   filterProblem,
   headerProblems,
   movePathProblems,
-  rightConditions,
+  validConditions,
 } from './problems.ts';
 import {
   type EventRule,
@@ -242,5 +242,5 @@ test('the value of a condition fits the type of its parameter', () => {
   };
   const draft = { ...withEvents(NEW_DRAFT, [transfer]), rules: [rule] };
   expect(draftProblems(draft, 1).rules).toContain('The condition on value has an invalid value');
-  expect(rightConditions(rule, draft)).toEqual([]);
+  expect(validConditions(rule, draft)).toEqual([]);
 });

@@ -15,7 +15,7 @@ import {
   type Observed,
   type ObservedEntry,
 } from './observed.ts';
-import { pathsCountedApart } from './observedPaths.ts';
+import { separatelyCountedPaths } from './observedPaths.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
 /**
@@ -135,7 +135,7 @@ export function useDryRun(
         ? null
         : JSON.stringify([
             ...[chainId, round, draft.allAddresses, addresses],
-            pathsCountedApart(draft.moveEvents),
+            separatelyCountedPaths(draft.moveEvents),
           ]),
     [chainId, round, mayAsk, draft.allAddresses, addresses, draft.moveEvents],
   );

@@ -2,7 +2,7 @@
 import { toFields } from '../draft/fields.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { FIELDS } from '../draft/plainFields.ts';
-import { rightConditions } from '../draft/problems.ts';
+import { validConditions } from '../draft/problems.ts';
 
 /**
  * Returns whether a draft can run: it needs an address or, to watch all addresses, an event or a
@@ -25,7 +25,7 @@ export const toDryRunFields = (draft: StreamDraft): Record<string, unknown> =>
     Object.entries(
       toFields({
         ...draft,
-        rules: draft.rules.map((rule) => ({ ...rule, conditions: rightConditions(rule, draft) })),
+        rules: draft.rules.map((rule) => ({ ...rule, conditions: validConditions(rule, draft) })),
       }),
     ).filter(([name]) => FIELDS[name]?.isTried && name !== 'tag'),
   );

@@ -35,9 +35,10 @@ export function createAccessHandlers({
 
     async createApiKey({ context, body }) {
       const { keyId } = callerOf(context);
-      const maker = await keyRing.findById(keyId);
-      if (maker === undefined) throw new HttpError(401, 'This API key has expired or was revoked');
-      const bounds = boundKey(body, maker);
+      const creator = await keyRing.findById(keyId);
+      if (creator === undefined)
+        throw new HttpError(401, 'This API key has expired or was revoked');
+      const bounds = boundKey(body, creator);
       const { expiresAt } = bounds;
       if (expiresAt !== null && expiresAt <= (await store.readLedgerTime())) {
         const message = 'should be in the future, in Unix milliseconds';

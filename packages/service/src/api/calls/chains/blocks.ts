@@ -5,7 +5,7 @@ import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, validationFailed } from '../../httpErrors.ts';
 import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
-import { notRead } from './findChain.ts';
+import { chainNotRead } from './findChain.ts';
 
 export interface BlockHandlerNeeds {
   store: Store;
@@ -52,7 +52,7 @@ export function createBlockHandlers({ store, families, callsOf }: BlockHandlerNe
     async resumeChain({ context, params: { id }, body: { from } }) {
       const chainId = callsOf(id) === undefined ? requireChainId(id) : id;
       const calls = callsOf(chainId);
-      if (calls === undefined) throw notRead(families[familyOf(chainId)], chainId);
+      if (calls === undefined) throw chainNotRead(families[familyOf(chainId)], chainId);
       return { chainId, from: await calls.resume(from, context.get('requestId') as string) };
     },
   } satisfies Partial<Handlers>;

@@ -1,7 +1,7 @@
 import { HttpError } from '../../httpErrors.ts';
 import type { ApiFamily } from '../../family.ts';
 
-export const notRead = (
+export const chainNotRead = (
   { nameOf, sourceFlag }: Pick<ApiFamily, 'nameOf' | 'sourceFlag'>,
   chain: string,
 ): HttpError =>

@@ -13,7 +13,7 @@ import {
 import { type HttpError, validationFailed } from '../../httpErrors.ts';
 import type { AddressFormat } from '../../family.ts';
 import { invalidAddress } from './invalidAddress.ts';
-import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonScanner.ts';
+import { type JsonScanner, byteOf, createJsonScanner, unexpectedShape } from './jsonScanner.ts';
 
 export interface AddressBody {
   addresses: AddressList;
@@ -129,7 +129,7 @@ async function readAddresses(
     if (!packQuoted(bytes, scanner.position, width, packed, length)) {
       const text = scanner.readPlain();
       // The address is valid, but in a different notation.
-      if (format.toAddress(text) !== undefined) throw otherShape();
+      if (format.toAddress(text) !== undefined) throw unexpectedShape();
       const place = number === undefined ? '' : `.${number}`;
       throw invalidAddress(format, `requestBody.address${place}`, text);
     }
@@ -175,7 +175,7 @@ async function readLabels(
       if (!isAddressLabel(value)) {
         throw wrongLabel(key, 'should be at most 64 characters, without control characters', value);
       }
-      if (key.length !== address.length) throw otherShape();
+      if (key.length !== address.length) throw unexpectedShape();
       labels.set(address, value);
       length += labeled.write(address.slice(2), length, 'hex');
       await breathe();

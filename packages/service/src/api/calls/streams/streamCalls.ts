@@ -221,7 +221,7 @@ export async function tryWebhook(
  * Returns the status fields that all families share. A `problem` that is not empty replaces the
  * status message of an active stream.
  */
-export function toLife(
+export function toStatusFields(
   record: StreamRecord,
   problem: string,
 ): {

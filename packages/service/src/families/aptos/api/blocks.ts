@@ -14,7 +14,7 @@ import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { refuseContradictions } from './streams.ts';
 import type { AptosCalls } from '../chains/calls.ts';
-import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { APTOS_API } from './aptosApi.ts';
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
@@ -31,7 +31,7 @@ export function createAptosBlockHandlers({ store, callsOf }: AptosBlockNeeds) {
   const requireCalls = (network: AptosNetwork): AptosCalls => {
     const chain = toAptosChain(network);
     const calls = callsOf(chain);
-    if (calls === undefined) throw notRead(APTOS_API, chain);
+    if (calls === undefined) throw chainNotRead(APTOS_API, chain);
     return calls;
   };
 

@@ -18,7 +18,7 @@ import {
   commonPatch,
   createStreamCalls,
   showOAuth2,
-  toLife,
+  toStatusFields,
   withGiven,
 } from '../../../api/calls/streams/streamCalls.ts';
 import { APTOS_API } from './aptosApi.ts';
@@ -36,7 +36,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandle
       headers: record.headers,
       oauth2: showOAuth2(record.oauth2),
       ...record.limits,
-      ...toLife(record, problemOf(record, APTOS_API, needs)),
+      ...toStatusFields(record, problemOf(record, APTOS_API, needs)),
     };
   };
 

@@ -10,7 +10,7 @@ import {
 import type { Store } from '../../../store/store.ts';
 import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
-import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
 import { EVM_API } from './evmApi.ts';
@@ -25,7 +25,7 @@ export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
 export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBlockNeeds) {
   const requireCalls = (chain: string): EvmCalls => {
     const calls = callsOf(chain);
-    if (calls === undefined) throw notRead(EVM_API, chain);
+    if (calls === undefined) throw chainNotRead(EVM_API, chain);
     return calls;
   };
 

@@ -4,7 +4,7 @@ import { HttpError } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
 import { EVM_API } from './evmApi.ts';
-import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
@@ -21,7 +21,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
   return {
     async getContract({ params: { chainId: chain, address } }) {
       const calls = callsOf(chain);
-      if (calls === undefined) throw notRead(EVM_API, chain);
+      if (calls === undefined) throw chainNotRead(EVM_API, chain);
       const { isContract, token } = await calls.readContract(address);
       if (token === null) return { isContract, token };
       const { name, symbol, decimals, standard } = token;

@@ -23,7 +23,7 @@ import {
   commonPatch,
   createStreamCalls,
   showOAuth2,
-  toLife,
+  toStatusFields,
   tryWebhook,
   withGiven,
 } from '../../../api/calls/streams/streamCalls.ts';
@@ -55,7 +55,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     headers: record.headers,
     oauth2: showOAuth2(record.oauth2),
     ...record.limits,
-    ...toLife(record, problemOf(record, EVM_API, needs)),
+    ...toStatusFields(record, problemOf(record, EVM_API, needs)),
     createdAt: new Date(record.createdAt).toISOString(),
     updatedAt: new Date(record.updatedAt).toISOString(),
   });

@@ -3,7 +3,7 @@ import { findEvmChain } from '@sluice/kit/contract';
 import type { ChainConfig } from '../../../config.ts';
 import { type EvmEnrich, createEnrich } from '../enrich/enrich.ts';
 import {
-  type ChainSurroundings,
+  type ChainDependencies,
   type FollowedChain,
   followChain,
   toForkRules,
@@ -31,8 +31,8 @@ export function followEvm(
     maxWebhookBytes,
     settleMs,
     readAgainAfterMs,
-    ...surroundings
-  }: ChainSurroundings & {
+    ...dependencies
+  }: ChainDependencies & {
     matching: EvmMatching;
     maxWebhookBytes: number;
     settleMs: number | undefined;
@@ -49,7 +49,7 @@ export function followEvm(
     verifyHeaders,
     warnings = [],
   } = config;
-  const { store, log, nodeGuard } = surroundings;
+  const { store, log, nodeGuard } = dependencies;
   const known = findEvmChain(chain);
   for (const warning of warnings) log.warn(warning, { chain });
   const source = createEvmSource({
@@ -78,7 +78,7 @@ export function followEvm(
       confirmations: config.confirmations,
       ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
     },
-    { source, matching, enrich, surroundings },
+    { source, matching, enrich, dependencies },
   );
   const calls = withReason(chain, {
     readName: (name: string) => readName(source, name),

@@ -15,7 +15,7 @@ const ReplayForm = lazy(async () => ({
 /**
  * Counts the stream's deliveries whose last attempt had this status, and offers to replay them.
  */
-export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
+export function SimilarFailures({ streamId, status }: { streamId: string; status: number | null }) {
   const response = status === null ? 'none' : String(status);
   const filter = { streamId, status: response };
   const { data: counts, isPending } = useQuery(countsQuery(filter));
