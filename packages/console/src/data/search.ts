@@ -68,7 +68,7 @@ export interface StreamsSearch {
 }
 
 export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearch {
-  return present<StreamsSearch>({
+  return withoutUndefined<StreamsSearch>({
     q: words(input['q'], 200),
     show: pick(input['show'], STREAM_SHOWS),
     sort: pick(input['sort'], valuesOf(STREAM_SORTS)),
@@ -143,7 +143,7 @@ export interface DeliveriesSearch {
 
 export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
   const status = text(input['status'], 4);
-  return present<DeliveriesSearch>({
+  return withoutUndefined<DeliveriesSearch>({
     state: pick(input['state'], DELIVERY_STATES),
     phase: pick(input['phase'], PHASES),
     status: status !== undefined && STATUS.test(status) ? status : undefined,
@@ -191,7 +191,7 @@ export interface NewStreamSearch {
 const MAX_GIVEN_LENGTH = 20_000;
 
 export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
-  return present<NewStreamSearch>({
+  return withoutUndefined<NewStreamSearch>({
     recipe: pick(input['recipe'], RECIPE_IDS),
     address: text(input['address'], MAX_GIVEN_LENGTH),
     event: text(input['event'], MAX_GIVEN_LENGTH),
@@ -228,7 +228,7 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
   const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
-  return present<StreamSearch>({
+  return withoutUndefined<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
     find: words(input['find'], MAX_FIND_LENGTH),
@@ -253,7 +253,7 @@ export interface InboxSearch {
 }
 
 export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
-  return present<InboxSearch>({
+  return withoutUndefined<InboxSearch>({
     sel: text(input['sel'], 64),
     view: pick(input['view'], REQUEST_VIEWS),
   });
@@ -271,7 +271,7 @@ const MAX_QUESTION_LENGTH = 500;
 
 export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
   const q = text(input['q'], MAX_QUESTION_LENGTH);
-  return present<ExplainSearch>({
+  return withoutUndefined<ExplainSearch>({
     // Reduces an explorer URL to its hash, address or number, and removes separators from numbers.
     q: q && (toQuestion(recognize(q)) ?? q),
     chain: text(input['chain'], 40),
@@ -284,7 +284,7 @@ export interface VerifySearch {
 }
 
 export function parseVerifySearch(input: Record<string, unknown>): VerifySearch {
-  return present<VerifySearch>({ delivery: uuid(input['delivery']) });
+  return withoutUndefined<VerifySearch>({ delivery: uuid(input['delivery']) });
 }
 
 export interface ApiSearch {
@@ -295,12 +295,12 @@ export interface ApiSearch {
 }
 
 export function parseApiSearch(input: Record<string, unknown>): ApiSearch {
-  return present<ApiSearch>({ call: text(input['call'], 100), q: words(input['q'], 200) });
+  return withoutUndefined<ApiSearch>({ call: text(input['call'], 100), q: words(input['q'], 200) });
 }
 
 export function toListFilter(search: DeliveriesSearch): ListFilter {
   const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
-  return present<ListFilter>({
+  return withoutUndefined<ListFilter>({
     state: search.state,
     streamId: search.stream,
     chainId: search.chain,

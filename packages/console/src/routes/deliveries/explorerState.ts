@@ -72,7 +72,7 @@ export function useExplorer({
     replace = false,
   ): void => {
     beginAnew();
-    onSearch(present<DeliveriesSearch>({ ...search, ...range }), replace);
+    onSearch(withoutUndefined<DeliveriesSearch>({ ...search, ...range }), replace);
   };
   const close = (): void => {
     if (sel !== undefined) table.current?.focusRow(sel);

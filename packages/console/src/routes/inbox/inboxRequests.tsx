@@ -54,7 +54,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     void navigate({
       to: '/inbox/$name',
       params: { name: inbox.name },
-      search: present<InboxSearch>({ sel: next.sel, view: next.view }),
+      search: withoutUndefined<InboxSearch>({ sel: next.sel, view: next.view }),
       replace: selected !== undefined && next.sel !== undefined,
     });
   };

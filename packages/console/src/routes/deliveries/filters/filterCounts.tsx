@@ -118,7 +118,7 @@ function Choices({
                 <Link
                   to="."
                   search={(now) =>
-                    present<typeof now>({
+                    withoutUndefined<typeof now>({
                       ...now,
                       sel: undefined,
                       [name]: chosen ? undefined : toParam(value),

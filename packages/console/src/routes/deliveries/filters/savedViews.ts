@@ -15,7 +15,7 @@ export const MAX_VIEW_NAME = 60;
 
 /** Drops the open delivery and the inspector's tab, which are not part of a view. */
 export const viewSearch = (search: DeliveriesSearch): DeliveriesSearch =>
-  present<DeliveriesSearch>({ ...search, sel: undefined, view: undefined });
+  withoutUndefined<DeliveriesSearch>({ ...search, sel: undefined, view: undefined });
 
 /** Parses the stored views, and drops invalid ones. */
 export function parseViews(text: string): SavedView[] {

@@ -57,7 +57,7 @@ export function NoDeliveries({
         <p className="mt-2">
           <Link
             to="."
-            search={(now) => present<typeof now>({ ...now, since: undefined })}
+            search={(now) => withoutUndefined<typeof now>({ ...now, since: undefined })}
             onClick={onChoose}
             className="text-accent hover:underline"
           >
@@ -72,7 +72,7 @@ export function NoDeliveries({
             <Link
               key={value}
               to="."
-              search={(now) => present<typeof now>({ ...now, [name]: toParam(value) })}
+              search={(now) => withoutUndefined<typeof now>({ ...now, [name]: toParam(value) })}
               onClick={onChoose}
               className="inline-flex min-h-6 items-baseline gap-1 text-accent hover:underline"
             >

@@ -51,7 +51,7 @@ export async function readPresent(
   rows: readonly Row[],
   step: Step,
 ): Promise<ReadonlyMap<string, Row>> {
-  const withoutUndefined = new Map<string, Row>();
+  const present = new Map<string, Row>();
   const keep = (page: readonly Row[]): void =>
     page.forEach((row) => {
       if (wanted.has(row.address)) present.set(row.address, row);
@@ -83,7 +83,7 @@ async function remove(stream: Listing, rows: readonly Row[], step: Step): Promis
     } catch (error) {
       // If one of the addresses is missing, the call removes none.
       if (!isSluiceError(error, 'not_found')) throw error;
-      const withoutUndefined = await readPresent(stream, part, step);
+      const present = await readPresent(stream, part, step);
       if (present.size > 0) await call(stream, [...present.values()]);
     }
     step.onProgress(at + part.length);
@@ -194,7 +194,7 @@ export function importedTask(
   const takeBack = async (step: Step): Promise<void> => {
     // Some addresses may not have been added, because the import may have stopped.
     const after = { ...stream, amountOfAddresses: stream.amountOfAddresses + added.length };
-    const withoutUndefined = await readPresent(after, added, step);
+    const present = await readPresent(after, added, step);
     await remove(stream, [...present.values()], step);
     await add(stream, relabeled, { ...step, onProgress: () => {} });
   };
