@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const newHandler = () => createHandler({ secret: SECRET, onError: () => {} });
 
-test('Express 4', async () => {
+test('Express 4 verifies webhooks', async () => {
   const express = require('express-4') as () => {
     post(path: string, handler: unknown): void;
     listen(port: number, host: string): Server;
@@ -45,7 +45,7 @@ test('Express 4', async () => {
   expect(await sendAll(`http://127.0.0.1:${port}/webhooks`, SECRET)).toEqual(EXPECTED_RESPONSES);
 });
 
-test('Fastify 4', async () => {
+test('Fastify 4 verifies webhooks', async () => {
   const { fastify } = require('fastify-4') as {
     fastify(): FastifyScope & {
       register(plugin: unknown): void;

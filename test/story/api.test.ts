@@ -751,7 +751,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ROUTES.replaceEvmAddresses,
     ];
 
-    test.each(routes)('$method $path', async (route) => {
+    test.each(routes)('$method $path rejects an invalid address', async (route) => {
       for (const bad of [
         'vitalik.eth',
         '',
@@ -778,7 +778,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test.each(routes)('$method $path: wrong types', async (route) => {
+    test.each(routes)('$method $path rejects wrong types of addresses', async (route) => {
       const should = /^should be an address or an array of/;
       for (const address of [5, null, true, {}, [5], [[ADDRESS]]]) {
         const expected = ['requestBody.address', should, address] as const;
@@ -909,7 +909,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     const position = (...parts: unknown[]): string =>
       Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-    test.each(lists)('$path', async (route) => {
+    test.each(lists)('$path rejects invalid limits and cursors', async (route) => {
       const refuse = (query: string, expected: readonly [string, RegExp, unknown?]) =>
         expectInvalid(route.method, `${fill(route)}?${query}`, {}, expected);
       for (const limit of ['0', '101', '-1', '1.5', 'abc', '', '1e3', 'NaN', 'Infinity']) {
@@ -1003,7 +1003,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ];
     const closed = everyRoute.filter((route) => !open.includes(route));
 
-    test.each(closed)('$method $path', async (route) => {
+    test.each(closed)('$method $path rejects a caller without the key', async (route) => {
       const path = fill(route);
       const body = route.method === 'GET' ? undefined : goodStream();
       for (const [key, message] of [

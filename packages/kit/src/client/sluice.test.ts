@@ -77,7 +77,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('activity, timelines, changes, addresses, reorgs and gaps', async () => {
+  it('activity, timelines, changes, addresses, reorgs and gaps have their own paths', async () => {
     respondJson({ result: [] });
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
@@ -102,7 +102,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('getExpiry', async () => {
+  it('getExpiry returns the expiring deliveries', async () => {
     const expiry = { at: null, deliveries: 0, bodyBytes: 0, isCapped: false };
     respondJson(expiry);
     expect(await client().getExpiry()).toEqual(expiry);
@@ -156,7 +156,7 @@ describe('each call', () => {
     expect(requests[0]?.headers['x-api-key']).toBe(KEY);
   });
 
-  it('deleteSession', async () => {
+  it('deleteSession sends no body', async () => {
     respondEmpty(204);
     expect(await client().deleteSession()).toBeUndefined();
     expect(calls()).toEqual([['DELETE /sluice/session']]);
@@ -193,7 +193,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('stopDelivery and replays', async () => {
+  it('stopDelivery and the replay calls have their own paths', async () => {
     const filter = { state: ['failed', 'quarantined'], status: '5xx' } as const;
     respondJson({ id: 'a' });
     await client().stopDelivery('a');
@@ -217,7 +217,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('getDelivery', async () => {
+  it('getDelivery returns the delivery', async () => {
     respondJson({ id: 'a/b' });
     expect(await client().getDelivery('a/b')).toEqual({ id: 'a/b' });
     expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
@@ -233,7 +233,7 @@ describe('each call', () => {
     expect(calls()).toEqual([[call], [call]]);
   });
 
-  it('keys, secrets and the audit log', async () => {
+  it('calls for keys, secrets and the audit log have their own paths', async () => {
     respondJson({ result: [{ id: 'k' }] });
     expect(await client().listApiKeys()).toEqual([{ id: 'k' }]);
     expect((await client().listAudit({ limit: 5 })).result).toEqual([{ id: 'k' }]);

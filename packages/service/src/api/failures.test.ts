@@ -35,7 +35,7 @@ test.each([
   [503, new RetryableError('unavailable', 'the chain is away'), 'the chain is away', 0],
   [503, new Error('database or disk is full'), expect.stringContaining('try again in 5 s'), 1],
   [500, new Error('password of the database: hunter2'), expect.stringContaining('its log'), 1],
-])('%i: %s', async (status, error, message, logged) => {
+])('the response has status %i for %s', async (status, error, message, logged) => {
   const failed = await failWith(error);
   expect(failed).toMatchObject({ status, body: { message, requestId: ID } });
   expect(failed.lines).toHaveLength(logged);
@@ -58,7 +58,7 @@ test.each([
   ['GET', '/streams/', 404, null],
   ['GET', '/streams/1/more', 404, null],
   ['GET', '/elsewhere', 404, null],
-])('%s %s: %i', async (method, path, status, allow) => {
+])('%s %s has status %i if no route matches', async (method, path, status, allow) => {
   const app = new Hono();
   app.notFound(
     createUnknownRouteHandler([

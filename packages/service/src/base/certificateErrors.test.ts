@@ -34,24 +34,24 @@ const messageOf = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('a certificate that is not trusted', () => {
-  test.each(['https', 'wss'])('of a node over %s', async (scheme) => {
+  test.each(['https', 'wss'])('of a node over %s is reported with the fix', async (scheme) => {
     const client = createRpcClient(`${scheme}://${host}`, 'node');
     expect(await messageOf(client.request('eth_chainId', []))).toContain('NODE_EXTRA_CA_CERTS');
     await client.close();
   });
 
-  test('of an Aptos node', async () => {
+  test('of an Aptos node is reported with the fix', async () => {
     const rest = createAptosRest(`https://${host}/v1`, 'node');
     expect(await messageOf(rest.get(''))).toContain('NODE_EXTRA_CA_CERTS');
     await rest.close();
   });
 
-  test('of an ABI source', async () => {
+  test('of an ABI source is reported with the fix', async () => {
     const source = createAbiSource({ '0x1': `https://${host}/{address}` });
     expect(await messageOf(source.read('0x1', '0x0'))).toContain('NODE_EXTRA_CA_CERTS');
   });
 
-  test('of a receiver', async () => {
+  test('of a receiver is reported with the fix', async () => {
     const sender = createSender({
       guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'a streams secret',
