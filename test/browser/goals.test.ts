@@ -422,7 +422,7 @@ const readView = (page: Page) =>
         .map(({ textContent }) => textContent);
     return {
       url: location.href,
-      // Reads IDs instead of texts, because some texts are relative times.
+      // Reads IDs instead of text, because some text is a relative time.
       rows: [...document.querySelectorAll('[data-row-link]')].map(
         (link) => link.getAttribute('data-row-link') ?? link.textContent,
       ),

@@ -930,7 +930,7 @@ test('an export can be imported', async () => {
   expect((await world.client.streams.list()).total).toBe(2 * before);
 });
 
-/** Lists the path of each screen, with a text that appears once the data has loaded. */
+/** Lists the path of each screen, with text that appears once the data has loaded. */
 async function listScreens(): Promise<[path: string, text: string][]> {
   const { result } = await createSluiceClient({
     baseUrl: world.url,

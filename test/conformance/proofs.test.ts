@@ -149,7 +149,7 @@ test('refuses a webhook above its limit of 128 MiB', () => {
     code: 'payload_too_large',
     hint: expect.stringContaining('maxWebhookBytes') as string,
   });
-  // Besides texts, each value counts as one character: the block, the lists and the proofs.
+  // Each value other than a string counts as one character: the block, the lists and the proofs.
   const others = Object.values(block).join('').length + '{}[]'.length;
   const header = 'z'.repeat(128 * 1024 * 1024 - others);
   expect(verify([], { header, receipts: [] })).toThrow(

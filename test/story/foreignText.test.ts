@@ -37,7 +37,7 @@ const forms: readonly ((url: string) => string)[] = [
   () => SECRETS.join(' '),
   () => LOGIN,
 ];
-/** Responses that contain a text. The last two begin with the right chain ID. */
+/** Responses that contain the text. The last two begin with the correct chain ID. */
 const places: readonly ((call: Call, said: string) => string)[] = [
   ({ id }, said) => JSON.stringify({ id, error: { code: -32_000, message: said } }),
   ({ id }, said) => JSON.stringify({ id, error: { code: -32_000, message: 'no', data: { said } } }),

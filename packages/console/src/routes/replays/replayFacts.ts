@@ -34,7 +34,7 @@ const MINUTE_MS = 60_000;
 const formatLength = (ms: number): string => (ms < MINUTE_MS ? formatDuration(ms) : formatSpan(ms));
 
 /**
- * Returns a text such as `50/s, 12 s left` while the replay runs, and `48/s, in 24 s` once it has
+ * Returns text such as `50/s, 12 s left` while the replay runs, and `48/s, in 24 s` once it has
  * ended.
  */
 export function describePace(replay: Replay): string {

@@ -258,7 +258,7 @@ function numberLogs(
   return logs;
 }
 
-/** Returns the bloom of a block or receipt; undefined if it promises nothing about its logs. */
+/** Returns the bloom of a block or receipt; undefined if it does not describe its logs. */
 export function declaredBloom(from: Json): Uint8Array | undefined {
   const text = optionalHex(from, 'logsBloom');
   if (text === null) return undefined;
@@ -275,7 +275,7 @@ export function declaredBloom(from: Json): Uint8Array | undefined {
 function checkBloom(block: Json, logs: readonly EvmLog[], findings: Finding[]): void {
   const promised = declaredBloom(block);
   if (promised === undefined) {
-    findings.push(notApplicable('bloom', 'the bloom of the header promises nothing'));
+    findings.push(notApplicable('bloom', 'the bloom of the header does not describe the logs'));
     return;
   }
   const bloom = bloomOf(logs);
