@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
 import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
-import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
+import { HINTS, REQUESTS, SCHEMAS, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
 import { aptosFields } from '../src/contract/streams/aptosFields.ts';
 import { evmFields } from '../src/contract/streams/evmFields.ts';
@@ -68,10 +68,10 @@ function optionsOf(schema: Json): Json[] {
 
 /** Generates one type per shape, with the descriptions as comments. */
 async function shapes(): Promise<string> {
-  const [read, sent] = [jsonSchemas('output'), jsonSchemas('input')];
+  const [read, requested] = [jsonSchemas('output'), jsonSchemas('input')];
   let text = '';
   for (const name of [...SHAPES.keys()].toSorted()) {
-    text += await print(toCompilable((SENT.has(name) ? sent : read)[name]) as Json, name);
+    text += await print(toCompilable((REQUESTS.has(name) ? requested : read)[name]) as Json, name);
   }
   const places = new Map((await readGenerics()).map((name) => [name, './generic.ts']));
   return `${HEAD}${importsOf(text, places)}\n${text}`;

@@ -1543,7 +1543,7 @@ export interface Reorg {
   /** Unix milliseconds */
   at: number;
 }
-/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped. */
+/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, canceled or of a deleted stream are skipped. */
 export interface Replay {
   id: string;
   name: string;

@@ -105,7 +105,7 @@ export function createLive(feed: EventFeed): Live {
     const forget = (): void => {
       if (chunks.get(id) === chunk) chunks.delete(id);
     };
-    // A place without events may have some at the next read.
+    // A position without events may have some at the next read.
     chunk.then(({ bytes }) => bytes.length === 0 && forget(), forget);
     return chunk;
   };

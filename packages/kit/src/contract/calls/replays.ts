@@ -17,7 +17,7 @@ const replayEstimate = named(
 
 const replay = named(
   'Replay',
-  'Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped.',
+  'Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, canceled or of a deleted stream are skipped.',
   z.strictObject({
     id: uuid,
     name: text,

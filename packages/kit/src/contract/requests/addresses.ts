@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { component, sentShape } from '../named.ts';
+import { component, requestShape } from '../named.ts';
 import { isAddressLabel } from '../rules/addressList.ts';
 import type { AddressesBody, LabeledAddressesBody } from '../shapes.generated.ts';
 import { aptosAddress, evmAddress, page } from './fields.ts';
@@ -45,12 +45,12 @@ const labeledAddresses = (address: z.ZodType<string>): z.ZodType<LabeledAddresse
 
 export const evmAddressesSchema = component(
   'EvmAddresses',
-  sentShape('AddressesBody', 'One address or several.', addresses(evmAddress)),
+  requestShape('AddressesBody', 'One address or several.', addresses(evmAddress)),
 );
 
 export const evmLabeledAddressesSchema = component(
   'LabeledEvmAddresses',
-  sentShape(
+  requestShape(
     'LabeledAddressesBody',
     'Addresses to add, or to replace the list with.',
     labeledAddresses(evmAddress),
@@ -66,7 +66,7 @@ export const aptosLabeledAddressesSchema = component(
 
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
-export const listAddressesQuerySchema = sentShape(
+export const listAddressesQuerySchema = requestShape(
   'AddressQuery',
   'Filter and page of an address list.',
   z.object({

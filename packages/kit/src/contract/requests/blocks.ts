@@ -1,6 +1,6 @@
 /** Schemas of dry runs, of backfills, and of requests for a single past block. */
 import * as z from 'zod';
-import { component, sent, sentShape } from '../named.ts';
+import { component, namedRequest, requestShape } from '../named.ts';
 import type {
   AptosBackfill,
   AptosBlockIdentifier,
@@ -25,13 +25,13 @@ const dryRunFields = {
   addresses: given(z.array(evmAddress)).describe('EVM addresses the stream would watch.'),
 };
 
-export const compatibleDryRunSchema: z.ZodType<CompatibleDryRun> = sent(
+export const compatibleDryRunSchema: z.ZodType<CompatibleDryRun> = namedRequest(
   'CompatibleDryRun',
   'A stream to try on one block.',
   z.strictObject(dryRunFields),
 );
 
-export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
+export const evmDryRunSchema: z.ZodType<EvmDryRun> = namedRequest(
   'EvmDryRun',
   'An EVM stream to try on one block. Triggers and balances are read from the chain as for a webhook.',
   z.strictObject({
@@ -45,7 +45,7 @@ export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
 
 export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
   'CreateHistoricalJob',
-  sentShape(
+  requestShape(
     'HistoricalJob',
     'Matches past blocks, both ends included, and sends the webhooks.',
     z
@@ -65,13 +65,13 @@ const choiceError = {
   path: ['block'],
 };
 
-export const aptosBlockIdentifierSchema: z.ZodType<AptosBlockIdentifier> = sent(
+export const aptosBlockIdentifierSchema: z.ZodType<AptosBlockIdentifier> = namedRequest(
   'AptosBlockIdentifier',
   'A block of an Aptos chain, either by height or by a ledger version in it.',
   z.strictObject(blockIdentifier).refine(isChoice, choiceError),
 );
 
-export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
+export const aptosDryRunSchema: z.ZodType<AptosDryRun> = namedRequest(
   'AptosDryRun',
   'An Aptos stream to try on one block.',
   z
@@ -84,7 +84,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
     .refine(isChoice, choiceError),
 );
 
-export const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
+export const aptosBackfillSchema: z.ZodType<AptosBackfill> = namedRequest(
   'AptosBackfill',
   'Past blocks of an Aptos chain, by height or by ledger version, both ends included.',
   z

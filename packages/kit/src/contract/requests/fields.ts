@@ -3,7 +3,7 @@
  * service adds the path of the field and the received value.
  */
 import * as z from 'zod';
-import { HINTS, sentShape, typed } from '../named.ts';
+import { HINTS, requestShape, typed } from '../named.ts';
 import { findAptosNetwork, padAptosAddress, toAptosChain } from '../rules/chains/aptos.ts';
 import { toAddress } from '../rules/chains/evm.ts';
 import { toChainId } from '../rules/chains/chainId.ts';
@@ -239,7 +239,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
   };
 };
 
-export const replayFilter: z.ZodType<DeliveryFilter> = sentShape(
+export const replayFilter: z.ZodType<DeliveryFilter> = requestShape(
   'DeliveryFilter',
   'Matches deliveries that match every given field. Ranges include both ends.',
   z

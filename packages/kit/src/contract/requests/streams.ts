@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { component, sent, typed } from '../named.ts';
+import { component, namedRequest, typed } from '../named.ts';
 import type {
   CreateAptosStream,
   CreateEvmStream,
@@ -13,25 +13,25 @@ import { aptosFields } from '../streams/aptosFields.ts';
 import { evmFields } from '../streams/evmFields.ts';
 import { toCreated, toUpdated } from '../streams/field.ts';
 
-export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = sent(
+export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = namedRequest(
   'CreateEvmStream',
   'A new EVM stream.',
   z.strictObject(toCreated(evmFields)),
 );
 
-export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = sent(
+export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = namedRequest(
   'UpdateEvmStream',
   'Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list.',
   typed('Optional<CreateEvmStream>', z.strictObject(toUpdated(evmFields))),
 );
 
-export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = sent(
+export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = namedRequest(
   'CreateAptosStream',
   'A new Aptos stream.',
   z.strictObject(toCreated(aptosFields)),
 );
 
-export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = sent(
+export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = namedRequest(
   'UpdateAptosStream',
   'Any fields of an Aptos stream; null and empty lists as for an EVM stream.',
   typed('Optional<CreateAptosStream>', z.strictObject(toUpdated(aptosFields))),
@@ -53,7 +53,7 @@ export const listStreamsQuerySchema = z.object({
 
 const MAX_OVERLAP_SECONDS = 30 * 24 * 3_600;
 
-export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = sent(
+export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = namedRequest(
   'RotateStreamSecret',
   'Options for rotating a secret.',
   z.strictObject({

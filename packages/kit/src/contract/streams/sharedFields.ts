@@ -1,6 +1,6 @@
 /** The fields that streams of both chain families have. */
 import * as z from 'zod';
-import { sentShape, shape } from '../named.ts';
+import { requestShape, shape } from '../named.ts';
 import { streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';
 import { readInboxName } from '../rules/inbox.ts';
@@ -43,7 +43,7 @@ const printable = (maxLength: number) =>
 /** Matches URLs without login, which belongs in `clientId` and `clientSecret`, and fragment. */
 const TOKEN_URL = /^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/i;
 
-const oauth2Credentials = sentShape(
+const oauth2Credentials = requestShape(
   'OAuth2Credentials',
   'OAuth 2.0 client credentials.',
   z.strictObject({

@@ -449,7 +449,7 @@ describe('objects and tokens', () => {
 describe('kinds of transactions', () => {
   const pay = scriptedAptos.transfer({ from: alice, to: bob, amount: 5n });
 
-  test('a failed one only pays gas', () => {
+  test('a failed transaction only pays gas', () => {
     const failed = mineOne(scriptedAptos.failed(pay));
     expect(failed).toMatchObject({ success: false, gas_used: '12', sequence_number: '0' });
     expect(failed.vm_status).toMatch(/^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE/);
@@ -459,7 +459,7 @@ describe('kinds of transactions', () => {
     expect(mineOne(pay).sequence_number).toBe('1');
   });
 
-  test('the fee payer pays for a sponsored one', () => {
+  test('the fee payer pays for a sponsored transaction', () => {
     const sponsored = mineOne(scriptedAptos.sponsored(pay, carol));
     expect(sponsored.signature).toMatchObject({
       type: 'fee_payer_signature',
@@ -470,7 +470,7 @@ describe('kinds of transactions', () => {
     expect(balanceOf(primaryStoreOf(carol, aptMetadata))).toBe(String(start - 1_200n));
   });
 
-  test('one can have several signers', () => {
+  test('a transaction can have several signers', () => {
     const signed = mineOne(scriptedAptos.multiAgent(pay, [carol, bob]));
     expect(signed.signature).toMatchObject({
       type: 'multi_agent_signature',
@@ -508,7 +508,7 @@ describe('kinds of transactions', () => {
     );
   });
 
-  test('an orderless one has no sequence number', () => {
+  test('an orderless transaction has no sequence number', () => {
     const [orderless, ordered] = mine(scriptedAptos.orderless(pay, 77n), pay);
     expect(orderless).toMatchObject({
       sequence_number: '18446744073709551615',
@@ -576,7 +576,7 @@ describe('kinds of transactions', () => {
     );
   });
 
-  test('one from before fee statements has no events', () => {
+  test('a transaction from before fee statements has no events', () => {
     const quiet = mineOne({
       ...scriptedAptos.call({ sender: alice, function: '0x1::account::rotate' }),
       hasFeeStatement: false,

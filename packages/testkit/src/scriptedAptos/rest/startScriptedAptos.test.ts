@@ -303,7 +303,7 @@ describe('troubles', () => {
     }
   });
 
-  test('pruned: a ledger with `keptBlocks`', async () => {
+  test('pruned: a ledger with `keptBlocks` lacks older blocks', async () => {
     await node.stop();
     node = await startScriptedAptos({ keptBlocks: 2 });
     node.mineMany(5);
@@ -320,7 +320,7 @@ describe('troubles', () => {
     expect(await get('')).toMatchObject({ oldest_ledger_version: '4', oldest_block_height: '2' });
   });
 
-  test('rate limits of a gateway and of a busy node', async () => {
+  test('rateLimit: the response is that of a gateway or of a busy node', async () => {
     node.trouble({ kind: 'rateLimit', retryAfterSeconds: 7, times: 1 });
     node.trouble({ kind: 'rateLimit', status: 503, times: 1 });
     const [gateway, busy, fine] = [
@@ -334,7 +334,7 @@ describe('troubles', () => {
     expect(fine.status).toBe(200);
   });
 
-  test('a truncated page: half, limited or empty; not counted if the page fits', async () => {
+  test('truncatedPage: pages are half, limited or empty, and not counted if they fit', async () => {
     mineTwo();
     node.trouble({ kind: 'truncatedPage', times: 1 });
     node.trouble({ kind: 'truncatedPage', limit: 5, times: 1 });
@@ -349,7 +349,7 @@ describe('troubles', () => {
     expect(await page(6)).toBe(6);
   });
 
-  test('a gap in the versions', async () => {
+  test('versionGap: a page lacks a version', async () => {
     mineTwo();
     node.trouble({ kind: 'versionGap', times: 1 });
     expect(versionsOf(await get('/transactions?start=0&limit=2'))).toEqual(['0', '1']);
@@ -357,14 +357,14 @@ describe('troubles', () => {
     expect(versionsOf(await get('/transactions?start=0&limit=5'))).toHaveLength(5);
   });
 
-  test('a wrong chain id, in the response and its headers', async () => {
+  test('wrongChainId: the response and its headers have it', async () => {
     node.trouble({ kind: 'wrongChainId', chainId: 1 });
     const response = await fetch(node.url);
     expect(await response.json()).toMatchObject({ chain_id: 1 });
     expect(response.headers.get('x-aptos-chain-id')).toBe('1');
   });
 
-  test('errors of a proxy and of the node, and truncated JSON', async () => {
+  test('httpError, internalError and malformedJson: the responses are those of a proxy and a node', async () => {
     node.trouble({ kind: 'httpError', status: 502, times: 1 });
     const proxy = await fetch(node.url);
     expect([proxy.status, proxy.headers.get('content-type')]).toEqual([502, 'text/html']);
@@ -380,7 +380,7 @@ describe('troubles', () => {
     await expect(cut.json()).rejects.toThrow(SyntaxError);
   });
 
-  test('only on the listed routes, and on every second request', async () => {
+  test('routes and every: only these requests are affected', async () => {
     node.trouble({ kind: 'httpError', status: 502, routes: ['transactions'], every: 2 });
     const statuses: number[] = [];
     for (const path of [

@@ -253,7 +253,7 @@ describe('a head that a node pushes', () => {
     expect(counts()).toBe(before + 1);
   });
 
-  test('before it can return the block makes its later heads only hints', async () => {
+  test('is only a hint after one whose block the node could not return', async () => {
     node.trouble({ kind: 'withhold', times: 2 });
     const early = await push();
     await pushing.readHead();
