@@ -66,13 +66,13 @@ export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[]
 
 /** Returns why a pattern may take superlinear time, or undefined if it is linear. */
 export function findFault(pattern: Pattern): string | undefined {
-  const { safe, error, score } = analyse(pattern);
+  const { safe, error, score } = analyze(pattern);
   if (safe) return undefined;
   const paths = score.infinite ? 'any number of' : score.value;
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
 }
 
-function analyse({ source, flags }: Pattern) {
+function analyze({ source, flags }: Pattern) {
   // The analyzer's parser accepts named groups only with the flag `u`.
   const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
   // A sticky pattern matches only at `lastIndex`, as if it began with `^`.

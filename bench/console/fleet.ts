@@ -25,13 +25,13 @@ export async function measureFleet({ page, front, client }: Bench): Promise<Figu
   await page.goto(`${front.url}/console/chains`);
   await page.waitForTimeout(2_000);
   const { workOf } = await watch(page);
-  const answer = await measureAnswer(page);
+  const streams = await measureStreams(page);
   const mount = await workOf(() => measureMount(page, 'Streams'));
   const rows = await page.locator('[data-row-link]').count();
   const scroll = await workOf(() => readScrollFrames(page, 'main', SCROLLS, SCROLL_PX));
   return {
-    'streams answered': toFigure(answer.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
-    'streams answered, sent': toFigure(answer.bytes / 1_000, 'kB', 'compressed'),
+    'streams answered': toFigure(streams.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
+    'streams answered, sent': toFigure(streams.bytes / 1_000, 'kB', 'compressed'),
     'streams mounted': toFigure(mount.result, 'ms', 'from the click on the link; goal 150'),
     'streams mounted, work': toFigure(mount.workMs, 'ms', 'of the main thread'),
     'streams in the document': toFigure(rows, '', 'goal: 60 at most'),
@@ -44,11 +44,11 @@ export async function measureFleet({ page, front, client }: Bench): Promise<Figu
   };
 }
 
-const measureAnswer = (page: Page): Promise<{ ms: number; bytes: number }> =>
+const measureStreams = (page: Page): Promise<{ ms: number; bytes: number }> =>
   page.evaluate(async () => {
     const started = performance.now();
-    const answer = await fetch('/sluice/streams');
-    await answer.text();
+    const response = await fetch('/sluice/streams');
+    await response.text();
     const ms = performance.now() - started;
     const entry = performance
       .getEntriesByType('resource')

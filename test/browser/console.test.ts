@@ -167,9 +167,9 @@ test('one response has the timelines of all streams', async () => {
     if (!request.url().endsWith('/sluice/timelines')) return;
     asked.push((request.postDataJSON() as { streamIds: string[] }).streamIds);
   });
-  const answered = page.waitForResponse('**/sluice/timelines');
+  const received = page.waitForResponse('**/sluice/timelines');
   await page.goto(`${world.url}/console/`);
-  expect((await answered).status()).toBe(200);
+  expect((await received).status()).toBe(200);
   for (const name of ['whale-usdt', 'quiet']) {
     await page.getByRole('img', { name: `Matches of ${name} in the last` }).waitFor();
   }
@@ -239,7 +239,7 @@ test('the same keys select and copy rows of both lists', async () => {
 
 test('list, title and inspector of a failing stream show the reason', async () => {
   const page = await visitor.signedIn();
-  world.answerWith(500);
+  world.respondWith(500);
   try {
     for (let count = 0; count < 2; count++) await world.transfer();
     const countFailed = async () => (await sluice.getDeliveryCounts({ status: '500' })).total;
@@ -267,7 +267,7 @@ test('list, title and inspector of a failing stream show the reason', async () =
     await page.getByRole('link', { name: 'Similar failures' }).click();
     await page.getByRole('button', { name: '500, remove' }).waitFor();
   } finally {
-    world.answerWith(200);
+    world.respondWith(200);
   }
 });
 

@@ -104,9 +104,9 @@ async function startProxy(): Promise<{ port: number; stop: () => void }> {
     const outgoing = request(
       new URL(incoming.url ?? '/', world.url),
       { method: incoming.method, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
+      (received) => {
+        response.writeHead(received.statusCode ?? 502, received.headers);
+        received.pipe(response);
       },
     );
     response.on('close', () => outgoing.destroy());

@@ -155,8 +155,8 @@ test('unverified blocks show on the chain, also after live events, and on the st
   });
   await page.goto(`${world.url}/console/chains`);
   const chain = page.getByRole('region', { name: 'Local chain' });
-  const told = chain.getByText('1,234 unverified blocks, latest 68,216');
-  await told.waitFor();
+  const summary = chain.getByText('1,234 unverified blocks, latest 68,216');
+  await summary.waitFor();
   const codes = chain.getByRole('list', { name: 'What is not verified' }).getByRole('listitem');
   expect(await codes.allInnerTexts()).toEqual([
     expect.stringMatching(/^receipts in 1,200 blocks: A transaction has no receipt/),
@@ -167,7 +167,7 @@ test('unverified blocks show on the chain, also after live events, and on the st
     .getByText((head + 2).toLocaleString('en-US'))
     .first()
     .waitFor();
-  expect(await told.count()).toBe(1);
+  expect(await summary.count()).toBe(1);
   await expectAccessible(page);
 
   await page.route(/\/sluice\/streams\/[^/]+\/coverage$/, async (route) => {

@@ -182,11 +182,11 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   await expect.poll(() => countOf('succeeded')).toBe(2);
   // After a 4xx, the retry waits for a minute, so the deliveries stay `retrying`. After a 5xx, it
   // would wait for only 5 s.
-  world.answerWith(400);
+  world.respondWith(400);
   await world.transfer();
   await world.mine(2);
   await expect.poll(() => countOf('retrying')).toBe(2);
-  world.answerWith(200);
+  world.respondWith(200);
 
   const page = await visitor.signedIn(`/streams/${id}`);
   await page.getByText('delivered').first().waitFor();

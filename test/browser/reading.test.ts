@@ -133,7 +133,7 @@ test('a wrong amount is an error at its field, and the error of a request ends w
   expect(await value.evaluate((field) => field === document.activeElement)).toBe(true);
 
   await value.fill('1');
-  world.answerWith(500);
+  world.respondWith(500);
   await page.getByRole('button', { name: 'URL', exact: true }).click();
   await page.getByLabel('Webhook URL').fill(world.webhookUrl);
   await page.getByRole('button', { name: 'Create stream' }).click();
@@ -142,7 +142,7 @@ test('a wrong amount is an error at its field, and the error of a request ends w
   expect(requests).toBe(1);
   await page.getByLabel('Webhook URL').fill('sluice://inbox/default');
   await failed.waitFor({ state: 'detached' });
-  world.answerWith(200);
+  world.respondWith(200);
   visitor.expectComplaints((text) => text.includes('400') || text.includes('422'));
 });
 

@@ -289,6 +289,6 @@ test('no engine imports another', () => {
   expect(wrong).toEqual([]);
 });
 
-test('imports are found', () => {
+test('the imports of the service are found', () => {
   expect(readImports(join('service', 'src')).length).toBeGreaterThan(50);
 });

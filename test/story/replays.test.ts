@@ -134,12 +134,12 @@ test('a replay of a time range stops once it is canceled', async () => {
     'one delivery is replayed',
     async () => (await sluice.getReplay(replay.id)).replayed > 0,
   );
-  const cancelled = await sluice.cancelReplay(replay.id);
-  expect(cancelled.state).toBe('cancelled');
+  const canceled = await sluice.cancelReplay(replay.id);
+  expect(canceled.state).toBe('cancelled');
   expect(await sluice.cancelReplay(replay.id)).toMatchObject({ id: replay.id });
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const { replayed, succeeded } = await sluice.getReplay(replay.id);
-  expect(replayed).toBe(cancelled.replayed);
+  expect(replayed).toBe(canceled.replayed);
   expect(replayed).toBeLessThan(BLOCKS);
   expect(succeeded).toBe(replayed);
 });

@@ -61,7 +61,7 @@ test('prints the first screen without a command and with --help', async () => {
   expect((await sluice([])).stdout).toBe(stdout);
 });
 
-test('sluice help <command> is <command> --help', async () => {
+test('sluice help <command> prints the same as <command> --help', async () => {
   const { stdout } = await sluice(['help', 'chains', 'resume']);
   expect(stdout).toContain('--from <block>');
   expect((await sluice(['chains', 'resume', '--help'])).stdout).toBe(stdout);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
 import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
-import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
+import { HINTS, REQUESTS, SCHEMAS, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
 import type { ChainFamily } from '../src/contract/shapes.generated.ts';
 import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
@@ -70,10 +70,10 @@ function optionsOf(schema: Json): Json[] {
 
 /** Generates one type per shape, with the descriptions as comments. */
 async function shapes(): Promise<string> {
-  const [read, sent] = [jsonSchemas('output'), jsonSchemas('input')];
+  const [read, requested] = [jsonSchemas('output'), jsonSchemas('input')];
   let text = '';
   for (const name of [...SHAPES.keys()].toSorted()) {
-    text += await print(toCompilable((SENT.has(name) ? sent : read)[name]) as Json, name);
+    text += await print(toCompilable((REQUESTS.has(name) ? requested : read)[name]) as Json, name);
   }
   const places = new Map((await readGenerics()).map((name) => [name, './generic.ts']));
   return `${HEAD}${importsOf(text, places)}\n${text}`;
@@ -109,10 +109,10 @@ function importsOf(text: string, places: ReadonlyMap<string, string>): string {
 }
 
 /** Returns how the client reads the response of a call of Sluice's own routes. */
-function readsOf({ query, answer, mediaType }: Call): SluiceRoute['reads'] {
-  if (answer === undefined) return 'nothing';
+function readsOf({ query, response, mediaType }: Call): SluiceRoute['reads'] {
+  if (response === undefined) return 'nothing';
   if (mediaType !== undefined) return 'text';
-  const { properties = {} } = z.toJSONSchema(answer, { unrepresentable: 'any' });
+  const { properties = {} } = z.toJSONSchema(response, { unrepresentable: 'any' });
   if (!('result' in properties) || 'stepMinutes' in properties) return undefined;
   return query instanceof z.ZodObject && 'cursor' in query.shape ? 'page' : 'list';
 }
@@ -172,15 +172,15 @@ const nameOf = (schema: z.ZodType): string | undefined =>
 
 /** Returns the type of a method's result. */
 function resultOf(call: Call): string {
-  const { answer } = call;
+  const { response } = call;
   const reads = readsOf(call);
-  if (answer === undefined) return 'CallResult<void>';
+  if (response === undefined) return 'CallResult<void>';
   if (reads === 'text') return 'CallResult<string>';
-  const row = (answer as z.ZodObject).shape?.['result'];
+  const row = (response as z.ZodObject).shape?.['result'];
   const rowName = row instanceof z.ZodArray ? nameOf(row.element as z.ZodType) : undefined;
   if (reads === 'list') return `CallResult<${rowName}[]>`;
-  if (reads === 'page') return `ListResult<${rowName}, ${nameOf(answer)}>`;
-  return `CallResult<${nameOf(answer) ?? 'number'}>`;
+  if (reads === 'page') return `ListResult<${rowName}, ${nameOf(response)}>`;
+  return `CallResult<${nameOf(response) ?? 'number'}>`;
 }
 
 function signatureOf(name: string, call: Call): string {

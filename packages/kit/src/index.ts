@@ -6,7 +6,7 @@ export type { LabelOptions } from './client/compatible/arguments.ts';
 export type {
   AptosStreamChanges,
   AptosStreamFields,
-  BlockChoice,
+  BlockIdentifier,
   DryRunOptions,
   HistoricalJobOptions,
   Networks,
@@ -36,7 +36,7 @@ export type { VerificationKey, VerifySignatureOptions } from './webhooks/verify.
 export { isAptosWebhook } from './families/webhooks.ts';
 export type { ReceivedAptosWebhook, ReceivedWebhook, WebhookFamily } from './families/webhooks.ts';
 export { unwrap } from './webhooks/unwrap.ts';
-export type { RefusalReason, UnwrapOptions, UnwrapRules, WebhookKey } from './webhooks/unwrap.ts';
+export type { RejectionReason, UnwrapOptions, UnwrapRules, WebhookKey } from './webhooks/unwrap.ts';
 export type { WebhookHeaders } from './webhooks/adapters/headers.ts';
 export type { RawBody } from './webhooks/adapters/rawBody.ts';
 export * from './webhooks/unwrapAlert.ts';

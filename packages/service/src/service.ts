@@ -36,7 +36,7 @@ import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { createDuties } from './operate/duties.ts';
 import { type Holder, createHolder } from './operate/holder.ts';
 import { createInvariantCheck } from './operate/invariants.ts';
-import { createLifeLog } from './operate/lifeLog.ts';
+import { createLifecycleLog } from './operate/lifecycleLog.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
 import { type Readiness, createReadiness } from './operate/readiness.ts';
 import { takeOver } from './operate/takeOver.ts';
@@ -216,7 +216,7 @@ async function startWith(
     heldDeliveries: () => store.countHeld(),
     uncertainBlocks: () => store.countUncertain(),
     violations: invariants.counts,
-    chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
+    chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
     diskUsedRatio: () => disk?.usedRatio,
     clientCertificateExpiry: () => clientCertificate?.expiresAt(),
@@ -227,7 +227,7 @@ async function startWith(
   for (const duty of duties) duty.start();
   readiness.started();
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  const life = createLifeLog({ url, roles, ledger: store.place }, log);
+  const life = createLifecycleLog({ url, roles, ledger: store.place }, log);
   life.started(reports.list().map(({ id }) => id));
 
   const shutDown = async (): Promise<void> => {
@@ -370,7 +370,7 @@ async function createFollowing(
       refuseBlocks: () => disk?.problem,
       confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
     },
-    (surroundings) => openFamilies(config, surroundings),
+    (dependencies) => openFamilies(config, dependencies),
   );
   const reports: ChainReports = createChainReports({ store, log, own: chains });
   if (isReading) {

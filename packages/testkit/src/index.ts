@@ -18,7 +18,7 @@ export {
   localContracts,
 } from './anvil/deployContracts.ts';
 export { type CertificateOptions, type CertifiedKey, createCertificate } from './certificate.ts';
-export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';
+export type { SinkAnswer, SinkBehavior, SinkSilence } from './sinkBehavior.ts';
 export {
   type RecordedRequest,
   type SinkResponder,

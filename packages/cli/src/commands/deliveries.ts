@@ -1,7 +1,7 @@
 import type { AnyWebhook } from '@sluice/kit/contract';
 import { webhooksLike } from '../families/webhooks.ts';
 import {
-  type AttemptParts,
+  type AttemptTimings,
   type DeliveryFilter,
   type DeliverySummary,
   describeUnverifiedCode,
@@ -188,7 +188,7 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
  * Formats the parts of an attempt's duration in milliseconds, such as `dns 2, tls 31, wait 4966`;
  * `open` marks a reused connection.
  */
-function describeParts(parts: AttemptParts | null): string {
+function describeParts(parts: AttemptTimings | null): string {
   if (parts === null) return '';
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
   const timed = Object.entries({

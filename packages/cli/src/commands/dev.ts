@@ -9,7 +9,7 @@ import type { Config, Service } from '@sluice/service';
 import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
 import { announceDevService } from '../connection/contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
-import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
+import { newKey, readOrCreate, startOnFreePort } from '../dev/devService.ts';
 import { printStartRow } from '../dev/startRows.ts';
 import type { LocalFamily } from '../dev/localFamily.ts';
 import { startLocalFamilies } from '../families/dev.ts';
@@ -69,8 +69,9 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const { isFirstStart, release } = openDevFolder(settings, options);
 
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
-  const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
-  const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+  const apiKey =
+    settings.apiKey ?? readOrCreate(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = settings.secret ?? readOrCreate(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   const config: Config = {
     ...settings,
@@ -84,7 +85,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   // The receiver starts before the service and on its previous port, so that queued deliveries reach it.
   const portFile = join(folder, 'receiver-port');
   const receiver = await startReceiver({
-    port: Number(keep(portFile, () => '0')),
+    port: Number(readOrCreate(portFile, () => '0')),
     secret,
     onWebhook: ({ webhook, id }) => printReceived(terminal, webhook, id),
     onRefused: (why) => warn(`rejected a webhook: ${why}`),

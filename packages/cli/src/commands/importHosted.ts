@@ -15,7 +15,7 @@ import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
 import type { ListedAddress } from '@sluice/kit/contract';
-import { type SecretOptions, bringSecret, explainRefusal } from '../streams/importSecret.ts';
+import { type SecretOptions, importSecret, explainRefusal } from '../streams/importSecret.ts';
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -89,7 +89,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   if (options.dryRun) return printPlan(found, options, terminal);
   const { api, sluice } = connect(options, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
-  await bringSecret(api, { ...options, hostedKey: apiKey, journal }, terminal);
+  await importSecret(api, { ...options, hostedKey: apiKey, journal }, terminal);
   const ours = await listAll(api);
   let failed = 0;
   for (const { stream, family } of found) {

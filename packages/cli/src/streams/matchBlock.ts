@@ -32,7 +32,7 @@ export function tryDeclared(fields: Fields, addresses: readonly string[]): Tried
   };
 }
 
-interface Question {
+interface BlockRequest {
   stream: Pick<TriedStream, 'family' | 'rule'>;
   chain: string;
   block: number;
@@ -43,7 +43,7 @@ interface Question {
 /** Matches one block. Nothing is sent or stored. */
 export async function matchBlock(
   { sluice }: Connection,
-  { stream: { family, rule }, chain, block, tx }: Question,
+  { stream: { family, rule }, chain, block, tx }: BlockRequest,
 ): Promise<BlockMatch> {
   const match = await DRY_RUNS[family](sluice, chain, { ...rule, block });
   const { webhook } = match;

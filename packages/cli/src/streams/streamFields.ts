@@ -88,7 +88,7 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
   });
 }
 
-/** Spells chains and ABIs as the service does. Other fields are returned unchanged. */
+/** Normalizes chains and ABIs as the service does. Other fields are returned unchanged. */
 function toCanonical(field: string, value: unknown): unknown {
   if (field === 'abi') return readAbi(value)?.items ?? value;
   if (!Array.isArray(value)) return value;

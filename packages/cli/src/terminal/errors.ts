@@ -3,7 +3,7 @@ import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
 import type { CallerError } from '@sluice/service';
 import { CommanderError } from 'commander';
 import { flagOf } from '../streams/flagTable.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { wrapText } from './text.ts';
 import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
 
@@ -165,9 +165,9 @@ export function reportError(
   { command, json = false }: { command: string; json?: boolean },
 ): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
-  const { exit, code, message, why = [], requestId, ...told } = tell(error, command);
-  const fix = told.fix && spellCommands(told.fix);
-  const docs = spellCommands(`sluice docs ${code}`);
+  const { exit, code, message, why = [], requestId, ...rest } = toErrorText(error, command);
+  const fix = rest.fix && rewriteCommands(rest.fix);
+  const docs = rewriteCommands(`sluice docs ${code}`);
   const { stderr } = terminal;
   if (json) {
     stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
@@ -193,24 +193,24 @@ export function reportError(
   return exit;
 }
 
-function tell(error: unknown, command: string): ErrorText {
+function toErrorText(error: unknown, command: string): ErrorText {
   const help = `${command} --help`;
-  const toErrorText = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
+  const ofCode = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
     const usual = code === 'usage' ? `see ${help}` : COMMAND_ERRORS[code].fix;
     return { exit: COMMAND_ERRORS[code].exit, code, message, fix: fix ?? usual };
   };
   if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') return toErrorText('usage', 'Missing subcommand');
+    if (error.code === 'commander.help') return ofCode('usage', 'Missing subcommand');
     const [first = '', ...rest] = error.message.split('\n');
     const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-    return toErrorText(
+    return ofCode(
       'usage',
       first.replace(/^error: /, ''),
       suggestion === '' ? undefined : `${suggestion} See ${help}`,
     );
   }
   if (error instanceof CommandError) {
-    return { ...toErrorText(error.code, error.message, error.fix), why: error.why };
+    return { ...ofCode(error.code, error.message, error.fix), why: error.why };
   }
   if (isSluiceError(error)) {
     const { code, message, hint, details = {}, requestId } = error;
@@ -229,9 +229,9 @@ function tell(error: unknown, command: string): ErrorText {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (isCallerError(error) && error.code in COMMAND_ERRORS) {
-    return toErrorText(error.code as CommandErrorCode, spellCommands(message), error.fix);
+    return ofCode(error.code as CommandErrorCode, rewriteCommands(message), error.fix);
   }
-  return toErrorText('unexpected', message);
+  return ofCode('unexpected', message);
 }
 
 /** Recognizes an error of the service by its name, because its class may not be loaded. */

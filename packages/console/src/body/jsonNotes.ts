@@ -62,9 +62,9 @@ function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
     const topic = TOPICS.find(
       (each) => !notes.has(each) && String(log[each]).toLowerCase() === word,
     );
-    const told = `${name} ${note === '' ? shorten(value) : note}`;
-    if (topic === undefined) inData.push(told);
-    else notes.set(topic, told);
+    const described = `${name} ${note === '' ? shorten(value) : note}`;
+    if (topic === undefined) inData.push(described);
+    else notes.set(topic, described);
   }
   if (inData.length > 0) notes.set('data', inData.join(', '));
   return notes;

@@ -56,12 +56,12 @@ test('a log and its token transfer are one record with the amount', () => {
 });
 
 test('trigger results and errors belong to their record, balances are separate', () => {
-  const answers = [{ name: 'symbol', value: 'USDT' }];
+  const results = [{ name: 'symbol', value: 'USDT' }];
   const refused = [{ name: 'error', value: 'execution reverted' }];
   const address = erc20.from;
   const records = toDecodedRecords({
     ...body,
-    logs: [{ ...log, triggers: answers }],
+    logs: [{ ...log, triggers: results }],
     erc20Transfers: [{ ...erc20, triggers: refused }],
     nativeBalances: [{ address, balance: '1500000000000000000' }],
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recognise, toAddress } from './paste.ts';
+import { recognize, toAddress } from './paste.ts';
 
 const ADDRESS = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -41,30 +41,30 @@ test.each([
     { kind: 'address', family: 'aptos', address: '0x1' },
   ],
 ])('%s', (text, expected) => {
-  expect(recognise(text)).toMatchObject(expected);
+  expect(recognize(text)).toMatchObject(expected);
 });
 
 test('recognizes an ABI, alone or inside an artifact', () => {
   const items = '[{"type":"event","name":"Ping","inputs":[]}]';
-  expect(recognise(items)).toMatchObject({ what: 'ABI', event: items });
-  expect(recognise('["function f()", "event Paused(address)"]')).toMatchObject({ what: 'ABI' });
-  expect(recognise('["function f()"]')).toBeUndefined();
-  expect(recognise(`{"contractName":"A","abi":${items}}`)).toMatchObject({ what: 'ABI' });
-  expect(recognise('[1,2]')).toBeUndefined();
+  expect(recognize(items)).toMatchObject({ what: 'ABI', event: items });
+  expect(recognize('["function f()", "event Paused(address)"]')).toMatchObject({ what: 'ABI' });
+  expect(recognize('["function f()"]')).toBeUndefined();
+  expect(recognize(`{"contractName":"A","abi":${items}}`)).toMatchObject({ what: 'ABI' });
+  expect(recognize('[1,2]')).toBeUndefined();
 });
 
 test('returns the pasted address and its family', () => {
-  expect(toAddress(recognise(`https://etherscan.io/address/${ADDRESS}`))).toEqual({
+  expect(toAddress(recognize(`https://etherscan.io/address/${ADDRESS}`))).toEqual({
     family: 'evm',
     address: ADDRESS,
   });
-  expect(toAddress(recognise('0x1'))).toEqual({ family: 'aptos', address: '0x1' });
-  expect(toAddress(recognise(HASH))).toEqual({ family: 'aptos', address: HASH });
-  expect(toAddress(recognise('#41'))).toBeUndefined();
+  expect(toAddress(recognize('0x1'))).toEqual({ family: 'aptos', address: '0x1' });
+  expect(toAddress(recognize(HASH))).toEqual({ family: 'aptos', address: HASH });
+  expect(toAddress(recognize('#41'))).toBeUndefined();
 });
 
 test('recognizes a list of addresses', () => {
-  expect(recognise(`address,label\n${ADDRESS},tether\n${ADDRESS},again`)).toMatchObject({
+  expect(recognize(`address,label\n${ADDRESS},tether\n${ADDRESS},again`)).toMatchObject({
     kind: 'addresses',
     count: 2,
   });
@@ -73,6 +73,6 @@ test('recognizes a list of addresses', () => {
 test.each(['', '   ', 'whale', 'https://example.com/', '0x', '99999999999999999999'])(
   'recognizes nothing in %j',
   (text) => {
-    expect(recognise(text)).toBeUndefined();
+    expect(recognize(text)).toBeUndefined();
   },
 );

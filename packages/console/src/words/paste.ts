@@ -13,12 +13,12 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
 const MAX_BLOCK = 1e12;
 
-export function recognise(input: string): Pasted | undefined {
+export function recognize(input: string): Pasted | undefined {
   const text = input.trim();
   if (text === '') return undefined;
   if (/^https?:\/\//i.test(text)) {
     const part = partOfUrl(text);
-    return part === undefined ? undefined : recognise(decodeURIComponent(part));
+    return part === undefined ? undefined : recognize(decodeURIComponent(part));
   }
   if (HASH.test(text)) return { kind: 'hash', hash: text.toLowerCase() };
   if (UUID.test(text)) return { kind: 'id', id: text.toLowerCase() };

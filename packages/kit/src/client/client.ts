@@ -1,5 +1,5 @@
 /** Creates a client with a method for every call of the compatible API. */
-import { toPage } from './compatible/answers.ts';
+import { toPage } from './compatible/responses.ts';
 import { type LabelOptions, mapAddresses, toChainIds, toLabels } from './compatible/arguments.ts';
 import type { NetworkCalls } from './compatible/networkCalls.ts';
 import { createCalls } from './calls.ts';
@@ -37,7 +37,7 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
 }
 
 /** The chain family of a stream call. */
-export interface NetworkChoice<Network extends NetworkType = NetworkType> {
+export interface NetworkOptions<Network extends NetworkType = NetworkType> {
   /**
    * The chain family of the stream.
    * @default 'evm'
@@ -47,11 +47,11 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
 
 /** Call options with the chain family, for calls that take a stream's id but none of its fields. */
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
-  NetworkChoice<Network>;
+  NetworkOptions<Network>;
 
 /** Options of `streams.list`. */
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
-  extends ListOptions, NetworkChoice<Network> {
+  extends ListOptions, NetworkOptions<Network> {
   /**
    * Status of the streams to list. This option is newer than the official client; a service may
    * ignore it.
@@ -60,7 +60,7 @@ export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
 }
 
 /** Options of `streams.listAddresses`. */
-export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
+export interface ListAddressesOptions extends ListOptions, NetworkOptions {}
 
 interface ChainFilter {
   /** Ids of the chains whose rows are listed: hex, decimal strings or numbers. */
@@ -89,7 +89,7 @@ export interface StreamsClient extends FamilyStreamsClient {
    * stream unless the response is a 2xx.
    */
   create<Network extends NetworkType = 'evm'>(
-    stream: Networks[Network]['fields'] & NetworkChoice<Network>,
+    stream: Networks[Network]['fields'] & NetworkOptions<Network>,
     options?: CallOptions,
   ): CallResult<Networks[Network]['stream']>;
   list<Network extends NetworkType = 'evm'>(
@@ -106,7 +106,7 @@ export interface StreamsClient extends FamilyStreamsClient {
    */
   update<Network extends NetworkType = 'evm'>(
     id: string,
-    changes: Partial<Networks[Network]['fields']> & NetworkChoice<Network>,
+    changes: Partial<Networks[Network]['fields']> & NetworkOptions<Network>,
     options?: CallOptions,
   ): CallResult<Networks[Network]['stream']>;
   /** Deletes a stream. Returns the deleted EVM stream, or `true` for Aptos. */
@@ -209,27 +209,27 @@ export function createClient(options: ClientOptions): Client {
 /** Returns a function that reads a page and converts each row with `toRow`. */
 const pageOf =
   <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
-  (answer: unknown): Page<Row> =>
-    toPage(answer, toRow);
+  (body: unknown): Page<Row> =>
+    toPage(body, toRow);
 
 function createStreams(calls: Calls): StreamsClient {
   const { one, list } = calls;
   /** Sends a call whose response is a stream. */
-  const streamCall = <Answer>(
+  const streamCall = <Data>(
     networkType: unknown,
     build: (network: NetworkCalls) => Call,
     options: CallOptions | undefined,
-  ): CallResult<Answer> =>
+  ): CallResult<Data> =>
     one(
       () => build(networkOf(networkType)),
       options,
-      (answer) => networkOf(networkType).toStream(answer) as Answer,
+      (body) => networkOf(networkType).toStream(body) as Data,
     );
 
   return {
     ...createFamilyStreams(calls),
 
-    create: ({ networkType, ...fields }: NetworkChoice, options?: CallOptions) =>
+    create: ({ networkType, ...fields }: NetworkOptions, options?: CallOptions) =>
       streamCall<never>(
         networkType,
         ({ routes, toBody }) => ({ route: routes.create, body: toBody(fields) }),
@@ -250,7 +250,7 @@ function createStreams(calls: Calls): StreamsClient {
     get: (id, { networkType, ...options } = {}) =>
       streamCall(networkType, ({ routes }) => ({ route: routes.get, path: { id } }), options),
 
-    update: (id: string, { networkType, ...changes }: NetworkChoice, options?: CallOptions) =>
+    update: (id: string, { networkType, ...changes }: NetworkOptions, options?: CallOptions) =>
       streamCall<never>(
         networkType,
         ({ routes, toBody }) => ({
@@ -269,7 +269,7 @@ function createStreams(calls: Calls): StreamsClient {
       one<Networks[Network]['deleted']>(
         () => ({ route: networkOf(networkType).routes.delete, path: { id }, body: {} }),
         options,
-        (answer) => networkOf(networkType).toDeleted(answer) as never,
+        (body) => networkOf(networkType).toDeleted(body) as never,
       ),
 
     setStatus: <Network extends NetworkType>(
@@ -285,7 +285,7 @@ function createStreams(calls: Calls): StreamsClient {
           repeatable: true,
         }),
         options,
-        (answer) => networkOf(networkType).toStatus(answer) as never,
+        (body) => networkOf(networkType).toStatus(body) as never,
       ),
 
     addAddress: (id, given, { networkType, labels, ...options } = {}) =>

@@ -105,6 +105,15 @@ export interface AddressPage {
   /** Cursor of the next page; absent on the last. */
   cursor?: string;
 }
+/** Filter and page of an address list. */
+export interface AddressQuery {
+  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
+  find?: string | undefined;
+  /** Rows per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** The `cursor` of the previous page. */
+  cursor?: string | undefined;
+}
 /** One address or several. */
 export interface AddressesBody {
   address: string | string[];
@@ -165,7 +174,7 @@ export interface AptosBackfill {
   versionTo?: number | undefined;
 }
 /** A block of an Aptos chain, either by height or by a ledger version in it. */
-export interface AptosBlockChoice {
+export interface AptosBlockIdentifier {
   block?: number | undefined;
   version?: number | undefined;
 }
@@ -342,7 +351,7 @@ export interface AptosWebhookTransaction {
   sender: string;
 }
 /** The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part. */
-export interface AttemptParts {
+export interface AttemptTimings {
   /** DNS lookup. */
   dnsMs: number | null;
   /** TCP connection. With a proxy: the time until the tunnel is open, including the lookup of the proxy and the connection to it. */
@@ -531,6 +540,31 @@ export interface CloseMatch {
   min: string;
   max: string;
 }
+/** A stream to try on one block. */
+export interface CompatibleDryRun {
+  /** Included in each webhook; official receivers require a letter or digit in it. */
+  tag?: string | undefined;
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
+  topic0?: string[] | null | undefined;
+  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
+  allAddresses?: boolean | undefined;
+  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
+  includeContractLogs?: boolean | undefined;
+  /** Transactions from or to a watched address. Default: false. */
+  includeNativeTxs?: boolean | undefined;
+  /** Calls inside transactions that move value. Default: false. */
+  includeInternalTxs?: boolean | undefined;
+  /** Every log of each matched transaction. Default: false. */
+  includeAllTxLogs?: boolean | undefined;
+  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
+  abi?: AbiItem[] | null | undefined;
+  /** Filters on events. */
+  advancedOptions?: AdvancedOption[] | null | undefined;
+  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
+  filterPossibleSpamAddresses?: boolean | undefined;
+  /** EVM addresses the stream would watch. */
+  addresses?: string[] | undefined;
+}
 /** The contract at an address, at the head of an EVM chain. */
 export interface Contract {
   /** Whether the address has code. */
@@ -683,25 +717,6 @@ export interface CreateReplay {
   /** Deliveries queued per second, 0.1 to 1000. Default: 50. */
   perSecond?: number | undefined;
 }
-/** A new API key, including the key itself, which is returned only once. */
-export interface CreatedApiKey {
-  /** The middle part of the key, `sluice_<id>_…`. */
-  id: string;
-  name: string;
-  scopes: Scope[];
-  /** Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any. */
-  cidrs: string[];
-  /** Unix milliseconds */
-  createdAt: number;
-  /** Null for never. */
-  expiresAt: number | null;
-  /** Accurate to the minute; null before the first use. */
-  lastUsedAt: number | null;
-  /** Null unless revoked. */
-  revokedAt: number | null;
-  /** `sluice_<id>_<secret>`. */
-  key: string;
-}
 /** `confirmed` leaves out the delivery that is sent when the block appears. */
 export type DeliverMode = 'both' | 'confirmed';
 /** One HTTP request of a delivery. */
@@ -718,7 +733,7 @@ export interface DeliveryAttempt {
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
   /** Null for an inbox, or if the process ended during the attempt. */
-  parts: AttemptParts | null;
+  parts: AttemptTimings | null;
   /** IP address and port of a new connection or a failed one; null for a reused connection. */
   address: string | null;
   /** Set for a new or failed connection; for a reused one, only while it `expiresSoon`. */
@@ -912,31 +927,6 @@ export interface DeliverySummary {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
 }
-/** A stream to try on one block. */
-export interface DryRunBlock {
-  /** Included in each webhook; official receivers require a letter or digit in it. */
-  tag?: string | undefined;
-  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
-  topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0` or `advancedOptions`. Default: false. */
-  allAddresses?: boolean | undefined;
-  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
-  includeContractLogs?: boolean | undefined;
-  /** Transactions from or to a watched address. Default: false. */
-  includeNativeTxs?: boolean | undefined;
-  /** Calls inside transactions that move value. Default: false. */
-  includeInternalTxs?: boolean | undefined;
-  /** Every log of each matched transaction. Default: false. */
-  includeAllTxLogs?: boolean | undefined;
-  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
-  abi?: AbiItem[] | null | undefined;
-  /** Filters on events. */
-  advancedOptions?: AdvancedOption[] | null | undefined;
-  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
-  filterPossibleSpamAddresses?: boolean | undefined;
-  /** EVM addresses the stream would watch. */
-  addresses?: string[] | undefined;
-}
 /** The webhook that would be sent. The hosted service may omit parts of it. */
 export type DryRunResult = Partial<EvmWebhook>;
 /** The body of a response other than a 2xx. */
@@ -1094,7 +1084,7 @@ export interface EvmWebhook {
   proofs?: WebhookProofs;
 }
 /** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later. */
-export interface Expiry {
+export interface ExpiringDeliveries {
   /** Time of the next run; null before the first. */
   at: number | null;
   deliveries: number;
@@ -1369,6 +1359,25 @@ export interface InboxResponse {
   /** 200 to 599. */
   failStatus: number;
 }
+/** A new API key, including the key itself, which is returned only once. */
+export interface IssuedApiKey {
+  /** The middle part of the key, `sluice_<id>_…`. */
+  id: string;
+  name: string;
+  scopes: Scope[];
+  /** Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any. */
+  cidrs: string[];
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Null for never. */
+  expiresAt: number | null;
+  /** Accurate to the minute; null before the first use. */
+  lastUsedAt: number | null;
+  /** Null unless revoked. */
+  revokedAt: number | null;
+  /** `sluice_<id>_<secret>`. */
+  key: string;
+}
 /** A backfill: past blocks matched for one stream, delivered as confirmed. */
 export interface Job {
   id: string;
@@ -1392,7 +1401,7 @@ export interface Job {
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 /** Addresses to add, or to replace the list with. */
-export interface LabelledAddressesBody {
+export interface LabeledAddressesBody {
   address: string | string[];
   /** Labels by address, for addresses in this request, at most 64 characters each; an empty one removes the label. Sluice only. */
   labels?:
@@ -1400,15 +1409,6 @@ export interface LabelledAddressesBody {
         [k: string]: string;
       }
     | undefined;
-}
-/** Filter and page of an address list. */
-export interface ListAddresses {
-  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
-  find?: string | undefined;
-  /** Rows per page, 1 to 100. Default: 100. */
-  limit?: number | undefined;
-  /** The `cursor` of the previous page. */
-  cursor?: string | undefined;
 }
 /** Filter, search, order and page of a delivery list. Default: all deliveries. */
 export type ListDeliveriesOptions = ListOptions & DeliveryFilter & DeliveryOrder & DeliverySearch;
@@ -1418,13 +1418,6 @@ export interface ListOptions {
   limit?: number | undefined;
   /** The `cursor` of the previous page. */
   cursor?: string | undefined;
-}
-/** The streams, and the number of newest blocks per chain. */
-export interface ListTimelines {
-  /** At most 200; unknown IDs are left out. */
-  streamIds: readonly string[];
-  /** At most 200. Default: 60. */
-  limit?: number | undefined;
 }
 /** Filters the delivery logs; absent fields match all rows. */
 export interface LogFilter {
@@ -1566,7 +1559,7 @@ export interface Reorg {
   /** Unix milliseconds */
   at: number;
 }
-/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped. */
+/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, canceled or of a deleted stream are skipped. */
 export interface Replay {
   id: string;
   name: string;
@@ -1898,6 +1891,13 @@ export interface TimelineBlock {
   /** Whether it left the chain. */
   removed: boolean;
 }
+/** The streams, and the number of newest blocks per chain. */
+export interface TimelineQuery {
+  /** At most 200; unknown IDs are left out. */
+  streamIds: readonly string[];
+  /** At most 200. Default: 60. */
+  limit?: number | undefined;
+}
 /** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the codes. */
 export interface UnverifiedBlocks {
   /** The number of blocks. */
@@ -1924,16 +1924,8 @@ export type UpdateAptosStream = Optional<CreateAptosStream>;
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** `configured`: with a flag, a variable or the settings file · `added`: while the service ran */
 export type UrlSource = 'configured' | 'added';
-/** The result of testing a node or an alert URL. It contains nothing of the response. */
-export interface UrlVerdict {
-  code: UrlVerdictCode;
-  /** The code in words, with the usual fix; continues a sentence about the URL. */
-  message: string;
-  /** Duration of the test; null unless `ok`. */
-  latencyMs: number | null;
-}
 /** `ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block */
-export type UrlVerdictCode =
+export type UrlTestCode =
   | 'ok'
   | 'blocked'
   | 'unreachable'
@@ -1942,6 +1934,14 @@ export type UrlVerdictCode =
   | 'rate-limited'
   | 'wrong-chain'
   | 'unusable';
+/** The result of testing a node or an alert URL. It contains nothing of the response. */
+export interface UrlTestResult {
+  code: UrlTestCode;
+  /** The code in words, with the usual fix; continues a sentence about the URL. */
+  message: string;
+  /** Duration of the test; null unless `ok`. */
+  latencyMs: number | null;
+}
 /** The number of deliveries with this value. */
 export interface ValueCount {
   value: string;

@@ -9,7 +9,7 @@ import { createEvmStreams, EVM_CALLS } from './evm/client.ts';
 
 export type { AptosStreamChanges, AptosStreamFields } from './aptos/client.ts';
 export type {
-  BlockChoice,
+  BlockIdentifier,
   DryRunOptions,
   HistoricalJobOptions,
   Stream,

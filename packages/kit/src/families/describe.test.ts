@@ -81,7 +81,7 @@ describe('tokens', () => {
     expect(describeWebhook({ ...webhook, logs: [] })).toMatch(/^Transfer 5 A /);
   });
 
-  test('an unlimited approval', () => {
+  test('an unlimited approval is described as such', () => {
     const webhook = transferOf({});
     const [{ from, to, ...transfer }] = webhook.erc20Transfers as [
       EvmWebhook['erc20Transfers'][number],
@@ -96,7 +96,7 @@ describe('tokens', () => {
     ).toBe('Approval unlimited USDC 0x28c6…1d60 → 0x5a52…efcb');
   });
 
-  test('one NFT, and several with one id', () => {
+  test('NFTs are described with their id and number', () => {
     const sample = sampleWebhook('erc721-transfer');
     const line = (changes: object) => {
       const moved = { from: FROM, to: TO, ...changes };
@@ -110,7 +110,7 @@ describe('tokens', () => {
   });
 });
 
-test('NFT approvals', () => {
+test('NFT approvals are described for one NFT or all', () => {
   const sample = sampleWebhook('nft-approval-for-all');
   expect(describeWebhook(sample)).toMatch(/^Approval all .*0x.* → 0x/);
   const ofOne = sample.nftTokenApprovals.map((all) => ({ ...all, tokenId: '12' }));
@@ -172,7 +172,7 @@ test('payments have the native currency of the chain', () => {
   expect(describeWebhook(sampleWebhook('internal-transfer'))).toMatch(/ ETH 0x.* inside$/);
 });
 
-test('Aptos, and webhooks without records', () => {
+test('Aptos webhooks are described, and test webhooks are not', () => {
   expect(describeWebhook(sampleAptosWebhook('coin-transfer'))).toMatch(/^1\.5 APT 0x.* → 0x/);
   expect(describeWebhook(sampleAptosWebhook('test'))).toBe('');
   expect(describeWebhook(sampleWebhook('test'))).toBe('');

@@ -11,10 +11,10 @@ import { contractsCalls } from './evm/schemas/contracts.ts';
 import { evmFields } from './evm/schemas/fields.ts';
 import { evmStreamsCalls } from './evm/schemas/streams.ts';
 
-export { aptosAddressesSchema, aptosLabelledAddressesSchema } from './aptos/schemas/addresses.ts';
+export { aptosAddressesSchema, aptosLabeledAddressesSchema } from './aptos/schemas/addresses.ts';
 export { aptosDryRunSchema } from './aptos/schemas/blocks.ts';
 export { createAptosStreamSchema } from './aptos/schemas/streams.ts';
-export { evmAddressesSchema, evmLabelledAddressesSchema } from './evm/schemas/addresses.ts';
+export { evmAddressesSchema, evmLabeledAddressesSchema } from './evm/schemas/addresses.ts';
 export { evmDryRunSchema } from './evm/schemas/blocks.ts';
 export { createEvmStreamSchema } from './evm/schemas/streams.ts';
 

@@ -7,9 +7,9 @@ import { SluiceError } from '../errors.ts';
 import { readEvents } from '../contract/rules/abi/readAbi.ts';
 import {
   compileType,
-  DIRTY,
-  MALFORMED,
-  OVERLAPPING,
+  DIRTY_BITS_ERROR,
+  MALFORMED_ERROR,
+  OVERLAP_ERROR,
   parameterNames,
   readLowerAddress,
   readMember,
@@ -49,7 +49,7 @@ export interface DecodedLog {
   /** Position of the log in its block. */
   readonly logIndex: number;
   readonly transactionHash: string;
-  /** Address of the contract that emitted the log, spelled like the addresses in `args`. */
+  /** Address of the contract that emitted the log, in the same format as the addresses in `args`. */
   readonly address: string;
 }
 
@@ -377,9 +377,9 @@ function decodeArgs(
 }
 
 const REASONS: ReadonlyMap<unknown, UndecodedReason> = new Map([
-  [MALFORMED, 'malformed'],
-  [OVERLAPPING, 'overlapping'],
-  [DIRTY, 'dirty'],
+  [MALFORMED_ERROR, 'malformed'],
+  [OVERLAP_ERROR, 'overlapping'],
+  [DIRTY_BITS_ERROR, 'dirty'],
 ]);
 
 function readField(
@@ -391,7 +391,7 @@ function readField(
     const topic = topics[indexed] ?? '';
     return readTopic ? readTopic(topic, 2, source.options.strict) : topic;
   }
-  if (!codec) throw MALFORMED;
+  if (!codec) throw MALFORMED_ERROR;
   return readMember(codec, source, 2, at);
 }
 

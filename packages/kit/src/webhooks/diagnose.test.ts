@@ -148,18 +148,18 @@ describe('diagnose', () => {
 
   it('detects a reformatted signature', () => {
     const hex = LEGACY['x-signature'];
-    for (const spelled of [
+    for (const value of [
       hex.slice(2),
       hex.toUpperCase(),
       `0x${hex.slice(2).toUpperCase()}`,
       ` ${hex}`,
     ]) {
-      const headers = { 'x-signature': spelled };
+      const headers = { 'x-signature': value };
       expect(problemOf({ headers, allowXSignature: true })).toBe('signature-format');
     }
     const base64 = STANDARD['webhook-signature'].slice(3);
-    for (const spelled of [base64, `V1,${base64}`, `v1=${base64}`, `v1,${base64}, v1,x`]) {
-      expect(problemOf(withSignature(spelled))).toBe('signature-format');
+    for (const value of [base64, `V1,${base64}`, `v1=${base64}`, `v1,${base64}, v1,x`]) {
+      expect(problemOf(withSignature(value))).toBe('signature-format');
     }
   });
 

@@ -66,7 +66,7 @@ describe('unwrapWithPublicKey', () => {
     expect((await unwrapWithPublicKey({ ...GIVEN, body: bytes })).webhook).toEqual(WEBHOOK);
   });
 
-  it('accepts a signature by any of several keys, among others of the header', async () => {
+  it('accepts a signature by any of several keys, next to other signatures in the header', async () => {
     const publicKeys = [other.publicKey, pair.publicKey];
     expect((await unwrapWithPublicKey({ ...GIVEN, publicKeys })).id).toBe('delivery-1');
     const signature = `v1a,xyz v2,abc ${GIVEN.headers['webhook-signature']}`;

@@ -174,8 +174,8 @@ export function createFakeSender({
     const signal = AbortSignal.timeout(timeoutMs);
     const request = new Request(full, { redirect: 'manual', signal });
     try {
-      const answering = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
-      const response = await unlessAborted(answering, signal);
+      const responding = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
+      const response = await unlessAborted(responding, signal);
       // As in the service, the status decides even if the body is cut or never ends.
       const body = await unlessAborted(response.text(), signal).catch(() => '');
       const error = response.ok ? undefined : `HTTP ${response.status}`;

@@ -76,7 +76,7 @@ export type UnwrapOptions = WebhookKey &
  * Reason for a rejection, in the error's `details.reason`. `diagnose` finds the cause of a
  * `mismatch`, at a higher cost.
  */
-export type RefusalReason =
+export type RejectionReason =
   | 'missing-header'
   | 'x-signature-only'
   | 'hmac-only'
@@ -90,7 +90,7 @@ export type RefusalReason =
  *
  * @throws SluiceError
  * `invalid_signature`: the headers are missing, malformed or do not match the body;
- * `details.reason` is a {@link RefusalReason}. Respond with 401.
+ * `details.reason` is a {@link RejectionReason}. Respond with 401.
  * `stale_timestamp`: signed, but sent too long ago or too far in the future. Respond with 401.
  * `invalid_webhook`: signed, but the body is not a webhook of `family`. Respond with 400.
  * `body_already_parsed`, `missing_secret`, `invalid_argument`: an error in the calling code.
@@ -306,14 +306,14 @@ export function timeProblem(
   return age < 0 ? 'future-timestamp' : 'stale-timestamp';
 }
 
-function staleness(reason: RefusalReason, timestamp: number): SluiceError {
+function staleness(reason: RejectionReason, timestamp: number): SluiceError {
   const side = reason === 'future-timestamp' ? 'too far in the future' : 'too long ago';
   return new SluiceError('stale_timestamp', `The webhook was sent ${side}`, {
     details: { reason, timestamp },
   });
 }
 
-export const refusal = (reason: RefusalReason, hint: string): SluiceError =>
+export const refusal = (reason: RejectionReason, hint: string): SluiceError =>
   new SluiceError('invalid_signature', 'Signature is not valid', { hint, details: { reason } });
 
 /** @param diagnosis name of the function that explains the mismatch */

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { hasCode } from '../base/errors.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { isUnavailable } from '../store/engine/unavailable.ts';
-import { HttpError, RetryLaterError } from './answers.ts';
+import { HttpError, RetryLaterError } from './httpErrors.ts';
 
 /** Retry-After while the ledger is full, busy or unreachable. */
 const RETRY_AFTER_SECONDS = 5;

@@ -8,7 +8,7 @@ export interface AddressFormat {
   /** Size of an address in bytes. */
   readonly width: 20 | 32;
   readonly schema: z.ZodType;
-  readonly labelledSchema: z.ZodType;
+  readonly labeledSchema: z.ZodType;
   /** Description for messages, e.g. `an EVM address: 0x and 40 hex digits`. */
   readonly should: string;
   /** Returns the address in lowercase with all leading zeros; undefined if it is invalid. */

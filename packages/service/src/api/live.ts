@@ -4,7 +4,7 @@
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
-import { RetryLaterError } from './answers.ts';
+import { RetryLaterError } from './httpErrors.ts';
 
 export interface Live {
   /**
@@ -135,7 +135,7 @@ export function createLive(feed: EventFeed): Live {
     const forget = (): void => {
       if (chunks.get(id) === chunk) chunks.delete(id);
     };
-    // A place without events may have some at the next read.
+    // A position without events may have some at the next read.
     chunk.then(({ bytes }) => bytes.length === 0 && forget(), forget);
     return chunk;
   };

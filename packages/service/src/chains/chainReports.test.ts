@@ -10,9 +10,9 @@ async function start(
   standings: Record<string, 'holder' | 'candidate' | 'none'>,
   leases: Lease[] = [],
 ) {
-  const all = Object.entries(standings).map(([id, standing]) => ({
+  const all = Object.entries(standings).map(([id, leaseState]) => ({
     id,
-    standing,
+    leaseState,
     report: vi.fn(() => reportOf(id, 'live')),
   }));
   const byId = new Map(all.map((each) => [each.id, each]));

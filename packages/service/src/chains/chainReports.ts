@@ -5,7 +5,7 @@ import { type Log, describeError } from '../base/log.ts';
 import type { ChainReport, Lease } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
-type OwnChain = Pick<FollowedChain, 'id' | 'standing' | 'report'>;
+type OwnChain = Pick<FollowedChain, 'id' | 'leaseState' | 'report'>;
 
 export interface ChainReports {
   /**
@@ -69,7 +69,7 @@ export function createChainReports({
     if (given === undefined) return other;
     // A candidate itself reports a chain that no process reads, because it will soon take over.
     const isOther =
-      given.standing === 'candidate' ? lease?.freeForMs === 0 : given.standing === 'none';
+      given.leaseState === 'candidate' ? lease?.freeForMs === 0 : given.leaseState === 'none';
     return isOther && other !== undefined ? other : given.report();
   };
 
@@ -85,9 +85,9 @@ export function createChainReports({
     },
     find: (chain) => reportOf(own.get(chain), leases.get(chain)),
     isRead(chain) {
-      const { standing = 'none' } = own.get(chain) ?? {};
+      const { leaseState = 'none' } = own.get(chain) ?? {};
       const { freeForMs = Infinity } = leases.get(chain) ?? {};
-      return standing !== 'none' || freeForMs < RESTART_MS;
+      return leaseState !== 'none' || freeForMs < RESTART_MS;
     },
     async start() {
       forget = store.signals.on('leases', waker.wake);

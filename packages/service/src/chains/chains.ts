@@ -1,6 +1,6 @@
 /** Manages the chains of this process: follows and stops them, and provides their calls. */
 import type { AddedUrl, FamilyChains } from './familyChains.ts';
-import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
+import type { ChainDependencies, FollowedChain } from './followedChain.ts';
 import { createChainSharing } from './sharing.ts';
 
 export interface Chains<Opened = unknown> {
@@ -25,8 +25,8 @@ export interface Chains<Opened = unknown> {
 
 /** @param open opens the families, which follow no chains yet */
 export function createChains<Opened extends Readonly<Record<string, { chains: FamilyChains }>>>(
-  given: Omit<ChainSurroundings, 'isOwn'>,
-  open: (surroundings: ChainSurroundings) => Opened,
+  given: Omit<ChainDependencies, 'isOwn'>,
+  open: (dependencies: ChainDependencies) => Opened,
 ): Chains<Opened> {
   const { store, log, holder } = given;
   const opened = open({ ...given, isOwn: (chain) => sharing.isOwn(chain) });
@@ -39,7 +39,7 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
     listReadable: () => families.flatMap((family) => family.listReadable()),
     onChange() {
       for (const chain of listAll()) {
-        if (sharing.isOwn(chain.id) !== (chain.standing === 'holder')) chain.check();
+        if (sharing.isOwn(chain.id) !== (chain.leaseState === 'holder')) chain.check();
       }
     },
   });

@@ -88,9 +88,9 @@ export function createDeliver(options: DeliverOptions): Deliver {
   const leases = createLeases({
     store,
     log,
-    onReleased({ released, suspects: lostTwice, quarantined, cancelled }) {
+    onReleased({ released, suspects: lostTwice, quarantined, canceled }) {
       if (lostTwice > 0) suspects.look();
-      const ended = [...quarantined, ...cancelled];
+      const ended = [...quarantined, ...canceled];
       options.onLostLeases(released + ended.length);
       for (const { streamId } of ended) lanes.count(streamId, -1);
       for (const { id, streamId } of quarantined) {

@@ -1,7 +1,7 @@
 /** Composes the chain families. Apart from the configuration, only this file names them. */
 import { type ChainFamily, familyOf } from '@sluice/kit/contract';
 import type { AppNeeds } from '../api/app.ts';
-import type { ChainSurroundings } from '../chains/followedChain.ts';
+import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
 import type { ReadPlace } from '../deliver/inbox.ts';
@@ -35,9 +35,9 @@ export const readPlace: ReadPlace = (webhook) => {
 
 export type OpenFamilies = ReturnType<typeof openFamilies>;
 
-export const openFamilies = (config: Config, surroundings: ChainSurroundings) => ({
-  evm: EVM.open(config, surroundings),
-  aptos: APTOS.open(config, surroundings),
+export const openFamilies = (config: Config, dependencies: ChainDependencies) => ({
+  evm: EVM.open(config, dependencies),
+  aptos: APTOS.open(config, dependencies),
 });
 
 /** Returns what the API needs of the open families. */

@@ -42,13 +42,13 @@ export async function connect(
   {
     confirming,
     onHead,
-    ...surroundings
+    ...dependencies
   }: Surroundings & {
     confirming: Pick<Confirming, 'refresh'>;
     onHead(head: BlockRef): void;
   },
 ): Promise<void> {
-  const { source, local, log } = surroundings;
+  const { source, local, log } = dependencies;
   const { chain } = options;
   const checkpoint = await local.readCheckpoint();
   if (checkpoint === undefined) {
@@ -59,7 +59,7 @@ export async function connect(
     log.info('chain first seen', { chain, block: latest.number });
     return;
   }
-  if (await followIfReplaced(options, { ...surroundings, onHead })) return;
+  if (await followIfReplaced(options, { ...dependencies, onHead })) return;
   if (await confirming.refresh()) await local.load();
 }
 

@@ -2,7 +2,7 @@ import type { AptosStream } from '@sluice/kit';
 import type { DraftFamily } from '../draftFamily.ts';
 import { toAptosDraft, toAptosFields } from './fields.ts';
 import { findAptosProblems } from './problems.ts';
-import { pathsCountedApart } from './routes/observedPaths.ts';
+import { separatelyCountedPaths } from './routes/observedPaths.ts';
 
 const TRANSFER = '0x1::aptos_account::transfer';
 
@@ -12,7 +12,7 @@ export const APTOS_DRAFTS: DraftFamily = {
   findProblems: findAptosProblems,
   selects: ({ functions, moveEvents }) => `${functions}${moveEvents}`.trim() !== '',
   withoutBroken: (draft) => draft,
-  countsApart: ({ moveEvents }) => pathsCountedApart(moveEvents),
+  countsApart: ({ moveEvents }) => separatelyCountedPaths(moveEvents),
   // Blocks are always final.
   timesSent: () => 1,
   hasContracts: false,

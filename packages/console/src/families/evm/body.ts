@@ -177,7 +177,7 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
  */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
-  const answers = [...watchedIn(log), ...triggersOf(log)];
+  const context = [...watchedIn(log), ...triggersOf(log)];
   const where = { place: `log ${textOf(log['logIndex'])}`, txHash: textOf(log['transactionHash']) };
   const native = toNativeTransfer({
     address: textOf(log['address']),
@@ -187,7 +187,7 @@ function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): D
   if (native !== undefined) {
     const value = String(native.value);
     const fields = [field('from', native.from), field('to', native.to)];
-    fields.push(field('value', value, nativeAmount(value)), ...answers);
+    fields.push(field('value', value, nativeAmount(value)), ...context);
     return { title: 'Native transfer', about: '', fields, ...where, unknown: false };
   }
   const decoded = decodeWith(log, abi);
@@ -199,13 +199,13 @@ function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): D
         field('contract', log['address']),
         ...withAmounts(decoded.fields, token),
         ...(token?.fields.filter(isTrigger) ?? []),
-        ...answers,
+        ...context,
       ],
       ...where,
       unknown: false,
     };
   }
-  if (token !== undefined) return { ...token, fields: [...token.fields, ...answers] };
+  if (token !== undefined) return { ...token, fields: [...token.fields, ...context] };
   const known = KNOWN_EVENTS[textOf(log['topic0'])];
   const topics = TOPICS.filter((name) => log[name] != null);
   return {
@@ -215,7 +215,7 @@ function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): D
       field('contract', log['address']),
       ...topics.map((name) => field(name, log[name], name === 'topic0' ? (known ?? '') : '')),
       field('data', log['data']),
-      ...answers,
+      ...context,
     ],
     ...where,
     unknown: known === undefined,

@@ -3,7 +3,7 @@ import type { DraftFamily } from '../draftFamily.ts';
 import { withEvents, withRule } from './draft.ts';
 import { findEvmExample } from './examples.ts';
 import { toEvmDraft, toEvmFields } from './fields.ts';
-import { findEvmProblems, rightConditions } from './problems.ts';
+import { findEvmProblems, validConditions } from './problems.ts';
 
 export const EVM_DRAFTS: DraftFamily = {
   toFields: toEvmFields,
@@ -12,7 +12,7 @@ export const EVM_DRAFTS: DraftFamily = {
   selects: ({ rules }) => rules.length > 0,
   withoutBroken: (draft) => ({
     ...draft,
-    rules: draft.rules.map((rule) => ({ ...rule, conditions: rightConditions(rule, draft) })),
+    rules: draft.rules.map((rule) => ({ ...rule, conditions: validConditions(rule, draft) })),
   }),
   countsApart: () => [],
   timesSent: ({ deliver }) => (deliver === 'both' ? 2 : 1),

@@ -56,7 +56,7 @@ export function conditionProblem(
 /**
  * Returns the conditions of a rule that are complete and valid, so that the service accepts them.
  */
-export const rightConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
+export const validConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
   rule.conditions.filter(
     (condition) =>
       condition.name !== '' &&

@@ -21,8 +21,8 @@ const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /**
- * Returns the fields of a draft, without empty lists and objects, and without defaults except
- * texts. A client secret is replaced, because snippets are shown.
+ * Returns the fields of a draft, without empty lists and objects, and without defaults, except
+ * strings. A client secret is replaced, because snippets are shown.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(

@@ -8,7 +8,7 @@ import { sluice } from '../../data/queries/service.ts';
 import { NEW_DRAFT, type StreamDraft } from '../streamForm/draft/draft.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
-import { recognise, toAddress } from '../../words/paste.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { NewStreamSearch } from '../../data/search.ts';
 
 /**
@@ -22,7 +22,7 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
     tag: `stream-${Math.random().toString(36).slice(2, 6)}`,
   };
   if (address !== undefined) {
-    const one = toAddress(recognise(address));
+    const one = toAddress(recognize(address));
     return { ...draft, family: one?.family ?? draft.family, addresses: one?.address ?? address };
   }
   return draft;
@@ -35,7 +35,7 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
 export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
   const draft = draftFrom(search);
   if (event === undefined || search.address !== undefined) return draft;
-  const pasted = recognise(event);
+  const pasted = recognize(event);
   const family = pasted?.kind === 'event' ? pasted.family : draft.family;
   return DRAFT_FAMILIES[family].withEvents({ ...draft, family }, event);
 }

@@ -20,7 +20,7 @@ import { refusalsOf } from '../streamForm/draft/refusals.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Snippets } from '../../ui/text/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
@@ -229,7 +229,7 @@ function NewStreamForm({
           }}
         >
           <div className="min-h-0 md:flex-1 md:overflow-y-auto">
-            <Trail to="/" title="Streams" here="New stream" />
+            <Breadcrumb to="/" title="Streams" here="New stream" />
             <RecipeBar chains={chains} current={recipe} />
             <Part title="Watch">
               <WatchPart {...part} chains={chains} />

@@ -14,14 +14,14 @@ import { FORM_PARTS } from '../../families/formParts.ts';
 import { FORM_WORDS } from '../../families/formWords.ts';
 import { LIST_FILES } from './draft/addressList.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { recognise, toAddress } from '../../words/paste.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
-import { DoubtList } from './doubtList.tsx';
+import { DoubtfulAddresses } from './doubtfulAddresses.tsx';
 import type { PartProps } from './partProps.ts';
 
 /**
@@ -129,13 +129,13 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       );
     }
   };
-  const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
+  const isUnknownId = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
   /**
    * Inserts a pasted address, or the address in a pasted explorer URL, at the start of a line. The
    * first address sets the chain family.
    */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
-    const one = toAddress(recognise(event.clipboardData.getData('text')));
+    const one = toAddress(recognize(event.clipboardData.getData('text')));
     if (one === undefined) return;
     const { family, address } = one;
     const isOther = family !== draft.family;
@@ -176,7 +176,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             error={
               list.rejects.length > 0
                 ? undefined
-                : isNone
+                : isUnknownId
                   ? 'No addresses found.'
                   : problems.addresses
             }
@@ -189,7 +189,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             onPaste={onPaste}
             onChange={change}
           />
-          <DoubtList doubts={list.doubts} />
+          <DoubtfulAddresses doubts={list.doubts} />
           <AddressHints draft={draft} chains={chains} list={list} onChange={change} />
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField

@@ -4,7 +4,7 @@ import { createSnippets } from '../newStream/createSnippets.ts';
 import { FORM_WORDS, LOCAL_ACCOUNT } from '../../families/formWords.ts';
 import { draftFrom } from '../newStream/createStream.ts';
 import { recipesFor } from '../newStream/recipes.ts';
-import { recognise, toAddress } from '../../words/paste.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
@@ -140,7 +140,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const [address, setAddress] = useState('');
   const typed = address.trim();
   // Shows the command with an example until the input is an address.
-  const isAddress = toAddress(recognise(typed)) !== undefined;
+  const isAddress = toAddress(recognize(typed)) !== undefined;
   const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(
     { ...draft, tag: 'wallet', chains: firstChains(chains, draft.family), includeNativeTxs: true },

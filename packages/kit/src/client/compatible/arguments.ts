@@ -29,25 +29,25 @@ export function toLimit(limit: number = PAGE_LIMIT): number {
   throw invalid(`limit should be a whole number from 1 to ${PAGE_LIMIT}`);
 }
 
-/** Applies `spell` to one address or to each address in a list. */
+/** Applies `normalize` to one address or to each address in a list. */
 export function mapAddresses(
   given: string | readonly string[],
-  spell: (value: unknown) => string,
+  normalize: (value: unknown) => string,
 ): string | string[] {
-  return Array.isArray(given) ? given.map(spell) : spell(given);
+  return Array.isArray(given) ? given.map(normalize) : normalize(given);
 }
 
 /**
- * Returns an object with the field `labels`, with `spell` applied to the addresses. The object is
+ * Returns an object with the field `labels`, with `normalize` applied to the addresses. The object is
  * empty if no labels are given.
  */
 export function toLabels(
   labels: Readonly<Record<string, string>> | undefined,
-  spell: (value: unknown) => string,
+  normalize: (value: unknown) => string,
 ): { labels?: Record<string, string> } {
   if (labels === undefined) return {};
-  const spelled = Object.entries(labels).map(([address, label]) => [spell(address), label]);
-  return { labels: Object.fromEntries(spelled) as Record<string, string> };
+  const normalized = Object.entries(labels).map(([address, label]) => [normalize(address), label]);
+  return { labels: Object.fromEntries(normalized) as Record<string, string> };
 }
 
 export const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

@@ -72,7 +72,7 @@ export const addressesCalls = tagged('Sluice', {
     description:
       '`find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label.',
     query: listAddressesQuerySchema,
-    answer: addressPage,
+    response: addressPage,
     errors: [404, 422],
   },
 });

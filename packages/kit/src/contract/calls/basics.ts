@@ -21,7 +21,7 @@ export interface Call extends Route {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Schema of the response. Omitted for a 204. */
-  readonly answer?: z.ZodType;
+  readonly response?: z.ZodType;
   /** Media type of the response if it is text. Default: JSON. */
   readonly mediaType?: string;
   readonly errors: readonly ErrorStatus[];
@@ -140,12 +140,12 @@ export const urlOrigin = {
   addedAt: unixMs.nullable().describe('Null if configured.'),
 };
 
-export const urlVerdict = named(
-  'UrlVerdict',
+export const urlTestResult = named(
+  'UrlTestResult',
   'The result of testing a node or an alert URL. It contains nothing of the response.',
   z.strictObject({
     code: shape(
-      'UrlVerdictCode',
+      'UrlTestCode',
       '`ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block',
       z.enum([
         'ok',

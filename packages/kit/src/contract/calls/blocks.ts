@@ -86,7 +86,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read which blocks a stream was matched against, and the holes',
-    answer: streamCoverage,
+    response: streamCoverage,
     errors: [404, 422],
   },
   listJobs: {
@@ -97,7 +97,7 @@ export const blocksCalls = tagged('Sluice', {
     query: z.object({
       streamId: z.uuid({ error: 'should be a stream ID, a UUID' }).optional(),
     }),
-    answer: jobList,
+    response: jobList,
     errors: [422],
   },
   getJob: {
@@ -106,7 +106,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { id: idOf('job') },
     summary: 'Read a backfill',
-    answer: job,
+    response: job,
     errors: [404, 422],
   },
   setJobState: {
@@ -124,7 +124,7 @@ export const blocksCalls = tagged('Sluice', {
         }),
       }),
     ),
-    answer: job,
+    response: job,
     errors: [400, 404, 409, 422],
   },
 });

@@ -9,7 +9,7 @@ import {
   anyChainParam,
   tagged,
   urlOrigin,
-  urlVerdict,
+  urlTestResult,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { chainLogQuerySchema } from '../requests/activity.ts';
@@ -256,7 +256,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/chains',
     scope: 'streams:read',
     summary: 'List the state of each chain',
-    answer: chainHealthList,
+    response: chainHealthList,
     errors: [],
   },
   resumeChain: {
@@ -274,7 +274,7 @@ export const chainsCalls = tagged('Sluice', {
           .optional(),
       }),
     ),
-    answer: resumedChain,
+    response: resumedChain,
     errors: [400, 404, 409, 422, 503],
   },
   listNodes: {
@@ -282,7 +282,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/nodes',
     scope: 'settings:admin',
     summary: 'List the nodes of all chains and where each one is configured',
-    answer: chainNodeList,
+    response: chainNodeList,
     errors: [],
   },
   addNode: {
@@ -294,7 +294,7 @@ export const chainsCalls = tagged('Sluice', {
     description:
       'All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes.',
     body: nodeUrlSchema,
-    answer: chainNode,
+    response: chainNode,
     errors: [400, 409, 422, 503],
   },
   testNode: {
@@ -305,7 +305,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Test whether a node responds and serves a chain',
     description: 'Requires --allow-node-changes.',
     body: nodeUrlSchema,
-    answer: urlVerdict,
+    response: urlTestResult,
     errors: [400, 422, 503],
   },
   removeNode: {
@@ -323,7 +323,7 @@ export const chainsCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'List reorgs, newest first; 100 are kept for each chain',
     query: chainLogQuerySchema,
-    answer: reorgList,
+    response: reorgList,
     errors: [422],
   },
   listGaps: {
@@ -334,7 +334,7 @@ export const chainsCalls = tagged('Sluice', {
     description:
       'Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain.',
     query: chainLogQuerySchema,
-    answer: gapList,
+    response: gapList,
     errors: [422],
   },
 });

@@ -79,4 +79,4 @@ export type Asked<Of> = {
 };
 
 /** The result of a call's handler. */
-export type Answer<Of> = Parsed<Field<Of, 'answer'>>;
+export type ResponseData<Of> = Parsed<Field<Of, 'response'>>;

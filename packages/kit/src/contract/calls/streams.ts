@@ -159,7 +159,7 @@ export const streamsCalls = tagged('Sluice', {
     path: '/sluice/streams',
     scope: 'streams:read',
     summary: 'List streams with recent statistics, newest first',
-    answer: streamSummaryList,
+    response: streamSummaryList,
     errors: [],
   },
   listStreamChanges: {
@@ -170,7 +170,7 @@ export const streamsCalls = tagged('Sluice', {
     summary: 'List changes to a stream, newest first, at most 100',
     description:
       'Includes edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Excludes address changes.',
-    answer: streamChangeList,
+    response: streamChangeList,
     errors: [404, 422],
   },
   getStreamSecret: {
@@ -180,7 +180,7 @@ export const streamsCalls = tagged('Sluice', {
     audited: true,
     params: { id: idOf('stream') },
     summary: "Read the secrets that sign a stream's webhook-signature",
-    answer: streamSecret,
+    response: streamSecret,
     errors: [404, 422],
   },
   rotateStreamSecret: {
@@ -190,7 +190,7 @@ export const streamsCalls = tagged('Sluice', {
     params: { id: idOf('stream') },
     summary: 'Rotate the secret of a stream; the old ones keep signing for a while',
     body: rotateStreamSecretSchema,
-    answer: streamSecret,
+    response: streamSecret,
     errors: [400, 404, 422],
   },
   getStreamSecretTimes: {
@@ -199,7 +199,7 @@ export const streamsCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: "Read when a stream's previous secrets stop signing, without the secrets",
-    answer: streamSecretTimes,
+    response: streamSecretTimes,
     errors: [404, 422],
   },
   endStreamSecretOverlap: {
@@ -211,7 +211,7 @@ export const streamsCalls = tagged('Sluice', {
     summary: "End the overlap of a rotation now: a stream's previous secrets stop signing",
     description:
       'Attempts that a process has already claimed are still signed with the previous secrets.',
-    answer: streamSecretTimes,
+    response: streamSecretTimes,
     errors: [404, 422],
   },
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { sentShape } from '../named.ts';
+import { requestShape } from '../named.ts';
 import { isAddressLabel } from '../rules/addressList.ts';
-import type { AddressesBody, LabelledAddressesBody } from '../shapes.generated.ts';
+import type { AddressesBody, LabeledAddressesBody } from '../shapes.generated.ts';
 import { page } from './fields.ts';
 
 /** Accepts one address or a non-empty list of addresses; `address` parses each. */
@@ -13,7 +13,7 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
 export const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
 
-export const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
+export const labeledAddresses = (address: z.ZodType<string>): z.ZodType<LabeledAddressesBody> =>
   z
     .strictObject({
       address: oneOrSeveral(address),
@@ -31,12 +31,12 @@ export const labelledAddresses = (address: z.ZodType<string>): z.ZodType<Labelle
     })
     .superRefine(({ address: listed, labels = {} }, context) => {
       const those = new Set([listed].flat());
-      for (const [labelled, label] of Object.entries(labels)) {
-        if (those.has(labelled)) continue;
+      for (const [labeled, label] of Object.entries(labels)) {
+        if (those.has(labeled)) continue;
         context.addIssue({
           code: 'custom',
           message: 'should be for an address in this request',
-          path: ['labels', labelled],
+          path: ['labels', labeled],
           input: label,
         });
         return;
@@ -45,8 +45,8 @@ export const labelledAddresses = (address: z.ZodType<string>): z.ZodType<Labelle
 
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
-export const listAddressesQuerySchema = sentShape(
-  'ListAddresses',
+export const listAddressesQuerySchema = requestShape(
+  'AddressQuery',
   'Filter and page of an address list.',
   z.object({
     find: z

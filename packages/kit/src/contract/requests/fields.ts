@@ -3,7 +3,7 @@
  * service adds the path of the field and the received value.
  */
 import * as z from 'zod';
-import { HINTS, sentShape, typed } from '../named.ts';
+import { HINTS, requestShape, typed } from '../named.ts';
 import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
 import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
@@ -37,13 +37,13 @@ export const bounded = <Schema extends z.ZodType>(
   }, schema);
 
 /** Accepts the values for which `read` returns a string, and converts each to that string. */
-export const spelled = <Value extends string>(
+export const normalized = <Value extends string>(
   read: (value: unknown) => Value | undefined,
   message: string,
 ): z.ZodType<Value> =>
   z.unknown().transform((value, context) => {
-    const spelling = read(value);
-    if (spelling !== undefined) return spelling;
+    const normal = read(value);
+    if (normal !== undefined) return normal;
     context.addIssue({ code: 'custom', message, input: value });
     return z.NEVER;
   });
@@ -112,7 +112,7 @@ const UUID = { type: 'string', format: 'uuid' };
 
 export const streamId = z.uuid({ error: 'should be a stream ID, a UUID' });
 
-export const chainId = spelled(
+export const chainId = normalized(
   toChainId,
   'should be a chain ID in hex, e.g. 0x1 (names such as eth are not chain IDs)',
 ).meta(CHAIN_ID);
@@ -120,7 +120,10 @@ export const chainId = spelled(
 /**
  * A chain of any family. It is parsed to the form that Sluice's own routes use.
  */
-export const anyChain: z.ZodType<string> = spelled(toAnyChainId, `should be ${CHAIN_KINDS}`).meta({
+export const anyChain: z.ZodType<string> = normalized(
+  toAnyChainId,
+  `should be ${CHAIN_KINDS}`,
+).meta({
   type: 'string',
 });
 
@@ -144,7 +147,7 @@ export const page = {
     .describe('The `cursor` of the previous page.'),
 };
 
-const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
+const responseStatus = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
@@ -187,7 +190,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       type: 'string',
       enum: deliveryPhase.options,
     }).describe('`removed`: the removal webhook, after the block left the chain.'),
-    status: anyOf('string', answered, { type: 'string' }).describe(
+    status: anyOf('string', responseStatus, { type: 'string' }).describe(
       'Response to the last attempt: a status (`404`), a class (`5xx`), or `none`.',
     ),
     error: text(256)
@@ -213,7 +216,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
   };
 };
 
-export const replayFilter: z.ZodType<DeliveryFilter> = sentShape(
+export const replayFilter: z.ZodType<DeliveryFilter> = requestShape(
   'DeliveryFilter',
   'Matches deliveries that match every given field. Ranges include both ends.',
   z

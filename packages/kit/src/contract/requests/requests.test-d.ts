@@ -102,7 +102,7 @@ interface CreateEvmStream extends Optional<StreamLimits> {
 
 type UpdateEvmStream = Optional<CreateEvmStream>;
 
-interface ListAddresses {
+interface AddressQuery {
   find?: string | undefined;
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -112,7 +112,7 @@ interface AddressesBody {
   address: string | string[];
 }
 
-interface LabelledAddressesBody extends AddressesBody {
+interface LabeledAddressesBody extends AddressesBody {
   labels?: Record<string, string> | undefined;
 }
 
@@ -143,7 +143,7 @@ interface CreateAptosStream extends Optional<StreamLimits> {
 
 type UpdateAptosStream = Optional<CreateAptosStream>;
 
-interface DryRunBlock extends Pick<
+interface CompatibleDryRun extends Pick<
   CreateEvmStream,
   | 'tag'
   | 'topic0'
@@ -159,7 +159,8 @@ interface DryRunBlock extends Pick<
   addresses?: string[] | undefined;
 }
 
-interface EvmDryRun extends DryRunBlock, Pick<CreateEvmStream, 'triggers' | 'getNativeBalances'> {
+interface EvmDryRun
+  extends CompatibleDryRun, Pick<CreateEvmStream, 'triggers' | 'getNativeBalances'> {
   block: number;
   streamId?: string | undefined;
 }
@@ -171,14 +172,14 @@ interface HistoricalJob {
   blockTo: number;
 }
 
-interface AptosBlockChoice {
+interface AptosBlockIdentifier {
   block?: number | undefined;
   version?: number | undefined;
 }
 
 interface AptosDryRun
   extends
-    AptosBlockChoice,
+    AptosBlockIdentifier,
     Optional<
       Pick<
         CreateAptosStream,
@@ -262,7 +263,7 @@ interface Settings {
   secretKey?: string | undefined;
 }
 
-interface ListTimelines {
+interface TimelineQuery {
   streamIds: readonly string[];
   limit?: number | undefined;
 }
@@ -296,17 +297,17 @@ expectTypeOf<Kept<generated.StreamTrigger, StreamTrigger>>().toEqualTypeOf<true>
 expectTypeOf<Kept<generated.StreamLimits, StreamLimits>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.CreateEvmStream, CreateEvmStream>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.UpdateEvmStream, UpdateEvmStream>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.ListAddresses, ListAddresses>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.AddressQuery, AddressQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AddressesBody, AddressesBody>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.LabelledAddressesBody, LabelledAddressesBody>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.LabeledAddressesBody, LabeledAddressesBody>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ErrorBody, ErrorBody>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosNetwork, AptosNetwork>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.CreateAptosStream, CreateAptosStream>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.UpdateAptosStream, UpdateAptosStream>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.DryRunBlock, DryRunBlock>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.CompatibleDryRun, CompatibleDryRun>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.EvmDryRun, EvmDryRun>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.HistoricalJob, HistoricalJob>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.AptosBlockChoice, AptosBlockChoice>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.AptosBlockIdentifier, AptosBlockIdentifier>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosDryRun, AptosDryRun>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosBackfill, AptosBackfill>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.HistoryFilter, HistoryFilter>>().toEqualTypeOf<true>();
@@ -317,7 +318,7 @@ expectTypeOf<Kept<generated.DeliveryOrder, DeliveryOrder>>().toEqualTypeOf<true>
 expectTypeOf<Kept<generated.CreateApiKey, CreateApiKey>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.RotateStreamSecret, RotateStreamSecret>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.Settings, Settings>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.ListTimelines, ListTimelines>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.TimelineQuery, TimelineQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ActivityQuery, ActivityQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListOptions, ListOptions>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListDeliveriesOptions, ListDeliveriesOptions>>().toEqualTypeOf<true>();

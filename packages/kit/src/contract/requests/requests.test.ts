@@ -6,7 +6,7 @@ import {
   updateAptosStreamSchema,
 } from '../../families/aptos/schemas/streams.ts';
 import { evmAddressesSchema } from '../../families/evm/schemas/addresses.ts';
-import { dryRunBlockSchema, historicalJobSchema } from '../../families/evm/schemas/blocks.ts';
+import { compatibleDryRunSchema, historicalJobSchema } from '../../families/evm/schemas/blocks.ts';
 import {
   createEvmStreamSchema,
   updateEvmStreamSchema,
@@ -274,8 +274,8 @@ describe('history, settings and blocks', () => {
 
   it('a dry run accepts the rules of a stream, but no webhook URL', () => {
     const dryRun = { includeNativeTxs: true, addresses: [ADDRESS.toUpperCase()] };
-    expect(dryRunBlockSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
-    expect(dryRunBlockSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
+    expect(compatibleDryRunSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
+    expect(compatibleDryRunSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
   });
 
   it('a historical job does not end before its first block', () => {

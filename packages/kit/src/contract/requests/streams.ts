@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { component, sent } from '../named.ts';
+import { component, namedRequest } from '../named.ts';
 import type { RotateStreamSecret } from '../shapes.generated.ts';
 import { streamStatus } from './enums.ts';
 import { page, wholeNumber } from './fields.ts';
@@ -20,7 +20,7 @@ export const listStreamsQuerySchema = z.object({
 
 const MAX_OVERLAP_SECONDS = 30 * 24 * 3_600;
 
-export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = sent(
+export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = namedRequest(
   'RotateStreamSecret',
   'Options for rotating a secret.',
   z.strictObject({

@@ -1,6 +1,6 @@
 /** The OAuth 2.0 client credentials of a stream, a row per field. */
 import * as z from 'zod';
-import { sentShape, shape } from '../named.ts';
+import { requestShape, shape } from '../named.ts';
 import { given, text } from '../requests/fields.ts';
 import { type Fields, toCreated, toReturned } from './field.ts';
 
@@ -63,7 +63,7 @@ export const oauth2Fields = {
   },
 } as const satisfies Fields;
 
-export const oauth2Credentials = sentShape(
+export const oauth2Credentials = requestShape(
   'OAuth2Credentials',
   'OAuth 2.0 client credentials.',
   z.strictObject(toCreated(oauth2Fields)),

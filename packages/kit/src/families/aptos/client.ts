@@ -1,6 +1,6 @@
 /** The stream calls of the compatible API for Aptos. */
 import { type Fields, invalid } from '../../client/compatible/arguments.ts';
-import { fillDefaults } from '../../client/compatible/answers.ts';
+import { fillDefaults } from '../../client/compatible/responses.ts';
 import type { NetworkCalls } from '../../client/compatible/networkCalls.ts';
 import type { Given } from '../../client/given.ts';
 import type {

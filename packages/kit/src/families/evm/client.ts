@@ -1,7 +1,7 @@
 /** The stream calls of the compatible API for EVM chains. */
 import type { CallOptions, CallResult } from '../../client/request.ts';
 import type { Calls } from '../../client/calls.ts';
-import { fillDefaults } from '../../client/compatible/answers.ts';
+import { fillDefaults } from '../../client/compatible/responses.ts';
 import {
   type Fields,
   type LabelOptions,
@@ -17,7 +17,7 @@ import { ROUTES } from '../../contract/routes.generated.ts';
 import type {
   AddressesResponse,
   CreateEvmStream,
-  DryRunBlock,
+  CompatibleDryRun,
   DryRunResult,
   EvmStream,
   HistoricalJob,
@@ -52,17 +52,17 @@ export interface EvmNetworkTypes {
 }
 
 /** A block of a chain. */
-export interface BlockChoice {
+export interface BlockIdentifier {
   /** Hex, a decimal string or a number. */
   readonly chainId: string | number;
   readonly blockNumber: number;
 }
 
 /** A block, and the fields of the stream to preview for it. */
-export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
+export type DryRunOptions = BlockIdentifier & Given<CompatibleDryRun>;
 
 /** A stream and the inclusive range of past blocks to match. */
-export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
+export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockIdentifier, 'chainId'>;
 
 /**
  * The calls that only EVM streams have. They are newer than the official client; a service without
@@ -84,7 +84,7 @@ export interface EvmStreamsClient {
    * number of records; if it is 0, no webhook is sent.
    */
   sendBlock(
-    block: BlockChoice & { readonly streamId: string },
+    block: BlockIdentifier & { readonly streamId: string },
     options?: CallOptions,
   ): CallResult<number | null | undefined>;
   /** Starts a backfill: matches an inclusive range of past blocks, and sends the webhooks. */
@@ -159,7 +159,7 @@ export const createEvmStreams = ({ one }: Calls): EvmStreamsClient => ({
     ),
 });
 
-const toBlockPath = ({ chainId, blockNumber }: BlockChoice) => ({
+const toBlockPath = ({ chainId, blockNumber }: BlockIdentifier) => ({
   chainId: toChainIdStrictly('chainId', chainId),
   blockNumber: String(toBlockNumber('blockNumber', blockNumber)),
 });

@@ -84,7 +84,7 @@ export interface RecordsOptions<
   ids?: 'distinct' | 'compatible' | undefined;
 }
 
-/** Returns a value with U+FFFD instead of each NUL character in its texts. */
+/** Returns a value with U+FFFD instead of each NUL character in its strings. */
 function toStorable<Value>(value: Value): Value {
   if (typeof value === 'string') return withoutNul(value) as Value;
   if (typeof value !== 'object' || value === null) return value;

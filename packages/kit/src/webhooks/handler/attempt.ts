@@ -2,7 +2,7 @@
 import type { AnyReceived } from '../../families/webhooks.ts';
 import { isDoNotRetry, isRetryLater } from '../outcomes.ts';
 import type { SeenStore } from '../seen.ts';
-import { answer, type Reporter } from './reporter.ts';
+import { createResponse, type Reporter } from './reporter.ts';
 import type { WebhookResponse } from './types.ts';
 
 /** Marks a delivery as handled. Reports errors instead of throwing, which would cause a retry. */
@@ -27,15 +27,15 @@ export async function attempt(
 ): Promise<WebhookResponse> {
   try {
     await work();
-    return answer(200, 'Handled');
+    return createResponse(200, 'Handled');
   } catch (error) {
-    if (isDoNotRetry(error)) return answer(200, 'Dropped');
+    if (isDoNotRetry(error)) return createResponse(200, 'Dropped');
     if (isRetryLater(error)) {
       const seconds = Math.min(Math.ceil(error.afterMs / 1000), MAX_RETRY_AFTER_SECONDS);
-      return answer(503, 'Retry later', { 'retry-after': String(seconds) });
+      return createResponse(503, 'Retry later', { 'retry-after': String(seconds) });
     }
     reporter.failed(error, delivery);
-    return answer(500, 'The handler failed');
+    return createResponse(500, 'The handler failed');
   }
 }
 

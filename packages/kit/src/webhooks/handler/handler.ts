@@ -28,7 +28,7 @@ import type { SeenStore } from '../seen.ts';
 import { diagnose } from '../diagnose.ts';
 import { secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
 import { remember } from './attempt.ts';
-import { refuse, refuseBody, createReporter, answer } from './reporter.ts';
+import { refuse, refuseBody, createReporter, createResponse } from './reporter.ts';
 import type {
   WebhookResponse,
   HandlerOptions,
@@ -82,7 +82,8 @@ export function toHandler<A extends AnyAbi>(
   const underWay = new Map<string, Promise<WebhookResponse>>();
 
   const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
-    if (method !== 'POST') return answer(405, 'Webhooks are sent by POST', { allow: 'POST' });
+    if (method !== 'POST')
+      return createResponse(405, 'Webhooks are sent by POST', { allow: 'POST' });
     const declared = Number(readHeader(headers, 'content-length') ?? 0);
     const read: ReadBody =
       declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
@@ -95,7 +96,7 @@ export function toHandler<A extends AnyAbi>(
       await reporter.refused(error, request);
       return refuse(error);
     }
-    if (delivery.isTest) return answer(200, 'Test webhook received');
+    if (delivery.isTest) return createResponse(200, 'Test webhook received');
     if (seen === false) return await handle(delivery, headers);
     return await once(delivery, headers, seen);
   };
@@ -106,10 +107,10 @@ export function toHandler<A extends AnyAbi>(
     if (handling === undefined) {
       handling = (async () => {
         try {
-          if (await store.has(id)) return answer(200, 'Handled before');
+          if (await store.has(id)) return createResponse(200, 'Handled before');
         } catch (error) {
           reporter.failed(error, delivery);
-          return answer(500, 'The handler failed');
+          return createResponse(500, 'The handler failed');
         }
         const result = await handle(delivery, headers);
         if (result.status === 200) await remember(reporter, store, id, delivery);
@@ -136,6 +137,6 @@ function fromRequest(request: Request): IncomingWebhook {
   return { method, headers, body: isTaken ? undefined : body ? chunksOf(body) : '' };
 }
 
-/** Converts an answer to a web response, for adapters. */
+/** Converts a response to a web `Response`, for adapters. */
 export const toResponse = ({ status, headers, body }: WebhookResponse): Response =>
   new Response(body, { status, headers });

@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import type { Access } from '@sluice/kit/calls';
-import { HttpError } from '../answers.ts';
+import { HttpError } from '../httpErrors.ts';
 import type { KeyRing, KnownKey } from './keyRing.ts';
 import type { Peer, ReadPeer } from './peer.ts';
 import type { RateLimits } from './rateLimits.ts';

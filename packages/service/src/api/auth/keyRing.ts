@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.ts';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { createKey, hashKey, idOfKey } from './apiKey.ts';
-import { createFresh } from './fresh.ts';
+import { createCachedRead } from './cachedRead.ts';
 
 export interface KnownKey {
   readonly id: string;
@@ -101,7 +101,7 @@ function createKeyRing({
           isGuessable: true,
         };
   const notedAt = new Map<string, number>();
-  const keys = createFresh(async () => {
+  const keys = createCachedRead(async () => {
     const records = await store.listApiKeys();
     return new Map(records.map((record) => [record.id, { record, known: toKnownKey(record) }]));
   });

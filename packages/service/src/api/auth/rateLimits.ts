@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
-import { RetryLaterError } from '../answers.ts';
+import { RetryLaterError } from '../httpErrors.ts';
 import { type Pace, type Turn, createPacer } from './pacer.ts';
 
 export interface RateLimits {

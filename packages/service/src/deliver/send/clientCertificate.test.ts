@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Log } from '../../base/log.ts';
 import { startService } from '../../service.ts';
 import { type ClientCertificate, openClientCertificate } from './clientCertificate.ts';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -107,7 +107,7 @@ function open(given: Partial<typeof files> = files): ClientCertificate {
 }
 
 function senderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
-  const guard = createAddressGuard({ allowCidrs: EVERYWHERE });
+  const guard = createAddressGuard({ allowCidrs: ALL_NETWORKS });
   const sender = createSender({
     guard,
     clientCertificate,
@@ -279,7 +279,7 @@ test('an encrypted key is rejected at start', () => {
 
 test('is presented from the isolated process, and replaced there', async () => {
   const isolation = createIsolation({
-    allowCidrs: EVERYWHERE,
+    allowCidrs: ALL_NETWORKS,
     clientCertificate: open(),
     secret: () => 'secret',
     region: () => 'us-east-1',

@@ -91,7 +91,7 @@ function readCertifiedKey(
   const key = readFile('clientKey', keyFile);
   try {
     createSecureContext({ cert, key });
-    // A secure context accepts empty texts, which files have while they are being replaced.
+    // A secure context accepts empty strings, and files are empty while they are being replaced.
     const certificate = new X509Certificate(cert);
     if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error('keys differ');
     return { certified: { cert, key }, expiresAt: certificate.validToDate.getTime() };

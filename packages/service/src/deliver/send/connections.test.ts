@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type CertifiedKey, createCertificate } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { type Sender, createSender } from './send.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -44,7 +44,7 @@ beforeAll(() => {
     throw Object.assign(new Error(`ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
   };
   sender = createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE, resolve }),
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS, resolve }),
     secret: () => 'secret',
     region: () => 'us-east-1',
     timeoutMs: 5_000,
@@ -190,7 +190,7 @@ describe('the timing of an attempt', () => {
       target.pipe(client);
     });
     const tunnelled = createSender({
-      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'secret',
       region: () => 'us-east-1',
       egressProxy: `http://127.0.0.1:${await listen(proxy)}`,

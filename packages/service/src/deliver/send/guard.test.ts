@@ -10,7 +10,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  EVERYWHERE,
+  ALL_NETWORKS,
   INSECURE_URL,
   METADATA,
   type AddressGuard,
@@ -233,7 +233,7 @@ describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {
 });
 
 describe('metadata services and link-local addresses', () => {
-  const strict = createAddressGuard({ allowCidrs: EVERYWHERE, denyCidrs: METADATA });
+  const strict = createAddressGuard({ allowCidrs: ALL_NETWORKS, denyCidrs: METADATA });
 
   test.each([
     ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.1'],
@@ -250,7 +250,7 @@ describe('metadata services and link-local addresses', () => {
 
   test('a name that resolves to one of them is rejected', async () => {
     const named = createAddressGuard({
-      allowCidrs: EVERYWHERE,
+      allowCidrs: ALL_NETWORKS,
       denyCidrs: METADATA,
       resolve,
     });
@@ -266,7 +266,7 @@ describe('metadata services and link-local addresses', () => {
 });
 
 test('httpsOnly rejects http: URLs on save and on send, and no https: URLs', async () => {
-  const own = createAddressGuard({ allowCidrs: EVERYWHERE, httpsOnly: true });
+  const own = createAddressGuard({ allowCidrs: ALL_NETWORKS, httpsOnly: true });
   expect(own.refuse(new URL(`http://${PUBLIC}/`))).toBe(INSECURE_URL);
   expect(await own.refuseResolved(new URL(`http://${PUBLIC}/`))).toBe(INSECURE_URL);
   expect(own.refuse(new URL(`HTTPS://${PUBLIC}/`))).toBeUndefined();
@@ -308,7 +308,7 @@ describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])(
     '%i to the canary is a failure, not followed',
     async (status) => {
-      const open = createAddressGuard({ allowCidrs: EVERYWHERE });
+      const open = createAddressGuard({ allowCidrs: ALL_NETWORKS });
       const result = await sendTo(`http://127.0.0.1:${portOf(redirecting)}/${status}`, open);
       expect(result).toMatchObject({
         status,
@@ -392,14 +392,14 @@ describe('allowed addresses', () => {
 
   test('are enforced with a report of where each rejection happened', async () => {
     const places: string[] = [];
-    const telling = createAddressGuard({
+    const reportingGuard = createAddressGuard({
       allowCidrs: [],
       resolve,
       onBlocked: (place) => places.push(place),
     });
-    telling.refuse(new URL('http://127.0.0.1/'));
-    await telling.refuseResolved(new URL('http://loopback.test/'));
-    telling.refuse(new URL(`http://${PUBLIC}:22/`));
+    reportingGuard.refuse(new URL('http://127.0.0.1/'));
+    await reportingGuard.refuseResolved(new URL('http://loopback.test/'));
+    reportingGuard.refuse(new URL(`http://${PUBLIC}:22/`));
     expect(places).toEqual(['url', 'lookup', 'port']);
   });
 });

@@ -45,7 +45,7 @@ export interface AddressGuardOptions {
 }
 
 /** Networks that contain every address, even loopback and private ones. */
-export const EVERYWHERE = ['0.0.0.0/0', '::/0'] as const;
+export const ALL_NETWORKS = ['0.0.0.0/0', '::/0'] as const;
 
 /**
  * Link-local networks, where clouds serve credentials to their machines, and the metadata services

@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts';
 import type { ClientCertificate } from './clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
 import { type ReadPlace, createInbox } from '../inbox.ts';
-import { type AddressGuardOptions, EVERYWHERE, METADATA, createAddressGuard } from './guard.ts';
+import { type AddressGuardOptions, ALL_NETWORKS, METADATA, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -37,7 +37,7 @@ export function createSenders(
   },
 ) {
   const { egressProxy, httpsOnly } = config;
-  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : config.allowCidrs;
+  const allowCidrs = config.allowPrivateEndpoints ? ALL_NETWORKS : config.allowCidrs;
   const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
   const common = {
     secret: () => settings.read().secretKey,
@@ -61,6 +61,6 @@ export function createSenders(
     createAlertSender: (isAdded: boolean) =>
       isAdded
         ? createWebhookSender()
-        : createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...common }),
+        : createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...common }),
   };
 }

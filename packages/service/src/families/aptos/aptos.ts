@@ -26,16 +26,16 @@ export const APTOS = defineFamily({
     if (!network) return undefined;
     return { chainId: toAptosChain(network), phase: 'confirmed' };
   },
-  open({ aptos, maxWebhookBytes }, surroundings) {
+  open({ aptos, maxWebhookBytes }, dependencies) {
     const matching = createAptosMatching({
-      store: surroundings.store,
+      store: dependencies.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,
       maxWebhookBytes,
     });
     const chains: FamilyChains<FollowedAptos> = createFamilyChains({
       settings: toAptosSettings(aptos),
-      rules: createRuleKeeper(matching.live, surroundings),
-      open: (config) => followAptos(config, { ...surroundings, matching }),
+      rules: createRuleKeeper(matching.live, dependencies),
+      open: (config) => followAptos(config, { ...dependencies, matching }),
     });
     return {
       chains,

@@ -27,10 +27,10 @@ export const EVM = defineFamily({
     if (chainId === undefined) return undefined;
     return { chainId, phase: removed ? 'removed' : confirmed ? 'confirmed' : 'unconfirmed' };
   },
-  open(config, surroundings) {
+  open(config, dependencies) {
     const { readAgainAfterMs, maxWebhookBytes } = config;
     const matching = createEvmMatching({
-      store: surroundings.store,
+      store: dependencies.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,
       spamLists: config.spamLists,
       omitRecentFields: config.omitRecentFields,
@@ -38,10 +38,10 @@ export const EVM = defineFamily({
     });
     const chains: FamilyChains<FollowedEvm> = createFamilyChains({
       settings: toEvmSettings(config.chains),
-      rules: createRuleKeeper(matching.live, surroundings),
+      rules: createRuleKeeper(matching.live, dependencies),
       open: (chain) =>
         followEvm(chain, {
-          ...surroundings,
+          ...dependencies,
           matching,
           maxWebhookBytes,
           settleMs: config.settle * 1_000,

@@ -21,7 +21,7 @@
  * block is unverified, fewer than two witnesses returned it, and its stream holds such blocks.
  */
 import type {
-  AttemptParts,
+  AttemptTimings,
   DeliveryAttempt,
   DeliveryDetail,
   DeliveryCounts,
@@ -83,7 +83,7 @@ export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs'
 
 /** Connection data of an attempt: durations of its steps, address and certificate. */
 export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
-  parts: AttemptParts;
+  parts: AttemptTimings;
 };
 
 export interface AttemptOutcome {
@@ -265,7 +265,7 @@ export interface DeliveryWrites {
     released: number;
     suspects: number;
     quarantined: DeliverySummary[];
-    cancelled: DeliverySummary[];
+    canceled: DeliverySummary[];
   }>;
 }
 

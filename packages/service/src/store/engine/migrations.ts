@@ -848,7 +848,7 @@ export async function migrate(
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',
 ): Promise<void> {
-  await refuseOther(db, steps, name);
+  await refuseUnknownSchema(db, steps, name);
   const hashed = Object.fromEntries(
     Object.entries(steps).map(([step, migration]) => [step, withHash(step, migration)]),
   );
@@ -871,7 +871,7 @@ export async function migrate(
  * @throws CallerError if an applied migration is unknown to this program, or its hash is unknown or
  * differs because the migration was edited after it was applied
  */
-export async function refuseOther(
+export async function refuseUnknownSchema(
   db: Kysely<unknown>,
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',

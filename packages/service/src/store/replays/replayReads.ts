@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { allOf, toConditions } from '../deliveries/deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { isReplayable } from '../deliveries/requeue.ts';
-import { maker, toReplay } from './replayRow.ts';
+import { creatorName, toReplay } from './replayRow.ts';
 import type { ReplayReads } from './contract.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 
@@ -56,7 +56,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       const row = await db
         .selectFrom('replay')
         .selectAll()
-        .select(maker)
+        .select(creatorName)
         .where('id', '=', id)
         .executeTakeFirst();
       return row && toReplay(row, (await countsOf([id])).get(id));
@@ -66,7 +66,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       const rows = await db
         .selectFrom('replay')
         .selectAll()
-        .select(maker)
+        .select(creatorName)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit)

@@ -3,9 +3,9 @@ import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
-import { maker, toReplay } from './replayRow.ts';
+import { creatorName, toReplay } from './replayRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
-import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../deliveries/requeue.ts';
+import { REPLAYED_STATE, isReplayable, resumeEnrichment } from '../deliveries/requeue.ts';
 import { MAX_RUNNING_REPLAYS, type ReplayWrites } from './contract.ts';
 import { countRunningReplays } from './replayReads.ts';
 
@@ -36,7 +36,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
             updated_at: now,
           })
           .returningAll()
-          .returning(maker)
+          .returning(creatorName)
           .executeTakeFirstOrThrow();
         const replay = toReplay(row);
         effects.signal('replays');
@@ -77,7 +77,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
         const { open } = await readMoment(engine, trx);
         const before = rows.map(toDeliverySummary);
         await countFinished(trx, engine, before, open, -1);
-        await takeUpAgain(trx, rows);
+        await resumeEnrichment(trx, rows);
         const changed = await trx
           .updateTable('delivery')
           .set({ state: REPLAYED_STATE, run_at: now, lost: 0, replay_id: id, updated_at: now })

@@ -266,7 +266,7 @@ export interface HealthWrites {
    */
   backOffStream(
     id: string,
-    spell: { reason: BackOffReason; agoMs: number; forMs: number },
+    backOff: { reason: BackOffReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
   /**
    * Records when the certificate of a stream's receiver expires; `endsAt` is null if it does not

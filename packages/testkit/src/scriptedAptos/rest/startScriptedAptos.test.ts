@@ -184,7 +184,7 @@ describe('troubles', () => {
     expect(await get('')).toMatchObject({ oldest_ledger_version: '4', oldest_block_height: '2' });
   });
 
-  test('only on the listed routes, and on every second request', async () => {
+  test('only on a listed routes, or on every second request', async () => {
     node.trouble({ kind: 'httpError', status: 502, routes: ['transactions'], every: 2 });
     const statuses: number[] = [];
     for (const path of [

@@ -106,12 +106,12 @@ export async function serveAptosStream({
 
   const toMessage = (versions: readonly bigint[]): Buffer => {
     if (trouble?.kind === 'garbage') return Buffer.from('not a message');
-    const told =
+    const included =
       trouble?.kind === 'versionGap' && versions.length > 2
         ? versions.toSpliced(Math.floor(versions.length / 2), 1)
         : versions;
     return encodeAptosBatch(
-      told.map((version) => ledger.transactionAt(version)!),
+      included.map((version) => ledger.transactionAt(version)!),
       trouble?.kind === 'wrongChainId' ? trouble.chainId : ledger.chainId,
     );
   };

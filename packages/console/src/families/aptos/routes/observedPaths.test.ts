@@ -5,7 +5,7 @@ import {
   withObserved,
   type Observed,
 } from '../../../routes/streamForm/dryRun/observed.ts';
-import { countPaths, pathsCountedApart, withoutPath, withPath } from './observedPaths.ts';
+import { countPaths, separatelyCountedPaths, withoutPath, withPath } from './observedPaths.ts';
 
 const TRANSFER = '0x1::aptos_account::transfer';
 const LONG = `0x${'0'.repeat(63)}1::aptos_account::transfer`;
@@ -50,7 +50,7 @@ test('entered paths come first, however they are written, even if not observed',
 
 test('paths that are counted only if listed are found before the request', () => {
   const text = '0x1::a::B\n 0x01::a::B<u8> \n0x1::a::B<u';
-  expect(pathsCountedApart(text)).toEqual(['0x1::a::B<u8>']);
+  expect(separatelyCountedPaths(text)).toEqual(['0x1::a::B<u8>']);
 });
 
 test('a path is one line; removing it leaves the other lines unchanged', () => {

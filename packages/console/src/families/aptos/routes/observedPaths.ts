@@ -40,7 +40,7 @@ export function countPaths(
  * Returns the paths with type arguments, which the service counts separately only if they are
  * selected.
  */
-export const pathsCountedApart = (text: string): string[] =>
+export const separatelyCountedPaths = (text: string): string[] =>
   validPaths(text).filter((path) => path.endsWith('>'));
 
 /** Adds a path as a new line. */

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { contractQuery, nameQuery } from '../../../data/queries/chains.ts';
 import { namesIn, withAddressOf } from '../../../routes/streamForm/draft/addressList.ts';
 import { Button } from '../../../ui/button.tsx';
-import { useRested } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/rested.ts';
 import { formatHash } from '../../../ui/text/format.ts';
 import { describeContract } from '../../../words/contractWords.ts';
 import type { AddressHintsProps } from '../../formPart.ts';
@@ -37,7 +37,7 @@ function Names({
   onResolved: (name: string, address: string) => void;
 }) {
   const typed = names.slice(0, MAX_NAMES).join('\n');
-  const rested = useRested(typed);
+  const rested = useDebounced(typed);
   if (typed === '' || rested === '') return null;
   return (
     <ul className="mt-1 grid gap-1 text-12">

@@ -8,7 +8,7 @@ import { sluice } from '../../../data/queries/service.ts';
 import { TEMPLATES, withEvents, withRule } from '../draft.ts';
 import { formatHash } from '../../../ui/text/format.ts';
 import { toAbiFlag } from '../abiFlag.ts';
-import { recognise, toAddress } from '../../../words/paste.ts';
+import { recognize, toAddress } from '../../../words/paste.ts';
 import { Button } from '../../../ui/button.tsx';
 import { LineArea } from '../../../ui/form/lineArea.tsx';
 import { EventList } from './eventList.tsx';
@@ -16,7 +16,7 @@ import type { PartProps } from '../../../routes/streamForm/partProps.ts';
 
 /** Returns the EVM address if the text is only an address or the URL of one in a block explorer. */
 function addressIn(text: string): string | undefined {
-  const one = toAddress(recognise(text));
+  const one = toAddress(recognize(text));
   return one?.family === 'evm' ? one.address : undefined;
 }
 

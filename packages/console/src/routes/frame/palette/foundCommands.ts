@@ -5,7 +5,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { streamsQuery } from '../../../data/queries/streams.ts';
 import { sluice } from '../../../data/queries/service.ts';
-import { useRested } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { nameOfStream } from '../../../words/names.ts';
 import type { Pasted } from '../../../words/pasted.ts';
@@ -72,7 +72,7 @@ export function useFoundCommands(
   const hash = pasted?.kind === 'hash' ? pasted.hash : '';
   const ofTransaction = useQuery({ ...transactionQuery(hash), enabled: hash !== '' });
 
-  const rested = useRested(text.trim());
+  const rested = useDebounced(text.trim());
   const start = isDeliveryStart(rested) && rested === text.trim() ? rested : '';
   const ids = useQuery({ ...idQuery(start), enabled: start !== '' });
   const isSought = pasted === undefined || (pasted.kind === 'address' && pasted.mayBePart);

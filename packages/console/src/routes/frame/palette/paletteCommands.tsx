@@ -8,9 +8,9 @@ import { streamsQuery } from '../../../data/queries/streams.ts';
 import { DENSITY_NAMES } from '../../../ui/list/density.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { PAGES } from '../pages.ts';
-import { describePasted, recognise } from '../../../words/paste.ts';
+import { describePasted, recognize } from '../../../words/paste.ts';
 import type { Pasted } from '../../../words/pasted.ts';
-import { useRested } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { setDensity, setTheme, THEMES } from '../../../ui/preferences.ts';
 import { nameOfStream } from '../../../words/names.ts';
 import type { Command } from './command.ts';
@@ -55,8 +55,8 @@ export function PaletteCommands({
   const at = chosen.text === text ? chosen.at : 0;
   const streams = useQuery(streamsQuery);
 
-  const pasted = recognise(text);
-  const name = useRested(pasted?.kind === 'name' && pasted.isResolved ? pasted.name : '');
+  const pasted = recognize(text);
+  const name = useDebounced(pasted?.kind === 'name' && pasted.isResolved ? pasted.name : '');
   const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
   const isLookedUp = pasted?.kind === 'name' && pasted.name === name;
   const forPasted = usePastedCommands(pasted, isLookedUp ? resolved.data : undefined);

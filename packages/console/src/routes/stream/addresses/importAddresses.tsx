@@ -12,7 +12,7 @@ import { Button } from '../../../ui/button.tsx';
 import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
-import { DoubtList } from '../../streamForm/doubtList.tsx';
+import { DoubtfulAddresses } from '../../streamForm/doubtfulAddresses.tsx';
 
 /** Maximum number of rejected lines that are shown; the download contains all of them. */
 const SHOWN_REJECTS = 20;
@@ -205,7 +205,7 @@ function Verdict({ list }: { list: AddressList }) {
           <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
         )}
       </p>
-      <DoubtList doubts={doubts} />
+      <DoubtfulAddresses doubts={doubts} />
       {rejects.length > 0 && (
         <>
           <ul className="mt-1 max-h-40 overflow-y-auto border-t border-line">

@@ -1,6 +1,6 @@
 /** The ENS names in address lists. */
 import type { RejectedLine } from '@sluice/kit/contract';
-import { recognise } from '../../../words/paste.ts';
+import { recognize } from '../../../words/paste.ts';
 
 /** File types that may contain a list, for the `accept` attribute of a file input. */
 export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
@@ -11,7 +11,7 @@ export const namesIn = (rejects: readonly RejectedLine[]): string[] => [
 ];
 
 function nameOf(line: string): string | undefined {
-  const found = recognise(line.split(/[,;\t]/)[0] ?? '');
+  const found = recognize(line.split(/[,;\t]/)[0] ?? '');
   return found?.kind === 'name' && found.isResolved ? found.name : undefined;
 }
 

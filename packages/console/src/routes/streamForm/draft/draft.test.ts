@@ -5,7 +5,7 @@ import { changesOf, toChanges, toDraft, toFields } from './fields.ts';
 import {
   conditionProblem,
   filterProblem,
-  rightConditions,
+  validConditions,
 } from '../../../families/evm/problems.ts';
 import { movePathProblems } from '../../../families/aptos/problems.ts';
 import { draftProblems, headerProblems } from './problems.ts';
@@ -235,5 +235,5 @@ test('the value of a condition fits the type of its parameter', () => {
   };
   const draft = { ...withEvents(NEW_DRAFT, [transfer]), rules: [rule] };
   expect(draftProblems(draft, 1).rules).toContain('The condition on value has an invalid value');
-  expect(rightConditions(rule, draft)).toEqual([]);
+  expect(validConditions(rule, draft)).toEqual([]);
 });

@@ -106,10 +106,10 @@ export function useDryRun(
     let current: DryRun = { ...from, question, state: 'running', error: null };
     setRun(current);
     for (const { number } of from.blocks.filter((block) => !isAsked(block))) {
-      let answer: BlockMatch;
+      let result: BlockMatch;
       try {
         const fields = { ...toDryRunFields(draft), block: number, addresses: addresses ?? [] };
-        answer = await DRY_RUNS[draft.family](sluice, chainId, fields, { signal });
+        result = await DRY_RUNS[draft.family](sluice, chainId, fields, { signal });
       } catch (error) {
         if (signal.aborted) return;
         if (current.asked === 0 || !isSluiceError(error, 'not_found')) {
@@ -120,7 +120,7 @@ export function useDryRun(
         break;
       }
       if (signal.aborted) return;
-      const { webhook, closeMatches } = answer;
+      const { webhook, closeMatches } = result;
       const records = webhook === null ? 0 : countRecords(webhook);
       const bodyBytes = records === 0 ? 0 : sizeOf(JSON.stringify(webhook));
       current = {
@@ -139,7 +139,7 @@ export function useDryRun(
         asked: current.asked + 1,
       };
       setRun(current);
-      setSeen((before) => withObserved(before, where, number, answer.observed));
+      setSeen((before) => withObserved(before, where, number, result.observed));
     }
     setRun({ ...current, state: 'done' });
     setSeen((before) => settleObserved(before, { again: from.asked > 0 }));

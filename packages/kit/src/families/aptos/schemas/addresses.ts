@@ -8,14 +8,14 @@ import {
 } from '../../../contract/calls/addresses.ts';
 import { component } from '../../../contract/named.ts';
 import { listQuerySchema } from '../../../contract/requests/account.ts';
-import { addresses, labelledAddresses } from '../../../contract/requests/addresses.ts';
+import { addresses, labeledAddresses } from '../../../contract/requests/addresses.ts';
 import { aptosAddress } from './values.ts';
 
 export const aptosAddressesSchema = component('AptosAddresses', addresses(aptosAddress));
 
-export const aptosLabelledAddressesSchema = component(
-  'LabelledAptosAddresses',
-  labelledAddresses(aptosAddress),
+export const aptosLabeledAddressesSchema = component(
+  'LabeledAptosAddresses',
+  labeledAddresses(aptosAddress),
 );
 
 export const aptosAddressesCalls = tagged('Aptos streams', {
@@ -26,7 +26,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     params: { id: idOf('stream') },
     summary: 'List the addresses of a stream, in ascending order',
     query: listQuerySchema,
-    answer: streamAddressPage,
+    response: streamAddressPage,
     errors: [404, 422],
   },
   addAptosAddresses: {
@@ -36,8 +36,8 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Add addresses; leading zeros are optional',
-    body: aptosLabelledAddressesSchema,
-    answer: addressesResponse,
+    body: aptosLabeledAddressesSchema,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   removeAptosAddresses: {
@@ -51,7 +51,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
       'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: aptosAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
 });

@@ -2,12 +2,12 @@
 import * as z from 'zod';
 import { count, idOf, tagged, text } from '../../../contract/calls/basics.ts';
 import { job, recordCount } from '../../../contract/calls/blocks.ts';
-import { named, sent, shape } from '../../../contract/named.ts';
+import { named, namedRequest, shape } from '../../../contract/named.ts';
 import { triedStream } from '../../../contract/requests/blocks.ts';
 import { given, streamId, wholeNumber } from '../../../contract/requests/fields.ts';
 import type {
   AptosBackfill,
-  AptosBlockChoice,
+  AptosBlockIdentifier,
   AptosDryRun,
 } from '../../../contract/shapes.generated.ts';
 import { toTried } from '../../../contract/streams/field.ts';
@@ -15,26 +15,26 @@ import { aptosFields } from './fields.ts';
 import { aptosAddress, networkParam } from './values.ts';
 import { aptosWebhook } from './webhook.ts';
 
-const blockChoice = { block: wholeNumber.optional(), version: wholeNumber.optional() };
-const isChoice = ({ block, version }: AptosBlockChoice): boolean =>
+const blockIdentifier = { block: wholeNumber.optional(), version: wholeNumber.optional() };
+const isChoice = ({ block, version }: AptosBlockIdentifier): boolean =>
   (block === undefined) !== (version === undefined);
 const choiceError = {
   error: 'should be given, or version instead: exactly one of the two',
   path: ['block'],
 };
 
-export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = sent(
-  'AptosBlockChoice',
+export const aptosBlockIdentifierSchema: z.ZodType<AptosBlockIdentifier> = namedRequest(
+  'AptosBlockIdentifier',
   'A block of an Aptos chain, either by height or by a ledger version in it.',
-  z.strictObject(blockChoice).refine(isChoice, choiceError),
+  z.strictObject(blockIdentifier).refine(isChoice, choiceError),
 );
 
-export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
+export const aptosDryRunSchema: z.ZodType<AptosDryRun> = namedRequest(
   'AptosDryRun',
   'An Aptos stream to try on one block.',
   z
     .strictObject({
-      ...blockChoice,
+      ...blockIdentifier,
       streamId: triedStream,
       ...toTried(aptosFields),
       addresses: given(z.array(aptosAddress)).describe('Addresses the stream would watch.'),
@@ -42,7 +42,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
     .refine(isChoice, choiceError),
 );
 
-export const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
+export const aptosBackfillSchema: z.ZodType<AptosBackfill> = namedRequest(
   'AptosBackfill',
   'Past blocks of an Aptos chain, by height or by ledger version, both ends included.',
   z
@@ -109,7 +109,7 @@ export const aptosBlocksCalls = tagged('Sluice', {
     description:
       "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind.",
     body: aptosDryRunSchema,
-    answer: aptosDryRunResult,
+    response: aptosDryRunResult,
     errors: [400, 404, 422, 503],
   },
   sendAptosBlock: {
@@ -118,8 +118,8 @@ export const aptosBlocksCalls = tagged('Sluice', {
     scope: 'replay',
     params: { network: networkParam, id: idOf('stream') },
     summary: 'Match a block against the current Aptos stream, and send the webhook',
-    body: aptosBlockChoiceSchema,
-    answer: recordCount,
+    body: aptosBlockIdentifierSchema,
+    response: recordCount,
     errors: [400, 404, 422, 503],
   },
   createAptosBackfill: {
@@ -130,7 +130,7 @@ export const aptosBlocksCalls = tagged('Sluice', {
     summary:
       'Match past blocks against an Aptos stream, by height or version, and send the webhooks',
     body: aptosBackfillSchema,
-    answer: job,
+    response: job,
     errors: [400, 404, 422, 503],
   },
 });

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { typed } from '../../../contract/named.ts';
 import { aptosNetwork } from './values.ts';
-import { givenOrNull, spelled } from '../../../contract/requests/fields.ts';
+import { givenOrNull, normalized } from '../../../contract/requests/fields.ts';
 import { APTOS_NETWORKS, toAptosNetwork } from '../chains.ts';
 import { type Fields, boolean } from '../../../contract/streams/field.ts';
 import {
@@ -19,7 +19,7 @@ const network = z
   .array(
     typed(
       'AptosNetwork',
-      spelled(toAptosNetwork, `should be one of ${APTOS_NETWORKS.join(', ')}`),
+      normalized(toAptosNetwork, `should be one of ${APTOS_NETWORKS.join(', ')}`),
     ).meta({ type: 'string', enum: [...APTOS_NETWORKS, '1', '2'] }),
     { error: 'should be an array of networks, e.g. ["mainnet"]' },
   )

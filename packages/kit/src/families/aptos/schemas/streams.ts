@@ -2,20 +2,20 @@
 import * as z from 'zod';
 import { idOf, pageOf, tagged, text } from '../../../contract/calls/basics.ts';
 import { tested } from '../../../contract/calls/streams.ts';
-import { component, named, sent, typed } from '../../../contract/named.ts';
+import { component, named, namedRequest, typed } from '../../../contract/named.ts';
 import { streamStatus } from '../../../contract/requests/enums.ts';
 import { listStreamsQuerySchema, streamStatusSchema } from '../../../contract/requests/streams.ts';
 import type { CreateAptosStream, UpdateAptosStream } from '../../../contract/shapes.generated.ts';
 import { toCreated, toReturned, toUpdated } from '../../../contract/streams/field.ts';
 import { aptosFields } from './fields.ts';
 
-export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = sent(
+export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = namedRequest(
   'CreateAptosStream',
   'A new Aptos stream.',
   z.strictObject(toCreated(aptosFields)),
 );
 
-export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = sent(
+export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = namedRequest(
   'UpdateAptosStream',
   'Any fields of an Aptos stream; null and empty lists as for an EVM stream.',
   typed('Optional<CreateAptosStream>', z.strictObject(toUpdated(aptosFields))),
@@ -45,7 +45,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:read',
     summary: 'List streams, newest first',
     query: listStreamsQuerySchema,
-    answer: aptosStreamPage,
+    response: aptosStreamPage,
     errors: [422],
   },
   createAptosStream: {
@@ -55,7 +55,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     summary: 'Create a stream',
     description: tested,
     body: createAptosStreamSchema,
-    answer: aptosStream,
+    response: aptosStream,
     errors: [400, 422],
   },
   getAptosStream: {
@@ -64,7 +64,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read a stream',
-    answer: aptosStream,
+    response: aptosStream,
     errors: [404, 422],
   },
   updateAptosStream: {
@@ -75,7 +75,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     summary: 'Change the given fields of a stream',
     description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateAptosStreamSchema,
-    answer: aptosStream,
+    response: aptosStream,
     errors: [400, 404, 409, 422],
   },
   deleteAptosStream: {
@@ -85,7 +85,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     audited: true,
     params: { id: idOf('stream') },
     summary: 'Delete a stream',
-    answer: z.literal(true),
+    response: z.literal(true),
     errors: [404, 422],
   },
   setAptosStreamStatus: {
@@ -96,7 +96,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     summary: 'Pause or activate a stream',
     description: `${tested} This applies when the stream becomes active.`,
     body: streamStatusSchema,
-    answer: aptosStreamStatus,
+    response: aptosStreamStatus,
     errors: [400, 404, 422],
   },
 });

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { param } from '../../../contract/calls/basics.ts';
 import { shape } from '../../../contract/named.ts';
-import { spelled } from '../../../contract/requests/fields.ts';
+import { normalized } from '../../../contract/requests/fields.ts';
 import { padAptosAddress } from '../address.ts';
 import { APTOS_NETWORKS, toAptosNetwork } from '../chains.ts';
 
@@ -16,7 +16,7 @@ export const aptosNetwork = shape(
  * An Aptos address in any casing; leading zeros are optional. The parsed form is `0x` and 64
  * lowercase hex digits.
  */
-export const aptosAddress = spelled(
+export const aptosAddress = normalized(
   (value) => padAptosAddress(value)?.toLowerCase(),
   'should be an Aptos address: 0x and up to 64 hex digits',
 ).meta({ type: 'string' });

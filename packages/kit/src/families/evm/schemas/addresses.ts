@@ -6,22 +6,22 @@ import {
   removedAddressesQuery,
   streamAddressPage,
 } from '../../../contract/calls/addresses.ts';
-import { component, sentShape } from '../../../contract/named.ts';
+import { component, requestShape } from '../../../contract/named.ts';
 import { listQuerySchema } from '../../../contract/requests/account.ts';
-import { addresses, labelledAddresses } from '../../../contract/requests/addresses.ts';
+import { addresses, labeledAddresses } from '../../../contract/requests/addresses.ts';
 import { evmAddress } from './values.ts';
 
 export const evmAddressesSchema = component(
   'EvmAddresses',
-  sentShape('AddressesBody', 'One address or several.', addresses(evmAddress)),
+  requestShape('AddressesBody', 'One address or several.', addresses(evmAddress)),
 );
 
-export const evmLabelledAddressesSchema = component(
-  'LabelledEvmAddresses',
-  sentShape(
-    'LabelledAddressesBody',
+export const evmLabeledAddressesSchema = component(
+  'LabeledEvmAddresses',
+  requestShape(
+    'LabeledAddressesBody',
     'Addresses to add, or to replace the list with.',
-    labelledAddresses(evmAddress),
+    labeledAddresses(evmAddress),
   ),
 );
 
@@ -33,7 +33,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'List the addresses of a stream, in ascending order',
     query: listQuerySchema,
-    answer: streamAddressPage,
+    response: streamAddressPage,
     errors: [404, 422],
   },
   addEvmAddresses: {
@@ -43,8 +43,8 @@ export const evmAddressesCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Add addresses: one, or up to a million',
-    body: evmLabelledAddressesSchema,
-    answer: addressesResponse,
+    body: evmLabeledAddressesSchema,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   removeEvmAddresses: {
@@ -58,7 +58,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
       'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: evmAddressesSchema,
-    answer: addressesResponse,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
   replaceEvmAddresses: {
@@ -68,8 +68,8 @@ export const evmAddressesCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Replace all addresses',
-    body: evmLabelledAddressesSchema,
-    answer: addressesResponse,
+    body: evmLabeledAddressesSchema,
+    response: addressesResponse,
     errors: [400, 404, 422, 503],
   },
 });

@@ -9,10 +9,21 @@ import {
   uuid,
 } from '../../../contract/calls/basics.ts';
 import { recordCount } from '../../../contract/calls/blocks.ts';
-import { component, named, sent, sentShape, shape, typed } from '../../../contract/named.ts';
+import {
+  component,
+  named,
+  namedRequest,
+  requestShape,
+  shape,
+  typed,
+} from '../../../contract/named.ts';
 import { triedStream } from '../../../contract/requests/blocks.ts';
 import { chainId, given, streamId, wholeNumber } from '../../../contract/requests/fields.ts';
-import type { DryRunBlock, EvmDryRun, HistoricalJob } from '../../../contract/shapes.generated.ts';
+import type {
+  CompatibleDryRun,
+  EvmDryRun,
+  HistoricalJob,
+} from '../../../contract/shapes.generated.ts';
 import { toTried } from '../../../contract/streams/field.ts';
 import { evmFields } from './fields.ts';
 import { evmAddress, evmChainParam } from './values.ts';
@@ -25,13 +36,13 @@ const dryRunFields = {
   addresses: given(z.array(evmAddress)).describe('EVM addresses the stream would watch.'),
 };
 
-export const dryRunBlockSchema: z.ZodType<DryRunBlock> = sent(
-  'DryRunBlock',
+export const compatibleDryRunSchema: z.ZodType<CompatibleDryRun> = namedRequest(
+  'CompatibleDryRun',
   'A stream to try on one block.',
   z.strictObject(dryRunFields),
 );
 
-export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
+export const evmDryRunSchema: z.ZodType<EvmDryRun> = namedRequest(
   'EvmDryRun',
   'An EVM stream to try on one block. Triggers and balances are read from the chain as for a webhook.',
   z.strictObject({
@@ -45,7 +56,7 @@ export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
 
 export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
   'CreateHistoricalJob',
-  sentShape(
+  requestShape(
     'HistoricalJob',
     'Matches past blocks, both ends included, and sends the webhooks.',
     z
@@ -131,8 +142,8 @@ export const pastBlocksCalls = tagged('Past blocks', {
     params: { chainId: evmChainParam, blockNumber: blockNumberParam },
     summary: 'Preview the webhook that a stream with these fields would send for a block',
     description: 'Nothing is sent or stored.',
-    body: dryRunBlockSchema,
-    answer: dryRunResult,
+    body: compatibleDryRunSchema,
+    response: dryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
   sendEvmBlock: {
@@ -141,7 +152,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     scope: 'replay',
     params: { chainId: evmChainParam, blockNumber: blockNumberParam, streamId: idOf('stream') },
     summary: 'Match a block against the current stream, and send the webhook',
-    answer: recordCount,
+    response: recordCount,
     errors: [404, 409, 422, 503],
   },
   createHistoricalJob: {
@@ -150,7 +161,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     scope: 'replay',
     summary: 'Match a range of past blocks against a stream, and send the webhooks',
     body: historicalJobSchema,
-    answer: historicalJobResponse,
+    response: historicalJobResponse,
     errors: [400, 404, 422],
   },
 });
@@ -166,7 +177,7 @@ export const evmBlocksCalls = tagged('Sluice', {
     description:
       "Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
     body: evmDryRunSchema,
-    answer: evmDryRunResult,
+    response: evmDryRunResult,
     errors: [400, 404, 409, 422, 503],
   },
 });

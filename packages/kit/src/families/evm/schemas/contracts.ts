@@ -59,7 +59,7 @@ export const contractsCalls = tagged('Sluice', {
     summary: 'Check whether an address is a contract, and read its token metadata',
     description:
       'The metadata is what the contract reports at the head of the chain; it is not verified.',
-    answer: contract,
+    response: contract,
     errors: [400, 422, 503],
   },
   getContractAbi: {
@@ -70,7 +70,7 @@ export const contractsCalls = tagged('Sluice', {
     summary: 'Read the ABI of a verified contract',
     description:
       'The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation.',
-    answer: contractAbi,
+    response: contractAbi,
     errors: [400, 404, 422, 503],
   },
   resolveName: {
@@ -81,7 +81,7 @@ export const contractsCalls = tagged('Sluice', {
     summary: 'Resolve an ENS name to its address',
     description:
       'Resolves names at the head of Ethereum, or of Sepolia if Ethereum is not read. Names that need an off-chain lookup are not resolved.',
-    answer: resolvedName,
+    response: resolvedName,
     errors: [400, 404, 422, 503],
   },
 });

@@ -2,19 +2,19 @@
 import * as z from 'zod';
 import { idOf, pageOf, tagged } from '../../../contract/calls/basics.ts';
 import { tested } from '../../../contract/calls/streams.ts';
-import { component, named, sent, shape, typed } from '../../../contract/named.ts';
+import { component, named, namedRequest, shape, typed } from '../../../contract/named.ts';
 import { listStreamsQuerySchema, streamStatusSchema } from '../../../contract/requests/streams.ts';
 import type { CreateEvmStream, UpdateEvmStream } from '../../../contract/shapes.generated.ts';
 import { toCreated, toReturned, toUpdated } from '../../../contract/streams/field.ts';
 import { evmFields } from './fields.ts';
 
-export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = sent(
+export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = namedRequest(
   'CreateEvmStream',
   'A new EVM stream.',
   z.strictObject(toCreated(evmFields)),
 );
 
-export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = sent(
+export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = namedRequest(
   'UpdateEvmStream',
   'Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list.',
   typed('Optional<CreateEvmStream>', z.strictObject(toUpdated(evmFields))),
@@ -47,7 +47,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:read',
     summary: 'List streams, newest first',
     query: listStreamsQuerySchema,
-    answer: evmStreamPage,
+    response: evmStreamPage,
     errors: [422],
   },
   createEvmStream: {
@@ -57,7 +57,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     summary: 'Create a stream',
     description: tested,
     body: createEvmStreamSchema,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 422],
   },
   getEvmStream: {
@@ -66,7 +66,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read a stream',
-    answer: evmStream,
+    response: evmStream,
     errors: [404, 422],
   },
   updateEvmStream: {
@@ -77,7 +77,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     summary: 'Change the given fields of a stream',
     description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateEvmStreamSchema,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 404, 409, 422],
   },
   deleteEvmStream: {
@@ -88,7 +88,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Delete a stream and return it',
     description: 'Pending deliveries are canceled; the history stays.',
-    answer: evmStream,
+    response: evmStream,
     errors: [404, 422],
   },
   setEvmStreamStatus: {
@@ -99,7 +99,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     summary: 'Pause or activate a stream',
     description: `${tested} This applies when the stream becomes active.`,
     body: streamStatusSchema,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 404, 422],
   },
   duplicateEvmStream: {
@@ -109,7 +109,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     params: { id: idOf('stream') },
     summary: 'Duplicate a stream, with its addresses',
     description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
-    answer: evmStream,
+    response: evmStream,
     errors: [400, 404, 422],
   },
 });

@@ -2,7 +2,7 @@
 import type { Settings, StatsCounters } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamTotals } from '../../../store/stats/contract.ts';
-import { HttpError, notFound } from '../../answers.ts';
+import { HttpError, notFound } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { flagOf } from '../../../config/settings.ts';
 
@@ -19,11 +19,11 @@ export interface AccountHandlerNeeds {
 }
 
 export function createAccountHandlers({ store, settings, hidesSecrets }: AccountHandlerNeeds) {
-  const toAnswer = ({ region, secretKey }: Settings): Settings =>
+  const toResponse = ({ region, secretKey }: Settings): Settings =>
     hidesSecrets ? { region } : { region, secretKey };
 
   return {
-    readSettings: () => toAnswer(settings.read()),
+    readSettings: () => toResponse(settings.read()),
 
     async setSettings({ body: changes }) {
       const { secretKey } = settings.read();
@@ -40,7 +40,7 @@ export function createAccountHandlers({ store, settings, hidesSecrets }: Account
         });
       }
       await settings.save(changes);
-      return toAnswer(settings.read());
+      return toResponse(settings.read());
     },
 
     async getStats() {

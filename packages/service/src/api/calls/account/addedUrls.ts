@@ -3,7 +3,7 @@ import {
   type AlertUrl,
   CHAIN_FORMATS,
   type ChainNode,
-  type UrlVerdict,
+  type UrlTestResult,
   familyOf,
 } from '@sluice/kit/contract';
 import { RetryableError } from '../../../base/errors.ts';
@@ -12,7 +12,7 @@ import type { TestNode } from '../../../chains/testNode.ts';
 import type { Config } from '../../../config/config.ts';
 import type { TestAlertUrl } from '../../../operate/alerts/testAlertUrl.ts';
 import type { AddedUrls, OpenUrl } from '../../../secrets/addedUrls.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { flagOf } from '../../../config/settings.ts';
 
@@ -54,7 +54,7 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
     );
   };
 
-  const runTest = async (test: () => Promise<UrlVerdict>): Promise<UrlVerdict> => {
+  const runTest = async (test: () => Promise<UrlTestResult>): Promise<UrlTestResult> => {
     if (tests >= MAX_TESTS) {
       throw new RetryableError('unavailable', `${MAX_TESTS} tests are running: try again shortly`);
     }

@@ -2,9 +2,9 @@
 import { toChainId } from '@sluice/kit/contract';
 import type { ChainCalls } from '../../../chains/calls.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, validationFailed } from '../../answers.ts';
+import { HttpError, notFound, validationFailed } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
-import { notRead } from './findChain.ts';
+import { chainNotRead } from './findChain.ts';
 
 export interface BlockHandlerNeeds {
   store: Store;
@@ -34,7 +34,7 @@ export function createBlockHandlers({ store, callsOf }: BlockHandlerNeeds) {
         throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
             message:
-              'a backfill that is done or cancelled cannot change, and only a running one can be paused',
+              'a backfill that is done or canceled cannot change, and only a running one can be paused',
             value: state,
           },
         });
@@ -50,7 +50,7 @@ export function createBlockHandlers({ store, callsOf }: BlockHandlerNeeds) {
     async resumeChain({ context, params: { id }, body: { from } }) {
       const chainId = callsOf(id) === undefined ? requireChainId(id) : id;
       const calls = callsOf(chainId);
-      if (calls === undefined) throw notRead(chainId);
+      if (calls === undefined) throw chainNotRead(chainId);
       return { chainId, from: await calls.resume(from, context.get('requestId') as string) };
     },
   } satisfies Partial<Handlers>;

@@ -3,7 +3,7 @@ import { familyOf, retryWaitsMs, timeOfId } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import { isWaiting } from '../../../store/rows/deliveryRow.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../answers.ts';
+import { notFound } from '../../httpErrors.ts';
 import type { ApiFamilies, ApiFamily } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';

@@ -2,7 +2,7 @@
 import type { Replay } from '@sluice/kit/contract';
 import { MAX_RUNNING_REPLAYS } from '../../../store/replays/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget } from '../../httpErrors.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Handlers } from '../../handlers.ts';
 
@@ -50,9 +50,9 @@ export function createReplayHandlers({ store }: ReplayHandlerNeeds) {
     getReplayProgress: async ({ params: { id } }) => store.readReplayProgress(await find(id)),
 
     async cancelReplay({ params: { id } }) {
-      const cancelled = await store.cancelReplay(id);
+      const canceled = await store.cancelReplay(id);
       const replay = await find(id);
-      if (cancelled) await store.events.publish([{ type: 'replay', replay }]);
+      if (canceled) await store.events.publish([{ type: 'replay', replay }]);
       else if (replay.state !== 'cancelled') {
         throw new HttpError(409, `A replay that is ${replay.state} cannot be canceled`);
       }

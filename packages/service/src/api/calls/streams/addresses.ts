@@ -5,7 +5,7 @@ import type { AddressChanges } from '../../../store/addresses/addressChanges.ts'
 import type { AddressOutcome } from '../../../store/addresses/contract.ts';
 import type { EffectiveFrom } from '../../../store/rules/ruleRevision.ts';
 import type { Store } from '../../../store/store.ts';
-import { RetryLaterError, notFound } from '../../answers.ts';
+import { RetryLaterError, notFound } from '../../httpErrors.ts';
 import type { ApiFamily } from '../../family.ts';
 import type { Handlers, Received } from '../../handlers.ts';
 import { fromCursor, pageEnd, toCursor } from '../../pages.ts';
@@ -35,7 +35,7 @@ export function createAddressCalls(
   const findId = async ({ params }: Asked): Promise<string> =>
     (await findStream(store, params.id, name)).id;
 
-  const answer = (
+  const respond = (
     context: Context,
     streamId: string,
     { sent }: AddressBody,
@@ -87,14 +87,14 @@ export function createAddressCalls(
       const body = await readAddressBody(context, { format, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
-      return answer(context, id, body, outcome);
+      return respond(context, id, body, outcome);
     },
 
     async remove(asked: Asked) {
       const { context } = asked;
       const id = await findId(asked);
       const body = await readRemovedAddresses(context, format);
-      return answer(context, id, body, await changes.remove(id, body.addresses));
+      return respond(context, id, body, await changes.remove(id, body.addresses));
     },
 
     async replace(asked: Asked) {
@@ -103,7 +103,7 @@ export function createAddressCalls(
       const body = await readAddressBody(context, { format, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.replace(id, { ...body, keyId });
-      return answer(context, id, body, outcome);
+      return respond(context, id, body, outcome);
     },
   };
 }

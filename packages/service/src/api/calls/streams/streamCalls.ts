@@ -15,7 +15,7 @@ import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/stre
 import type { TestWebhook } from '../../../deliver/testWebhook.ts';
 import type { Endpoints } from '../../../secrets/endpoints.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
-import { HttpError, validationFailed } from '../../answers.ts';
+import { HttpError, validationFailed } from '../../httpErrors.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Received } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
@@ -47,7 +47,7 @@ interface StreamFamily<Name extends ChainFamily, Wanted, Changes, Shown> {
   /** Returns the changes that an update call requests. Throws a 422 for invalid options. */
   toPatch(wanted: Changes, sent: unknown, before: StreamOf<Name>): StreamPatch;
   /** Returns a stream in the format of the contract. */
-  toAnswer(record: StreamOf<Name>): Shown;
+  toResponse(record: StreamOf<Name>): Shown;
 }
 
 /** Maximum number of times that an update starts again because the stream was changed meanwhile. */
@@ -79,7 +79,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const after = fromCursor(cursor);
       const page = await store.listStreams({ limit, after, family: family.name, status });
       return {
-        result: page.rows.map((record) => family.toAnswer(open(record))),
+        result: page.rows.map((record) => family.toResponse(open(record))),
         ...pageEnd(after?.total ?? page.total, page.next),
       };
     },
@@ -93,10 +93,10 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       refuseLateRetries(draft.limits, needs.kept, sent.body);
       await tryWebhook(needs, family.testWebhook, endpoint, [secret]);
       const sealed = endpoints.seal<StreamDraft>(id, draft);
-      return family.toAnswer(open(await store.createStream(sealed, { id, sealedSecret })));
+      return family.toResponse(open(await store.createStream(sealed, { id, sealedSecret })));
     },
 
-    get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toAnswer(await find(id)),
+    get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toResponse(await find(id)),
 
     async update({ context, params, body, sent }: Asked<Changes>) {
       const { keyId } = callerOf(context);
@@ -131,21 +131,21 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const unchangedSince = before.updatedAt;
         const sealed = endpoints.seal(before.id, patch);
         const record = await store.updateStream(before.id, sealed, { note, unchangedSince });
-        if (record !== undefined) return family.toAnswer(open(record));
+        if (record !== undefined) return family.toResponse(open(record));
       }
       throw new HttpError(409, 'Other calls keep changing this stream. Send the update again.');
     },
 
     async delete({ params }: Pick<Asked, 'params'>) {
       const { id } = await find(params.id);
-      return family.toAnswer(open(await store.deleteStream(id)));
+      return family.toResponse(open(await store.deleteStream(id)));
     },
 
     async setStatus({ context, params, body: { status } }: Asked<{ status: StreamStatus }>) {
       const before = await find(params.id);
       // Only failing deliveries put a stream in error, but the hosted API also accepts this status
       // in requests.
-      if (status === 'error') return family.toAnswer(before);
+      if (status === 'error') return family.toResponse(before);
       if (status === 'active' && before.status !== 'active') {
         await tryWebhook(needs, family.testWebhook, before, await streamSecrets.list(before.id));
       }
@@ -159,7 +159,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
           before.status === status ? undefined : { kind: isActive ? 'resumed' : 'paused', keyId },
         ),
       );
-      return family.toAnswer(record);
+      return family.toResponse(record);
     },
   };
 }
@@ -239,7 +239,7 @@ export async function tryWebhook(
  * Returns the status fields that all families share. A `problem` that is not empty replaces the
  * status message of an active stream.
  */
-export function toLife(
+export function toStatusFields(
   record: StreamRecord,
   problem: string,
 ): {

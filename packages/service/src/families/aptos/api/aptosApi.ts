@@ -5,7 +5,7 @@ import {
   padAptosAddress,
   toAptosChain,
 } from '@sluice/kit/contract';
-import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/calls';
+import { aptosAddressesSchema, aptosLabeledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { flagOf } from '../../../config/settings.ts';
@@ -16,7 +16,7 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   addresses: {
     width: STREAM_FAMILIES.aptos.addressBytes,
     schema: aptosAddressesSchema,
-    labelledSchema: aptosLabelledAddressesSchema,
+    labeledSchema: aptosLabeledAddressesSchema,
     should: 'an Aptos address: 0x and up to 64 hex digits',
     toAddress: (text) => padAptosAddress(text)?.toLowerCase(),
   },

@@ -4,7 +4,7 @@ import type { AptosMatching } from './matching.ts';
 import type { AptosConfig } from '../config/networks.ts';
 import { type AptosEnrich, createAptosEnrich } from '../enrich/enrich.ts';
 import {
-  type ChainSurroundings,
+  type ChainDependencies,
   type FollowedChain,
   followChain,
   toForkRules,
@@ -29,11 +29,11 @@ const NAMES = {
 
 export function followAptos(
   config: AptosConfig,
-  { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
+  { matching, ...dependencies }: ChainDependencies & { matching: AptosMatching },
 ): FollowedAptos {
   const { network, urls, addedNodes = [], streams, pollMs } = config;
   const chain = toAptosChain(network);
-  const { store, log, nodeGuard } = surroundings;
+  const { store, log, nodeGuard } = dependencies;
   const source = createAptosSource({
     network,
     urls,
@@ -58,7 +58,7 @@ export function followAptos(
       isFinal: true,
       ...toForkRules(config, network !== 'local'),
     },
-    { source, matching, enrich, surroundings },
+    { source, matching, enrich, dependencies },
   );
   const calls = withReason(chain, {
     async heightOf(version: number) {

@@ -275,7 +275,7 @@ describe('a faulty node', () => {
     await isLive();
   });
 
-  test('lags: missing blocks are delivered once it has them', async () => {
+  test('that lags delays blocks until it has them', async () => {
     await start();
     await watchBob();
     await isLive();
@@ -290,7 +290,7 @@ describe('a faulty node', () => {
     await expectAmounts([11n]);
   });
 
-  test('prunes unread blocks: the chain halts, and resuming as its message says works', async () => {
+  test('that pruned unread blocks halts the chain, which can be resumed as its message says', async () => {
     await start();
     await watchBob();
     node.mineMany(2);

@@ -87,7 +87,7 @@ const oldDeposit = (amount: string) =>
     data: { amount },
     handle: { account: VAULT.address, creationNumber: 1n },
   }) as const;
-const depositTold = (amount: string): ScriptedAptosTransaction[] => [
+const depositIn = (amount: string): ScriptedAptosTransaction[] => [
   createGold,
   openVault,
   {
@@ -204,13 +204,13 @@ const cases: Case[] = [
   },
   {
     of: 'a deposit to a store with both kinds of events',
-    script: depositTold('6'),
+    script: depositIn('6'),
     touched: ['bob', 'alice'],
     moved: [`+alice 6 ${GOLD}`],
   },
   {
     of: 'two deposits to a store, with different kinds of events',
-    script: depositTold('4'),
+    script: depositIn('4'),
     touched: ['bob', 'alice'],
     moved: [`+alice 4 ${GOLD}`, `+alice 6 ${GOLD}`],
   },
@@ -485,7 +485,7 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
    * Deletes Alice's coin store in the transaction that transfers her last coins, and returns the
    * asset of the withdrawal. `alsoOf` is the coin type of a second store to delete.
    */
-  const migrate = ({ told, alsoOf }: { told: boolean; alsoOf?: string }) => {
+  const migrate = ({ hasEvent, alsoOf }: { hasEvent: boolean; alsoOf?: string }) => {
     const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;
     const withdrawal = raw.events.find(({ type }) => type === '0x1::coin::WithdrawEvent')!;
     const isHers = (change: Raw['changes'][number]) =>
@@ -510,7 +510,7 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
           ...raw.changes.map((each) => (isHers(each) ? deleted(each.data!.type) : each)),
           ...(alsoOf === undefined ? [] : [deleted(`0x1::coin::CoinStore<${alsoOf}>`)]),
         ],
-        events: [...raw.events, ...(told ? [deletion] : [])],
+        events: [...raw.events, ...(hasEvent ? [deletion] : [])],
       },
       'a script',
     );
@@ -521,11 +521,11 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
   test.each([
     [
       'from the event of the deletion, whatever else is deleted',
-      { told: true, alsoOf: aptCoinType },
+      { hasEvent: true, alsoOf: aptCoinType },
       COIN,
     ],
-    ['from the deleted resource', { told: false }, COIN],
-    ['not from two deleted resources', { told: false, alsoOf: aptCoinType }, ''],
+    ['from the deleted resource', { hasEvent: false }, COIN],
+    ['not from two deleted resources', { hasEvent: false, alsoOf: aptCoinType }, ''],
   ])('has its coin %s', (_, how, asset) => {
     expect(migrate(how)).toBe(asset);
   });

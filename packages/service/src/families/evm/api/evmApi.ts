@@ -1,5 +1,5 @@
 import { TEST_WEBHOOK, eventSignature, eventTopic, toAddress } from '@sluice/kit/contract';
-import { evmAddressesSchema, evmLabelledAddressesSchema } from '@sluice/kit/calls';
+import { evmAddressesSchema, evmLabeledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { problemsOf } from './problems.ts';
@@ -11,7 +11,7 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   addresses: {
     width: STREAM_FAMILIES.evm.addressBytes,
     schema: evmAddressesSchema,
-    labelledSchema: evmLabelledAddressesSchema,
+    labeledSchema: evmLabeledAddressesSchema,
     should: 'an EVM address: 0x and 40 hex digits',
     toAddress,
   },

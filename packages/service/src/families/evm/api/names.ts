@@ -1,7 +1,7 @@
 /** Resolves ENS names on the chains that support them. */
 import type { ResolvedName } from '@sluice/kit/contract';
 import { NAME_CHAINS, toName } from '../chains/ensNames.ts';
-import { HttpError, validationFailed } from '../../../api/answers.ts';
+import { HttpError, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
 import { flagOf } from '../../../config/settings.ts';

@@ -3,7 +3,7 @@ import { findEvmChain } from '@sluice/kit/contract';
 import type { ChainConfig } from '../config/chains.ts';
 import { type EvmEnrich, createEnrich } from '../enrich/enrich.ts';
 import {
-  type ChainSurroundings,
+  type ChainDependencies,
   type FollowedChain,
   followChain,
   toForkRules,
@@ -32,8 +32,8 @@ export function followEvm(
     maxWebhookBytes,
     settleMs,
     readAgainAfterMs,
-    ...surroundings
-  }: ChainSurroundings & {
+    ...dependencies
+  }: ChainDependencies & {
     matching: EvmMatching;
     maxWebhookBytes: number;
     settleMs: number;
@@ -50,7 +50,7 @@ export function followEvm(
     verifyHeaders,
     warnings = [],
   } = config;
-  const { store, log, nodeGuard } = surroundings;
+  const { store, log, nodeGuard } = dependencies;
   const known = findEvmChain(chain);
   for (const warning of warnings) log.warn(`${flagOf('chains')} ${warning}`, { chain });
   const source = createEvmSource({
@@ -80,7 +80,7 @@ export function followEvm(
       confirmations: config.confirmations,
       ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
     },
-    { source, matching, enrich, surroundings },
+    { source, matching, enrich, dependencies },
   );
   const calls = withReason(chain, {
     readName: (name: string) => readName(source, name),

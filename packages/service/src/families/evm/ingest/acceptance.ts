@@ -100,7 +100,7 @@ export function createAcceptance({
 
   return async (header, ask, read) => {
     for (;;) {
-      const { proven, heard } = await hear(ask, read, isEnough);
+      const { proven, heard } = await readAnswers(ask, read, isEnough);
       if (proven !== undefined) {
         for (const [from, answer] of heard) blame(from, answer);
         return toParts(proven);
@@ -143,7 +143,7 @@ type Heard = ReadonlyMap<Provider, Answer>;
  *
  * @throws SourceError if no node answered
  */
-export async function hear(
+export async function readAnswers(
   ask: Parameters<Accept>[1],
   read: Parameters<Accept>[2],
   isEnough: (heard: Heard, from: Provider) => boolean,

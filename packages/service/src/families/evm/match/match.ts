@@ -15,7 +15,7 @@ import {
 } from '../../../match/ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
 import { topicsOf } from './transfers.ts';
-import { type Watched, addPlace, addTaker, createWatched } from './triggeredBy.ts';
+import { type Watched, addPlace, addIncludingLog, createWatched } from './triggeredBy.ts';
 
 export type CompiledStream = Indexed<'evm', Selection>;
 
@@ -218,7 +218,7 @@ export function matchBlock(
       addLogPlace(stream);
       if (taken === 'log-and-transaction') {
         entry.transactions.add(log.transactionIndex);
-        addTaker(entry.watched, log);
+        addIncludingLog(entry.watched, log);
       }
     };
     // Looks up the emitting contract, and each topic that looks like an address.

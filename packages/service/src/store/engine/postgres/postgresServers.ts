@@ -60,12 +60,12 @@ const MAX_WAITING_COMMITS = 20;
  * Query that returns whether the server is writable, and its timeline: the first eight digits of
  * the name of a WAL file. Each promotion starts a new timeline.
  */
-const STANDING = `
+const SERVER_STATE = `
   select current_setting('transaction_read_only') = 'off' as writable,
     case when not pg_is_in_recovery()
       then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
 
-interface Standing {
+interface ServerState {
   writable: boolean;
   timeline: string | null;
 }
@@ -248,7 +248,7 @@ const isConnectionLoss = (error: unknown): boolean =>
   !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true;
 
 /** Connects to a server without a pool, and returns whether it is writable. */
-async function probe(url: string): Promise<Standing> {
+async function probe(url: string): Promise<ServerState> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: PROBE_MS,
@@ -257,7 +257,7 @@ async function probe(url: string): Promise<Standing> {
   client.on('error', () => {});
   try {
     await client.connect();
-    return (await client.query<Standing>(STANDING)).rows[0]!;
+    return (await client.query<ServerState>(SERVER_STATE)).rows[0]!;
   } finally {
     close(client);
   }
@@ -340,7 +340,7 @@ function close(client: pg.ClientBase): void {
   connected.connection.stream.destroy();
 }
 
-function describe(outcome: PromiseSettledResult<Standing>, newestTimeline: string): string {
+function describe(outcome: PromiseSettledResult<ServerState>, newestTimeline: string): string {
   if (outcome.status === 'rejected') return `(${String(outcome.reason)})`;
   const { writable, timeline } = outcome.value;
   if (!writable || timeline === null) return '(a standby)';

@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { CallerError } from '../../../base/errors.ts';
 import { describeError } from '../../../base/log.ts';
-import { refuseOther } from '../migrations.ts';
+import { refuseUnknownSchema } from '../migrations.ts';
 import { lockFolder } from './folderLock.ts';
 import { LEDGER_FILE } from './sqlite.ts';
 import { openSqlite } from './sqliteConnection.ts';
@@ -74,7 +74,7 @@ export async function restoreSqlite(
   checkSound(file);
   const backup = openSqlite(file, true).db as unknown as Kysely<unknown>;
   try {
-    await refuseOther(backup, undefined, `The ledger of ${file}`);
+    await refuseUnknownSchema(backup, undefined, `The ledger of ${file}`);
   } finally {
     await backup.destroy();
   }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Behavior of a sink for one request. A number is the status of a response without a body. */
-export type SinkBehaviour = number | SinkAnswer | SinkSilence;
+export type SinkBehavior = number | SinkAnswer | SinkSilence;
 
 /** A response, which can be delayed, slow or very large. */
 export interface SinkAnswer {
@@ -40,24 +40,24 @@ export interface SinkSilence {
  * once for a `SinkSilence`.
  */
 export async function behave(
-  behaviour: SinkBehaviour,
+  behavior: SinkBehavior,
   socket: Socket,
   response: ServerResponse,
 ): Promise<void> {
-  if (typeof behaviour === 'number') {
-    response.writeHead(behaviour).end();
+  if (typeof behavior === 'number') {
+    response.writeHead(behavior).end();
     return;
   }
-  if ('silence' in behaviour) {
-    if (behaviour.silence === 'close') socket.destroy();
-    if (behaviour.silence === 'reset') socket.resetAndDestroy();
+  if ('silence' in behavior) {
+    if (behavior.silence === 'close') socket.destroy();
+    if (behavior.silence === 'reset') socket.resetAndDestroy();
     return;
   }
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   try {
-    if (behaviour.delayMs) await delay(behaviour.delayMs, undefined, { signal: gone.signal });
-    await answer(behaviour, socket, response, gone.signal);
+    if (behavior.delayMs) await delay(behavior.delayMs, undefined, { signal: gone.signal });
+    await answer(behavior, socket, response, gone.signal);
   } catch (error) {
     if (!gone.signal.aborted) throw error; // a sender that disconnects is not an error
   }

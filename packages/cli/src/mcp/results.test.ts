@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toUntrusted } from './answers.ts';
+import { toUntrusted } from './results.ts';
 
 /** Ranges of code points with at least one of each kind; the others are unassigned or private. */
 const RANGES = [

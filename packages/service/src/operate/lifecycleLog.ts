@@ -4,7 +4,7 @@ import { VERSION, readCommit } from '../base/build.ts';
 import { hideSecrets } from '../base/hideSecrets.ts';
 import type { Log } from '../base/log.ts';
 
-export function createLifeLog(
+export function createLifecycleLog(
   {
     url,
     roles,

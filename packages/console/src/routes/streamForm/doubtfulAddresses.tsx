@@ -4,7 +4,7 @@ import type { DoubtfulLine } from '@sluice/kit/contract';
 const SHOWN = 5;
 
 /** Warns of addresses that were accepted but may be mistakes. */
-export function DoubtList({ doubts }: { doubts: readonly DoubtfulLine[] }) {
+export function DoubtfulAddresses({ doubts }: { doubts: readonly DoubtfulLine[] }) {
   if (doubts.length === 0) return null;
   return (
     <div role="alert" className="mt-1 text-12 text-warn">

@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
 import * as z from 'zod';
-import { type AnswerCode, ServiceError } from '../base/errors.ts';
+import { type ApiErrorCode, ServiceError } from '../base/errors.ts';
 import { hideSecrets } from '../base/hideSecrets.ts';
 import { previewText, previewJson } from '../base/preview.ts';
 
@@ -32,7 +32,7 @@ const VALUES_FOR_ALL_PROBLEMS = 1_000;
 export const MAX_VALUES = 50_000;
 
 /** The kit's error code for each status; the code for any other status is `server_error`. */
-const CODES: Partial<Record<number, AnswerCode>> = {
+const CODES: Partial<Record<number, ApiErrorCode>> = {
   400: 'bad_request',
   401: 'unauthorized',
   403: 'forbidden',
@@ -49,7 +49,7 @@ const CODES: Partial<Record<number, AnswerCode>> = {
  */
 export class HttpError extends ServiceError {
   override readonly name = 'HttpError';
-  readonly code: AnswerCode;
+  readonly code: ApiErrorCode;
   readonly status: ContentfulStatusCode;
   readonly details: Record<string, unknown> | undefined;
 

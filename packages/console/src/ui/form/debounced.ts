@@ -7,7 +7,7 @@ const REST_MS = 200;
  * Returns the latest value that stayed unchanged for the debounce time; until there is one, the
  * initial value.
  */
-export function useRested<T>(value: T): T {
+export function useDebounced<T>(value: T): T {
   const [rested, setRested] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setRested(() => value), REST_MS);

@@ -12,7 +12,7 @@ const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(1_500_000) };
  * Sends a webhook, the same webhook again, a large one, the test webhook and a forged one, and
  * returns the responses.
  */
-export async function answersOf(to: string, secret: string): Promise<string[]> {
+export async function sendAll(to: string, secret: string): Promise<string[]> {
   const genuine = createFakeSender({ to, secret, scheduleMs: [] });
   const forger = createFakeSender({ to, secret: 'another', scheduleMs: [] });
   const deliveries = [
@@ -25,7 +25,7 @@ export async function answersOf(to: string, secret: string): Promise<string[]> {
   return deliveries.map(({ attempts: [attempt] }) => `${attempt?.status} ${attempt?.body}`);
 }
 
-export const RIGHT_ANSWERS = [
+export const EXPECTED_RESPONSES = [
   '200 {"message":"Handled"}',
   '200 {"message":"Handled before"}',
   '200 {"message":"Handled"}',

@@ -15,9 +15,9 @@ const ReplayForm = lazy(async () => ({
 /**
  * Counts the stream's deliveries whose last attempt had this status, and offers to replay them.
  */
-export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
-  const answer = status === null ? 'none' : String(status);
-  const filter = { streamId, status: answer };
+export function SimilarFailures({ streamId, status }: { streamId: string; status: number | null }) {
+  const response = status === null ? 'none' : String(status);
+  const filter = { streamId, status: response };
   const { data: counts, isPending } = useQuery(countsQuery(filter));
   const { data: oldest } = useQuery(oldestQuery(filter));
   const now = useNow();
@@ -39,7 +39,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
       </p>
       <Link
         to="/deliveries"
-        search={{ stream: streamId, status: answer }}
+        search={{ stream: streamId, status: response }}
         className={buttonClass('quiet')}
       >
         Similar failures
@@ -50,7 +50,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
           <Suspense fallback={<Loading />}>
             <ReplayForm
               filter={filter}
-              name={`${answer === 'none' ? 'no response' : answer} after a fix`}
+              name={`${response === 'none' ? 'no response' : response} after a fix`}
             />
           </Suspense>
         </Dialog>

@@ -1,5 +1,5 @@
 /** The logo: three streams through one gate. */
-export function Mark({ className }: { className?: string }) {
+export function Logo({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" className={className}>
       <path

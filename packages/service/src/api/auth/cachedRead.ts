@@ -2,7 +2,7 @@
  * Short-lived cache of a ledger value that every request needs. Another process may change the
  * value meanwhile.
  */
-export interface Fresh<Value> {
+export interface CachedRead<Value> {
   read(): Promise<Value>;
   /** Drops the cached value after a change in this process, so that later reads see the change. */
   forget(): void;
@@ -10,7 +10,7 @@ export interface Fresh<Value> {
 
 const FRESH_MS = 2_000;
 
-export function createFresh<Value>(readValue: () => Promise<Value>): Fresh<Value> {
+export function createCachedRead<Value>(readValue: () => Promise<Value>): CachedRead<Value> {
   let held: { value: Value; readAt: number } | undefined;
   let reading: Promise<Value> | undefined;
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createFresh } from './fresh.ts';
+import { createCachedRead } from './cachedRead.ts';
 
 /** Creates a cache whose reads wait until the test completes them. */
 function createSlow() {
   const reads: PromiseWithResolvers<string>[] = [];
-  const fresh = createFresh(() => {
+  const fresh = createCachedRead(() => {
     const read = Promise.withResolvers<string>();
     reads.push(read);
     return read.promise;

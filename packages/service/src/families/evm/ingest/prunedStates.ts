@@ -3,7 +3,7 @@ import type { BlockRef } from '../../../store/blocks/contract.ts';
 import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import type { EvmSource } from './source.ts';
 
-export interface GoneStates extends Pick<EvmSource, 'requestAt'> {
+export interface PrunedStates extends Pick<EvmSource, 'requestAt'> {
   /** Returns whether the block is old and the nodes have lacked old states for a while. */
   isGone(block: BlockRef): boolean;
 }
@@ -30,10 +30,10 @@ const REMEMBERED_MS = 200;
  * @param options.goneAfterMs time for which old states must be missing before they count as gone;
  * default 15 seconds
  */
-export function createGoneStates(
+export function createPrunedStates(
   source: Pick<EvmSource, 'requestAt' | 'providers'>,
   { goneAfterMs = GONE_AFTER_MS }: { goneAfterMs?: number | undefined } = {},
-): GoneStates {
+): PrunedStates {
   /** Errors of blocks whose state was missing a moment ago, by hash, oldest first. */
   const missing = new Map<string, { at: number; error: SourceError }>();
   let missingSince = 0;

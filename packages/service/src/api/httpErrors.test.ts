@@ -1,7 +1,7 @@
 import { createEvmStreamSchema } from '@sluice/kit/calls';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { HttpError, MAX_VALUES, check } from './answers.ts';
+import { HttpError, MAX_VALUES, check } from './httpErrors.ts';
 
 const good = { webhookUrl: 'https://example.com/', description: '', chainIds: ['0x1'] };
 /** Maximum length of a response to an invalid request. */

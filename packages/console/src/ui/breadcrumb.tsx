@@ -5,7 +5,7 @@ import { ChevronLeft } from 'lucide-react';
  * Shows a breadcrumb: a link to the parent page and, if `here` is given, the name of the current
  * page.
  */
-export function Trail({
+export function Breadcrumb({
   title,
   here,
   ...link

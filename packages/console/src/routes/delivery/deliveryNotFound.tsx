@@ -12,7 +12,7 @@ const madeAtOf = (id: string): number | null =>
   UUID.test(id) && id[14] === '7' ? timeOfId(id) : null;
 
 /** Explains why a delivery may not exist, based on the creation time in its id. */
-export function GoneDelivery({ id }: { id: string }) {
+export function DeliveryNotFound({ id }: { id: string }) {
   const { data: about } = useQuery(aboutQuery);
   const now = useNow();
   const madeAt = madeAtOf(id);

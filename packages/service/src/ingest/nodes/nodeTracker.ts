@@ -14,7 +14,7 @@ import type { AnyProvider, Identity } from './anyProvider.ts';
 /**
  * The part of a provider that is the same in every chain family, and the methods that update it.
  */
-export interface Standing extends Pick<
+export interface NodeTracker extends Pick<
   AnyProvider,
   | 'name'
   | 'score'
@@ -74,7 +74,7 @@ const KNOWN_BLOCKS = 512;
  * @param name name of the node in messages: its host, numbered if several nodes share it
  * @param readIdentity reads which chain the node serves
  */
-export function createStanding(
+export function createNodeTracker(
   name: string,
   readIdentity: () => Promise<Identity>,
   {
@@ -83,7 +83,7 @@ export function createStanding(
     /** Returns whether an error does not count against the node. Default: every error counts. */
     isExpected?: (error: SourceError) => boolean;
   } = {},
-): Standing {
+): NodeTracker {
   const pace = createPace(name);
   const trouble = createDecaying(TROUBLE_HALF_LIFE_MS);
   const doubt = createDecaying(DOUBT_HALF_LIFE_MS);
@@ -125,7 +125,7 @@ export function createStanding(
     latencyMs = latencyMs === null ? ms : latencyMs + (ms - latencyMs) * LATENCY_WEIGHT;
   };
 
-  const run: Standing['run'] = (request, { isShort, order, isOptional = false }) =>
+  const run: NodeTracker['run'] = (request, { isShort, order, isOptional = false }) =>
     pace.run(async () => {
       try {
         const start = performance.now();
@@ -151,7 +151,7 @@ export function createStanding(
     identity = undefined;
   };
 
-  const standing: Standing = {
+  const tracker: NodeTracker = {
     name,
     get score() {
       return sumOf(readScore());
@@ -168,7 +168,7 @@ export function createStanding(
       return until > performance.now() ? until : 0;
     },
     get hasVote() {
-      const { state } = standing;
+      const { state } = tracker;
       const isHeard = state === 'good' || state === 'lagging';
       return isHeard && !lag.isStalled(performance.now()) && doubt.read() < VOTELESS_DOUBT;
     },
@@ -205,7 +205,7 @@ export function createStanding(
     },
     compare: (behind) => lag.compare(behind, performance.now()),
     health: () => {
-      const { state } = standing;
+      const { state } = tracker;
       return {
         name,
         state,
@@ -215,11 +215,11 @@ export function createStanding(
         failures,
         disagreements,
         score: roundScore(readScore()),
-        hasVote: standing.hasVote,
+        hasVote: tracker.hasVote,
       };
     },
   };
-  return standing;
+  return tracker;
 }
 
 type ScoreParts = Omit<ProviderScore, 'total'>;
