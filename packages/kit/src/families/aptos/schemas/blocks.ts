@@ -23,7 +23,7 @@ const choiceError = {
   path: ['block'],
 };
 
-export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = sent(
+const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = sent(
   'AptosBlockChoice',
   'A block of an Aptos chain, either by height or by a ledger version in it.',
   z.strictObject(blockChoice).refine(isChoice, choiceError),
@@ -42,7 +42,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
     .refine(isChoice, choiceError),
 );
 
-export const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
+const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
   'AptosBackfill',
   'Past blocks of an Aptos chain, by height or by ledger version, both ends included.',
   z
