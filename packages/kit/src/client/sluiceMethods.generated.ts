@@ -18,8 +18,8 @@ import type {
   ChainGap,
   ChainHealth,
   ChainNode,
-  Contract,
   ContractAbi,
+  ContractDetails,
   CreateApiKey,
   CreateReplay,
   DeliveryCounts,
@@ -174,7 +174,11 @@ export interface SluiceMethods {
   /** List gaps of chains with their reasons, newest first. Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain. */
   listGaps: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<ChainGap[]>;
   /** Check whether an address is a contract, and read its token metadata. The metadata is what the contract reports at the head of the chain; it is not verified. */
-  getContract: (chainId: string, address: string, options?: CallOptions) => CallResult<Contract>;
+  getContract: (
+    chainId: string,
+    address: string,
+    options?: CallOptions
+  ) => CallResult<ContractDetails>;
   /** Read the ABI of a verified contract. The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation. */
   getContractAbi: (
     chainId: string,

@@ -565,8 +565,17 @@ export interface CompatibleDryRun {
   /** EVM addresses the stream would watch. */
   addresses?: string[] | undefined;
 }
+/** The ABI of a verified contract. */
+export interface ContractAbi {
+  /** For a proxy, its own items and those of its implementation, without duplicates. */
+  abi: AbiItem[];
+  /** The current implementation of an EIP-1967 proxy, lowercase; null for other contracts. */
+  implementation: string | null;
+  /** Host of the ABI source. */
+  source: string;
+}
 /** The contract at an address, at the head of an EVM chain. */
-export interface Contract {
+export interface ContractDetails {
   /** Whether the address has code. */
   isContract: boolean;
   /** Token metadata that the contract reports, unverified; null if it reports none. */
@@ -577,15 +586,6 @@ export interface Contract {
     decimals: number | null;
     standard: 'ERC721' | 'ERC1155' | '';
   } | null;
-}
-/** The ABI of a verified contract. */
-export interface ContractAbi {
-  /** For a proxy, its own items and those of its implementation, without duplicates. */
-  abi: AbiItem[];
-  /** The current implementation of an EIP-1967 proxy, lowercase; null for other contracts. */
-  implementation: string | null;
-  /** Host of the ABI source. */
-  source: string;
 }
 /** A new API key. */
 export interface CreateApiKey {

@@ -7,10 +7,10 @@ const log = { info: () => {}, warn: () => {}, error: () => {} };
 const reportOf = (id: string, state: ChainReport['state']) => ({ id, state }) as ChainReport;
 
 async function start(
-  standings: Record<string, 'holder' | 'candidate' | 'none'>,
+  leaseStates: Record<string, 'holder' | 'candidate' | 'none'>,
   leases: Lease[] = [],
 ) {
-  const all = Object.entries(standings).map(([id, leaseState]) => ({
+  const all = Object.entries(leaseStates).map(([id, leaseState]) => ({
     id,
     leaseState,
     report: vi.fn(() => reportOf(id, 'live')),

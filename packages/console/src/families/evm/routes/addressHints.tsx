@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { contractQuery, nameQuery } from '../../../data/queries/chains.ts';
 import { namesIn, withAddressOf } from '../../../routes/streamForm/draft/addressList.ts';
 import { Button } from '../../../ui/button.tsx';
-import { useDebounced } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { formatHash } from '../../../ui/text/format.ts';
 import { describeContract } from '../../../words/contractWords.ts';
 import type { AddressHintsProps } from '../../formPart.ts';

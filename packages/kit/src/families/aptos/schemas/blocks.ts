@@ -23,7 +23,7 @@ const choiceError = {
   path: ['block'],
 };
 
-export const aptosBlockIdentifierSchema: z.ZodType<AptosBlockIdentifier> = namedRequest(
+const aptosBlockIdentifierSchema: z.ZodType<AptosBlockIdentifier> = namedRequest(
   'AptosBlockIdentifier',
   'A block of an Aptos chain, either by height or by a ledger version in it.',
   z.strictObject(blockIdentifier).refine(isChoice, choiceError),
@@ -42,7 +42,7 @@ export const aptosDryRunSchema: z.ZodType<AptosDryRun> = namedRequest(
     .refine(isChoice, choiceError),
 );
 
-export const aptosBackfillSchema: z.ZodType<AptosBackfill> = namedRequest(
+const aptosBackfillSchema: z.ZodType<AptosBackfill> = namedRequest(
   'AptosBackfill',
   'Past blocks of an Aptos chain, by height or by ledger version, both ends included.',
   z

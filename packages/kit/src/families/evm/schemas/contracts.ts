@@ -6,7 +6,7 @@ import { abiItemSchema } from '../../../contract/requests/abi.ts';
 import { addressParam, evmChainParam } from './values.ts';
 
 const contract = named(
-  'Contract',
+  'ContractDetails',
   'The contract at an address, at the head of an EVM chain.',
   z.strictObject({
     isContract: flag.describe('Whether the address has code.'),
