@@ -27,8 +27,8 @@ export function problemsOf(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
     );
   }
-  const untraced = chainIds.filter(lacksTraces);
-  if (includeInternalTxs && untraced.length > 0 && chainIds.every(hasSource)) {
+  const untraced = includeInternalTxs ? chainIds.filter(lacksTraces) : [];
+  if (untraced.length > 0 && chainIds.every(hasSource)) {
     problems.push(
       `No internal transactions on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
     );
