@@ -8,7 +8,7 @@ const reportOf = (id: string, state: ChainReport['state']) => ({ id, state }) as
 
 async function start(
   standings: Record<string, 'holder' | 'candidate' | 'none'>,
-  leases: Pick<Lease, 'name' | 'freeForMs' | 'report'>[] = [],
+  leases: Lease[] = [],
 ) {
   const all = Object.entries(standings).map(([id, standing]) => ({
     id,
@@ -18,7 +18,7 @@ async function start(
   const byId = new Map(all.map((each) => [each.id, each]));
   const reports = createChainReports({
     store: {
-      listLeases: async () => leases.map((lease) => ({ holder: 'other', ...lease }) as Lease),
+      listLeases: async () => leases,
       signals: { on: () => () => {} } as never,
     },
     log,
@@ -39,6 +39,7 @@ test('finding a chain reports only that chain, however many there are', async ()
 test('a chain that another process reads has the report of that process', async () => {
   const other = (name: string, freeForMs = 0) => ({
     name,
+    holder: 'other',
     freeForMs,
     report: reportOf(name, 'catching-up'),
   });
@@ -47,7 +48,7 @@ test('a chain that another process reads has the report of that process', async 
     other('0x2'),
     other('0x3'),
     other('0x4', 5_000),
-    { name: 'alerts', freeForMs: 0, report: null },
+    { name: 'alerts', holder: 'other', freeForMs: 0, report: null },
   ]);
   const states = { '0x1': 'live', '0x2': 'catching-up', '0x3': 'catching-up', '0x4': 'down' };
   expect(reports.list().map(({ id, state }) => [id, state])).toEqual(Object.entries(states));
@@ -57,7 +58,12 @@ test('a chain that another process reads has the report of that process', async 
 });
 
 test('a chain without a reader is read by a candidate, or until a minute has passed', async () => {
-  const free = (name: string, freeForMs: number) => ({ name, freeForMs, report: null });
+  const free = (name: string, freeForMs: number) => ({
+    name,
+    holder: 'other',
+    freeForMs,
+    report: null,
+  });
   const { reports } = await start({ '0x1': 'candidate', '0x2': 'none' }, [
     free('0x1', 90_000),
     free('0x2', 90_000),

@@ -16,7 +16,7 @@ import { startDeadline } from './deadline.ts';
 
 export type ResolveName = (hostname: string, options: LookupOptions) => Promise<LookupAddress[]>;
 
-/** Time after which no caller waits for a lookup any more. */
+/** Maximum time that a caller waits for a lookup. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 /** Time that the system resolver has before the name servers are queried as well. */
 const SYSTEM_MS = 300;
@@ -68,19 +68,18 @@ export function createNameResolver({
         reject(lookupTimeout(hostname));
       });
       const isStuck = busySince !== undefined && performance.now() - busySince > SYSTEM_MS;
-      const backup = setTimeout(
-        () =>
-          query(hostname).then(
-            (addresses) => {
-              waiting.delete(begin);
-              endDeadline();
-              resolve(addresses);
-            },
-            // The system resolver may know the name anyway.
-            () => {},
-          ),
-        isStuck ? 0 : SYSTEM_MS,
-      );
+      const queryServers = (): void => {
+        query(hostname).then(
+          (addresses) => {
+            waiting.delete(begin);
+            endDeadline();
+            resolve(addresses);
+          },
+          // The system resolver may know the name anyway.
+          () => {},
+        );
+      };
+      const backup = setTimeout(queryServers, isStuck ? 0 : SYSTEM_MS);
       waiting.add(begin);
       if (busySince === undefined) beginNext();
     });
