@@ -16,7 +16,7 @@ import { startDeadline } from './deadline.ts';
 
 export type ResolveName = (hostname: string, options: LookupOptions) => Promise<LookupAddress[]>;
 
-/** Time after which no caller waits for a lookup any more. */
+/** Maximum time that a caller waits for a lookup. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 /** Time that the system resolver has before the name servers are queried as well. */
 const SYSTEM_MS = 300;
