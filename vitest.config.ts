@@ -46,7 +46,7 @@ const shared = {
 export default defineConfig({
   test: {
     // Tests mostly wait for chains, servers and processes, so there may be more workers than cores.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -98,6 +98,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/story/**/*.test.ts'],
+          ...shared,
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },

@@ -80,6 +80,8 @@ async function fill(
         max_in_flight: limits.maxInFlight,
         max_per_second: limits.maxPerSecond,
         strict_order: 0,
+        timeout_seconds: limits.timeoutSeconds,
+        retries: JSON.stringify(limits.retries),
         next_send_at: null,
         secrets: '[]',
         status: 'active',

@@ -25,7 +25,6 @@ const [name = '', ...parts] = positionals;
 const benchmarks: Record<string, () => Promise<Figures>> = {
   activity: async () => (await activity())('sqlite'),
   'activity-postgres': async () => (await activity())('postgres'),
-  adding: async () => (await import('./adding.ts')).measureAdding(parts),
   addresses: async () => (await addresses())('sqlite'),
   'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
@@ -43,7 +42,6 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
     (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes ?? 60)),
   counts: async () => (await counts())('sqlite'),
   'counts-postgres': async () => (await counts())('postgres'),
-  hostile: async () => (await import('./hostile/hostile.ts')).measureHostile(parts),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(parts),
   proof: async () => (await import('./proof.ts')).default(),
@@ -53,7 +51,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, chain, console, hostile, match and takeover have parts`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only chain, console, match and takeover have parts`,
   );
   process.exit(2);
 }

@@ -66,28 +66,13 @@ export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[]
 
 /** Returns why a pattern may take superlinear time, or undefined if it is linear. */
 export function findFault(pattern: Pattern): string | undefined {
-  const { safe, error, score } = analyse(pattern);
+  const { safe, error, score } = analyze(pattern);
   if (safe) return undefined;
   const paths = score.infinite ? 'any number of' : score.value;
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
 }
 
-/** Returns strings of this length that should make the pattern backtrack the most. */
-export function worstTexts(pattern: Pattern, length: number): string[] {
-  const texts = new Set<string>();
-  const repeat = (text: string): void => {
-    if (text !== '') texts.add(text.repeat(Math.ceil(length / text.length)).slice(0, length));
-  };
-  for (const { trail } of analyse(pattern).trails.slice(-2)) {
-    const samples = trail.map(({ a, b }) => samplesOf([a.node.source, b.node.source]));
-    repeat(samples.map(([first = '']) => first).join(''));
-    const [one = '', another = ''] = [...new Set(samples.flat())];
-    repeat(one + another);
-  }
-  return [...texts];
-}
-
-function analyse({ source, flags }: Pattern) {
+function analyze({ source, flags }: Pattern) {
   // The analyzer's parser accepts named groups only with the flag `u`.
   const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
   // A sticky pattern matches only at `lastIndex`, as if it began with `^`.
@@ -104,21 +89,6 @@ function analyse({ source, flags }: Pattern) {
     timeout: TIMEOUT_MS,
   });
 }
-
-const SAMPLES = 'a-0./:?@"\\[({<=&+_$ \t\né中'.split('');
-
-/** Returns up to four sample characters that all these parts of a pattern match. */
-const samplesOf = (parts: readonly string[]): string[] =>
-  SAMPLES.filter((sample) =>
-    parts.every((part) => {
-      try {
-        return new RegExp(`^(?:${part})$`, 'is').test(sample);
-      } catch {
-        // Some parts are not valid patterns by themselves.
-        return false;
-      }
-    }),
-  ).slice(0, 4);
 
 function readSources(): string[] {
   const packages = join(ROOT, 'packages');

@@ -49,7 +49,7 @@ export async function measureConsole(names: readonly string[]): Promise<Figures>
   const service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder: folder,
+    data: folder,
     apiKey: API_KEY,
     chains: [],
     aptos: [],

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
-import { p95Of, watch } from './look.ts';
+import { measureMount, p95Of, readScrollFrames, watch } from './look.ts';
 
 const STREAMS = 2_000;
 const SCROLLS = 60;
@@ -25,13 +25,13 @@ export async function measureFleet({ page, front, client }: Bench): Promise<Figu
   await page.goto(`${front.url}/console/chains`);
   await page.waitForTimeout(2_000);
   const { workOf } = await watch(page);
-  const answer = await measureAnswer(page);
-  const mount = await workOf(() => measureMount(page));
+  const streams = await measureStreams(page);
+  const mount = await workOf(() => measureMount(page, 'Streams'));
   const rows = await page.locator('[data-row-link]').count();
-  const scroll = await workOf(() => readScrollFrames(page));
+  const scroll = await workOf(() => readScrollFrames(page, 'main', SCROLLS, SCROLL_PX));
   return {
-    'streams answered': toFigure(answer.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
-    'streams answered, sent': toFigure(answer.bytes / 1_000, 'kB', 'compressed'),
+    'streams answered': toFigure(streams.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
+    'streams answered, sent': toFigure(streams.bytes / 1_000, 'kB', 'compressed'),
     'streams mounted': toFigure(mount.result, 'ms', 'from the click on the link; goal 150'),
     'streams mounted, work': toFigure(mount.workMs, 'ms', 'of the main thread'),
     'streams in the document': toFigure(rows, '', 'goal: 60 at most'),
@@ -44,44 +44,14 @@ export async function measureFleet({ page, front, client }: Bench): Promise<Figu
   };
 }
 
-const measureAnswer = (page: Page): Promise<{ ms: number; bytes: number }> =>
+const measureStreams = (page: Page): Promise<{ ms: number; bytes: number }> =>
   page.evaluate(async () => {
     const started = performance.now();
-    const answer = await fetch('/sluice/streams');
-    await answer.text();
+    const response = await fetch('/sluice/streams');
+    await response.text();
     const ms = performance.now() - started;
     const entry = performance
       .getEntriesByType('resource')
       .findLast(({ name }) => name.endsWith('/sluice/streams')) as PerformanceResourceTiming;
     return { ms, bytes: entry.encodedBodySize };
   });
-
-const measureMount = (page: Page): Promise<number> =>
-  page.evaluate(async () => {
-    const frame = () => new Promise<number>(requestAnimationFrame);
-    const link = [...document.querySelectorAll('a')].find(
-      ({ textContent }) => textContent === 'Streams',
-    );
-    const started = performance.now();
-    link?.click();
-    while (document.querySelectorAll('[data-row-link]').length < 10) await frame();
-    await frame();
-    return performance.now() - started;
-  });
-
-const readScrollFrames = (page: Page): Promise<number[]> =>
-  page.evaluate(
-    async ([scrolls, px]) => {
-      const scroller = document.querySelector('main');
-      const frames: number[] = [];
-      let last = await new Promise<number>(requestAnimationFrame);
-      for (let each = 0; each < scrolls; each++) {
-        scroller?.scrollBy(0, px);
-        const now = await new Promise<number>(requestAnimationFrame);
-        frames.push(now - last);
-        last = now;
-      }
-      return frames;
-    },
-    [SCROLLS, SCROLL_PX] as const,
-  );

@@ -33,13 +33,13 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   const activity = JSON.stringify({ stepMinutes: 1, result: toPoints(now) });
   const body = Buffer.from(toBody());
   const feeds = new Set<ServerResponse>();
-  const tell = (text: string): void => {
+  const send = (text: string): void => {
     for (const feed of feeds) feed.write(text);
   };
   let timer: NodeJS.Timeout | undefined;
-  let told = 0;
+  let appended = 0;
   // Keeps the feed from falling silent, because the console treats a silent feed as disconnected.
-  const beats = setInterval(() => tell(':\n\n'), 1_000);
+  const beats = setInterval(() => send(':\n\n'), 1_000);
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', serviceUrl);
     if (pathname === '/sluice/deliveries') return response.writeHead(200, json).end(deliveries);
@@ -70,9 +70,9 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
       return response;
     }
     const { method = 'GET', headers, url: path = '/' } = request;
-    const passed = ask(new URL(path, serviceUrl), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const passed = ask(new URL(path, serviceUrl), { method, headers }, (received) => {
+      response.writeHead(received.statusCode ?? 502, received.headers);
+      received.pipe(response);
     });
     passed.once('error', () => response.destroy());
     return request.pipe(passed);
@@ -86,9 +86,9 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
         for (let each = 0; each < (perSecond * TICK_MS) / 1_000; each++) {
           const event: LiveEvent = {
             type: 'delivery',
-            delivery: toRow(streamId, Date.now(), told++),
+            delivery: toRow(streamId, Date.now(), appended++),
           };
-          tell(`id: ${told}\ndata: ${JSON.stringify(event)}\n\n`);
+          send(`id: ${appended}\ndata: ${JSON.stringify(event)}\n\n`);
         }
       }, TICK_MS);
     },

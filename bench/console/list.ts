@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
 import { ROWS } from './front.ts';
-import { p95Of, readFrames, watch } from './look.ts';
+import { measureMount, p95Of, readFrames, readScrollFrames, watch } from './look.ts';
 
 const APPENDED_PER_SECOND = 200;
 const APPEND_MS = 5_000;
@@ -20,10 +20,10 @@ export async function measureList({ page, front }: Bench): Promise<Figures> {
   const typingMs = await measureTyping(page);
   await page.waitForTimeout(1_000);
   const stillMs = p95Of(await readFrames(page, 1_000));
-  const mount = await workOf(() => measureMount(page));
+  const mount = await workOf(() => measureMount(page, 'Deliveries'));
   const rows = await page.locator('[data-row-link]').count();
   await page.waitForTimeout(500);
-  const scroll = await workOf(() => readScrollFrames(page));
+  const scroll = await workOf(() => readScrollFrames(page, '.delivery-list', SCROLLS, 2_400));
   front.append(APPENDED_PER_SECOND);
   await page.waitForTimeout(1_000);
   const append = await workOf(() => readFrames(page, APPEND_MS));
@@ -73,32 +73,3 @@ async function measureTyping(page: Page): Promise<number> {
   await page.waitForTimeout(300);
   return page.evaluate(() => Reflect.get(globalThis, 'slowestKeyMs') as number);
 }
-
-/** Returns the milliseconds from the click on the link until the rows are painted. */
-const measureMount = (page: Page): Promise<number> =>
-  page.evaluate(async () => {
-    const frame = () => new Promise<number>(requestAnimationFrame);
-    const link = [...document.querySelectorAll('a')].find(
-      ({ textContent }) => textContent === 'Deliveries',
-    );
-    const started = performance.now();
-    link?.click();
-    while (document.querySelectorAll('[data-row-link]').length < 10) await frame();
-    await frame();
-    return performance.now() - started;
-  });
-
-const readScrollFrames = (page: Page): Promise<number[]> =>
-  page.evaluate(async (scrolls) => {
-    const list = document.querySelector('.delivery-list');
-    const frames: number[] = [];
-    let last = await new Promise<number>(requestAnimationFrame);
-    for (let each = 0; each < scrolls; each++) {
-      list?.scrollBy(0, 2_400);
-      const now = await new Promise<number>(requestAnimationFrame);
-      frames.push(now - last);
-      last = now;
-    }
-    list?.scrollTo(0, 0);
-    return frames;
-  }, SCROLLS);

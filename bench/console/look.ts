@@ -49,3 +49,44 @@ export const readFrames = (page: Page, ms: number): Promise<number[]> =>
     }
     return frames;
   }, ms);
+
+/** Returns the milliseconds from the click on the link until the rows are painted. */
+export const measureMount = (page: Page, name: string): Promise<number> =>
+  page.evaluate(async (text) => {
+    const frame = () => new Promise<number>(requestAnimationFrame);
+    const link = [...document.querySelectorAll('a')].find(
+      ({ textContent }) => textContent === text,
+    );
+    const started = performance.now();
+    link?.click();
+    while (document.querySelectorAll('[data-row-link]').length < 10) await frame();
+    await frame();
+    return performance.now() - started;
+  }, name);
+
+/**
+ * Scrolls the element by `px` pixels in each of `scrolls` frames, then back to its top. Returns the
+ * duration in milliseconds of each frame.
+ */
+export const readScrollFrames = (
+  page: Page,
+  selector: string,
+  scrolls: number,
+  px: number,
+): Promise<number[]> =>
+  page.evaluate(
+    async ([element, times, step]) => {
+      const scroller = document.querySelector(element);
+      const frames: number[] = [];
+      let last = await new Promise<number>(requestAnimationFrame);
+      for (let each = 0; each < times; each++) {
+        scroller?.scrollBy(0, step);
+        const now = await new Promise<number>(requestAnimationFrame);
+        frames.push(now - last);
+        last = now;
+      }
+      scroller?.scrollTo(0, 0);
+      return frames;
+    },
+    [selector, scrolls, px] as const,
+  );

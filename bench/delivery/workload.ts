@@ -3,7 +3,7 @@
  * delivery engine.
  */
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
-import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
 import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
@@ -29,7 +29,7 @@ const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
 
 /** Creates the service's sender, but allows all addresses, including loopback. */
 export const createBenchSender = (): Sender =>
-  createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...SIGNING });
+  createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...SIGNING });
 
 export interface Chain {
   streamIds: string[];
@@ -158,7 +158,7 @@ export async function startEngine(
     schedule: CONTRACT_SCHEDULE_MS,
     store,
     sender: createBenchSender(),
-    isolation: createIsolation({ allowCidrs: EVERYWHERE, ...SIGNING }),
+    isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...SIGNING }),
     log: createLog((line) => process.stderr.write(line)),
     onAttempts: (deliveries) =>
       onSucceeded(deliveries.filter((each) => each.state === 'succeeded').length),

@@ -62,7 +62,7 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /\b(for|after) this long\b/i, instead: 'the duration' },
   { pattern: /\b(lower|upper) case\b/i, instead: 'lowercase, uppercase' },
   {
-    pattern: /\b(labell|favour|behaviour|analyser|neighbour|tunnell)/,
+    pattern: /\b(labell|favour|behaviour|analyser|neighbour|tunnell|colour|recognis|cancelling)/,
     instead: 'American spelling',
   },
   { pattern: /\b(is|are|was|were|be|been) given up\b/i, instead: 'aborted, timed out, stopped' },

@@ -166,17 +166,17 @@ function describeResponses({ responses }: Operation): string {
   const success = entries.filter(([status]) => status.startsWith('2'));
   const failures = entries.filter(([status]) => !status.startsWith('2'));
   return join([
-    ...success.map(([status, response]) => `**Response**: ${status}${answerOf(response)}`),
+    ...success.map(([status, response]) => `**Response**: ${status}${describeContent(response)}`),
     failures.length === 0 ? '' : `**Errors**: ${failures.map(toError).join(', ')}`,
   ]);
 }
 
-function answerOf({ content = {} }: Response): string {
-  const [type, answer] = Object.entries(content)[0] ?? [];
-  if (answer === undefined) return ', no body';
-  const { description } = answer.schema;
+function describeContent({ content = {} }: Response): string {
+  const [type, media] = Object.entries(content)[0] ?? [];
+  if (media === undefined) return ', no body';
+  const { description } = media.schema;
   const about = description === undefined ? '' : `. ${escapeText(description)}.`;
-  return `, ${type === 'application/json' ? '' : `\`${type}\`, `}${typeOf(answer.schema)}${about}`;
+  return `, ${type === 'application/json' ? '' : `\`${type}\`, `}${typeOf(media.schema)}${about}`;
 }
 
 const toError = ([status, { $ref, description = '' }]: [string, Response]): string =>

@@ -4,7 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   countActions,
   expectAccessible,
@@ -12,25 +13,11 @@ import {
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
-
-beforeAll(async () => {
-  world = await startWorld();
-  visitor = await startVisitor(world);
-}, 120_000);
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 
 const evmAddress = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const sluiceOf = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });

@@ -4,34 +4,24 @@
  */
 import { eachCall } from '@sluice/kit/calls';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectContrast,
   expectNoSidewaysScroll,
   PHONE,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
-  visitor = await startVisitor(world);
   stream = await world.createStream('treasury');
 }, 120_000);
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const callsOf = (page: Page) => page.getByRole('navigation', { name: 'Calls' }).getByRole('link');
 const responseOf = (page: Page) => page.getByRole('region', { name: 'Response', exact: true });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder,
+    data: dataFolder,
     apiKey: API_KEY,
     consoleFolder,
     chains: [{ id: CHAIN_ID, urls: [chain.url], pollMs: 50 }],

@@ -1,15 +1,9 @@
 import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { until } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  expectNoSidewaysScroll,
-  PHONE,
-  rowsOf,
-  smallTargets,
-  startVisitor,
-  type Visitor,
-} from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectNoSidewaysScroll, PHONE, rowsOf, smallTargets } from './visitor.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
 /**
  * Maximum time until a block of the chain appears on the screen. The service of these tests polls
@@ -17,33 +11,24 @@ import { CONFIRMATIONS, startWorld, type World } from './world.ts';
  */
 const LIVE_MS = 10_000;
 
-let world: World;
+const world = useRunning(startWorld);
 let sluice: SluiceClient;
-let visitor: Visitor;
+const visitor = useVisitor(world);
 
 /**
  * Creates two streams that all tests share. Each has an unconfirmed and a confirmed delivery of one
  * match.
  */
 beforeAll(async () => {
-  world = await startWorld();
   sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const streams = [await world.createStream('whale-usdt'), await world.createStream('quiet')];
   await world.transfer();
   await world.mine(CONFIRMATIONS);
-  visitor = await startVisitor(world);
   await until('both are delivered', async () => {
     const { result } = await sluice.listDeliveries({ phase: 'confirmed', state: 'succeeded' });
     return result.length === streams.length;
   });
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 test('a link with a key signs in, and the key leaves the address at once', async () => {
   const page = await visitor.signedIn();
@@ -182,9 +167,9 @@ test('one response has the timelines of all streams', async () => {
     if (!request.url().endsWith('/sluice/timelines')) return;
     asked.push((request.postDataJSON() as { streamIds: string[] }).streamIds);
   });
-  const answered = page.waitForResponse('**/sluice/timelines');
+  const received = page.waitForResponse('**/sluice/timelines');
   await page.goto(`${world.url}/console/`);
-  expect((await answered).status()).toBe(200);
+  expect((await received).status()).toBe(200);
   for (const name of ['whale-usdt', 'quiet']) {
     await page.getByRole('img', { name: `Matches of ${name} in the last` }).waitFor();
   }
@@ -254,7 +239,7 @@ test('the same keys select and copy rows of both lists', async () => {
 
 test('list, title and inspector of a failing stream show the reason', async () => {
   const page = await visitor.signedIn();
-  world.answerWith(500);
+  world.respondWith(500);
   try {
     for (let count = 0; count < 2; count++) await world.transfer();
     const countFailed = async () => (await sluice.getDeliveryCounts({ status: '500' })).total;
@@ -282,7 +267,7 @@ test('list, title and inspector of a failing stream show the reason', async () =
     await page.getByRole('link', { name: 'Similar failures' }).click();
     await page.getByRole('button', { name: '500, remove' }).waitFor();
   } finally {
-    world.answerWith(200);
+    world.respondWith(200);
   }
 });
 

@@ -1,32 +1,19 @@
 /** Tests the list of deliveries with a day of sample data: columns, saved views and export. */
 import { readFile } from 'node:fs/promises';
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startSeededDay, type RunningDay } from '../looks/seededDay.ts';
+import { expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { startSeededDay } from '../looks/seededDay.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
 
-let day: RunningDay;
-let visitor: Visitor;
-
-beforeAll(async () => {
-  day = await startSeededDay();
-  visitor = await startVisitor(day);
-}, 120_000);
-
-afterAll(async () => {
-  await visitor?.stop();
-  await day?.stop();
-});
-
-afterEach(() => visitor.leave());
+const day = useRunning(startSeededDay);
+const visitor = useVisitor(day);
 
 test('the summary comes first and takes the space that is left', async () => {
   for (const width of [1440, 1024]) {

@@ -3,25 +3,13 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CHROMIUM_OPTIONS } from './chromium.ts';
-import { startVisitor, type Visitor } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { useRunning, useVisitor } from './hooks.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
-
-beforeAll(async () => {
-  world = await startWorld();
-  visitor = await startVisitor(world);
-});
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 
 const description = (page: Page) => page.getByLabel('Description', { exact: true });
 const savedDescription = async (id: string) => (await world.client.streams.get(id)).description;
@@ -116,9 +104,9 @@ async function startProxy(): Promise<{ port: number; stop: () => void }> {
     const outgoing = request(
       new URL(incoming.url ?? '/', world.url),
       { method: incoming.method, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
+      (received) => {
+        response.writeHead(received.statusCode ?? 502, received.headers);
+        received.pipe(response);
       },
     );
     response.on('close', () => outgoing.destroy());

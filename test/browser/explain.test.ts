@@ -4,29 +4,26 @@
  */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { until } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectContrast,
   expectNoSidewaysScroll,
   PHONE,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 const ELSEWHERE = '0x28c6c06298d514db089934071355e5743bf21d60';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let streamId: string;
 let hash: string;
 
 beforeAll(async () => {
-  world = await startWorld();
-  visitor = await startVisitor(world);
   streamId = (await world.createStream('every-transfer')).id;
   const common = { webhookUrl: world.webhookUrl, description: '', chainIds: ['0x7a69'] };
   const inputs = ['address from', 'address to', 'uint256 value'].map((input, n) => {
@@ -47,13 +44,6 @@ beforeAll(async () => {
   await world.mine(CONFIRMATIONS);
   hash = await readHash(streamId);
 }, 120_000);
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 /**
  * Waits until a confirmed delivery of the stream has succeeded, and returns the transaction hash in

@@ -126,7 +126,7 @@ beforeAll(async () => {
     startService({
       port: 0,
       host: '127.0.0.1',
-      dataFolder,
+      data: dataFolder,
       apiKey: API_KEY,
       chains: [{ id: CHAIN_ID, urls: [chain.url], pollMs: 50 }],
       aptos: [],

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder,
+    data: dataFolder,
     apiKey: API_KEY,
     chains: [],
     aptos: [{ network: 'local', urls: [aptos.url], pollMs: 100 }],

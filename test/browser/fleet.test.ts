@@ -4,9 +4,10 @@
  */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible } from './visitor.ts';
+import { startWorld } from './world.ts';
 
 const STREAMS = 300;
 /** Number of streams on a chain that the service reads. */
@@ -14,11 +15,10 @@ const READ_STREAMS = 200;
 const MAX_ROWS = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 
 beforeAll(async () => {
-  world = await startWorld();
   for (let count = 0; count < STREAMS; count++) {
     // Every third row has a second line, because the chain of its stream is not read.
     const isRead = count % 3 > 0;
@@ -32,15 +32,7 @@ beforeAll(async () => {
       includeContractLogs: true,
     });
   }
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const links = (page: Page) => page.locator('[data-row-link]');
 
@@ -163,8 +155,8 @@ test('unverified blocks show on the chain, also after live events, and on the st
   });
   await page.goto(`${world.url}/console/chains`);
   const chain = page.getByRole('region', { name: 'Local chain' });
-  const told = chain.getByText('1,234 unverified blocks, latest 68,216');
-  await told.waitFor();
+  const summary = chain.getByText('1,234 unverified blocks, latest 68,216');
+  await summary.waitFor();
   const codes = chain.getByRole('list', { name: 'What is not verified' }).getByRole('listitem');
   expect(await codes.allInnerTexts()).toEqual([
     expect.stringMatching(/^receipts in 1,200 blocks: A transaction has no receipt/),
@@ -175,7 +167,7 @@ test('unverified blocks show on the chain, also after live events, and on the st
     .getByText((head + 2).toLocaleString('en-US'))
     .first()
     .waitFor();
-  expect(await told.count()).toBe(1);
+  expect(await summary.count()).toBe(1);
   await expectAccessible(page);
 
   await page.route(/\/sluice\/streams\/[^/]+\/coverage$/, async (route) => {

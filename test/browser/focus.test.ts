@@ -1,24 +1,13 @@
 /** Tests that the keyboard focus stays on the page, and that forced colors show selections. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { rowsOf, startVisitor, type Visitor } from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { rowsOf } from './visitor.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
-
-beforeAll(async () => {
-  world = await startWorld();
-  visitor = await startVisitor(world);
-});
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 
 const focusedTag = (page: Page): Promise<string | undefined> =>
   page.evaluate(() => document.activeElement?.tagName);

@@ -9,12 +9,13 @@ import { createSluiceClient } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { startFaultProxy } from '@sluice/testkit';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible, expectContrast, rowsOf, startVisitor } from './visitor.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
 /** Maximum time until the page reports that live events are disconnected. */
-const TOLD_MS = 3_000;
+const NOTICED_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 /**
  * Maximum number of bytes per delivery in a list with names of ordinary length: `sent` after
@@ -23,14 +24,13 @@ const PATIENCE = { timeout: 20_000, interval: 100 };
 const ROW_BYTES = { sent: 300, read: 480 };
 const CRASH = 'TypeError: handler <b>crashed</b>';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 /** A stream whose receiver fails on every request. */
 let broken: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
   stream = await world.createStream('whale-usdt');
   broken = await world.client.streams.create({
     webhookUrl: 'sluice://inbox/broken',
@@ -48,15 +48,7 @@ beforeAll(async () => {
     const { result } = await readSluice().listDeliveries({ status: '5xx' });
     if (result.length === 0) throw new Error('nothing failed yet');
   }, PATIENCE);
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
 
@@ -108,8 +100,8 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   // The list of streams also has rows, and stays until the deliveries have loaded.
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('/');
-  const answer = page.getByRole('link', { name: /^5xx/ });
-  await tabTo(page, () => answer.evaluate((field) => field === document.activeElement));
+  const link = page.getByRole('link', { name: /^5xx/ });
+  await tabTo(page, () => link.evaluate((field) => field === document.activeElement));
   await expectFocusSeen(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/status=5xx/);
@@ -255,7 +247,7 @@ test('events during a network failure appear once after it', async () => {
     const page = await outside.signedIn(`/deliveries?stream=${stream.id}`);
     await rowsOf(page).first().waitFor();
     proxy.cut();
-    await page.getByText(/^reconnecting/).waitFor({ timeout: TOLD_MS });
+    await page.getByText(/^reconnecting/).waitFor({ timeout: NOTICED_MS });
     for (let count = 0; count < 3; count++) await world.transfer();
     await world.mine(CONFIRMATIONS);
     const sluice = readSluice();
@@ -303,11 +295,11 @@ test('a worker reads large bodies: lines, search, records', async () => {
   const page = await visitor.signedIn();
   const bodies = /\/sluice\/deliveries\/[-\da-f]{36}\/body$/;
   await page.route(bodies, async (route) => {
-    const answer = await route.fetch();
-    const sent = (await answer.json()) as { logs: object[] };
+    const response = await route.fetch();
+    const sent = (await response.json()) as { logs: object[] };
     const body = { of: route.request().url().split('/').at(-2), ...sent, end: 'the very end' };
     body.logs = Array.from({ length: 3_000 }, () => body.logs[0]!);
-    await route.fulfill({ response: answer, json: body });
+    await route.fulfill({ response, json: body });
   });
   await page.goto(`${world.url}/console/deliveries/${id}?view=payload`);
   const tree = page.getByRole('region', { name: 'Body', exact: true });
@@ -422,7 +414,7 @@ const readView = (page: Page) =>
         .map(({ textContent }) => textContent);
     return {
       url: location.href,
-      // Reads IDs instead of texts, because some texts are relative times.
+      // Reads IDs instead of text, because some text is a relative time.
       rows: [...document.querySelectorAll('[data-row-link]')].map(
         (link) => link.getAttribute('data-row-link') ?? link.textContent,
       ),
@@ -607,7 +599,7 @@ test("lists carry summaries only, compressed like the console's files", async ()
   const url = (await asking).url();
   const headers = { 'x-api-key': world.apiKey, 'accept-encoding': 'gzip' };
   const packed = await new Promise<Buffer>((resolve, reject) => {
-    get(url, { headers }, (answer) => void buffer(answer).then(resolve, reject));
+    get(url, { headers }, (response) => void buffer(response).then(resolve, reject));
   });
   const text = gunzipSync(packed).toString();
   const { result } = JSON.parse(text) as { result: object[] };

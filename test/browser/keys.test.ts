@@ -4,9 +4,10 @@
  */
 import { createSluiceClient, type DeliveryState } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { expectAccessible, rowsOf, startVisitor, type Visitor } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible, rowsOf } from './visitor.ts';
+import { startWorld } from './world.ts';
 
 type KeyInit = Pick<
   KeyboardEventInit,
@@ -18,22 +19,13 @@ const delay = 80;
 /** Delay that a test adds before a part of the console's code loads. */
 const SLOW_MS = 1_200;
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let streamId: string;
 
 beforeAll(async () => {
-  world = await startWorld();
   streamId = (await world.createStream('passes')).id;
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const statusNow = async () =>
   (await world.client.streams.list()).result.find(({ id }) => id === streamId)?.status;
@@ -190,11 +182,11 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
   await expect.poll(() => countOf('succeeded')).toBe(2);
   // After a 4xx, the retry waits for a minute, so the deliveries stay `retrying`. After a 5xx, it
   // would wait for only 5 s.
-  world.answerWith(400);
+  world.respondWith(400);
   await world.transfer();
   await world.mine(2);
   await expect.poll(() => countOf('retrying')).toBe(2);
-  world.answerWith(200);
+  world.respondWith(200);
 
   const page = await visitor.signedIn(`/streams/${id}`);
   await page.getByText('delivered').first().waitFor();

@@ -66,14 +66,14 @@ afterAll(async () => {
 });
 
 test('the kit returns the same in Chromium as in Node', async () => {
-  const told = await page.evaluate("import('/kit.js').then(({ runChecks }) => runChecks())");
+  const results = await page.evaluate("import('/kit.js').then(({ runChecks }) => runChecks())");
   const expected = await runChecks();
   expect(Object.keys(expected).length).toBeGreaterThan(30);
-  expect(told).toEqual(expected);
+  expect(results).toEqual(expected);
 });
 
 test('calls of every method work with a relative base URL', async () => {
-  const told = await page.evaluate(`import('/kit.js').then(async ({ createClient }) => {
+  const results = await page.evaluate(`import('/kit.js').then(async ({ createClient }) => {
     const { streams } = createClient({ baseUrl: '/', apiKey: 'the-key' });
     const address = '0x' + '1'.repeat(40);
     await streams.list({ limit: 5 });
@@ -83,7 +83,7 @@ test('calls of every method work with a relative base URL', async () => {
     const { data, response, requestId } = await streams.delete('a').withResponse();
     return [data.id, response.status, requestId];
   })`);
-  expect(told).toEqual(['a', 200, 'req-5']);
+  expect(results).toEqual(['a', 200, 'req-5']);
   const json = { key: 'the-key', type: 'application/json' };
   const address = `0x${'1'.repeat(40)}`;
   expect(calls.splice(0)).toEqual([
@@ -100,11 +100,11 @@ test('calls of every method work with a relative base URL', async () => {
 });
 
 test('live events arrive, and leaving them closes the connection', async () => {
-  const told = await page.evaluate(`import('/kit.js').then(async ({ createSluiceClient }) => {
+  const results = await page.evaluate(`import('/kit.js').then(async ({ createSluiceClient }) => {
     const sluice = createSluiceClient({ baseUrl: '/' });
     const { response } = await sluice.listChains().withResponse();
     for await (const received of sluice.liveEvents()) return [response.status, received];
   })`);
-  expect(told).toEqual([200, { id: '1', event: { type: 'stream', streamId: 'a' } }]);
+  expect(results).toEqual([200, { id: '1', event: { type: 'stream', streamId: 'a' } }]);
   await eventsClosed.promise;
 });

@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import type { ActivityPoint } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startSeededDay, type RunningDay } from '../looks/seededDay.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { startSeededDay } from '../looks/seededDay.ts';
 import {
   countActions,
   expectAccessible,
@@ -11,28 +12,17 @@ import {
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
 
 const STEP_MS = 5 * 60_000;
 
-let day: RunningDay;
-let visitor: Visitor;
+const day = useRunning(startSeededDay);
+const visitor = useVisitor(day);
 let path: string;
 
 beforeAll(async () => {
-  day = await startSeededDay();
-  visitor = await startVisitor(day);
   path = `/streams/${day.idOf('all-swaps')}`;
 }, 120_000);
-
-afterAll(async () => {
-  await visitor?.stop();
-  await day?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const timeOf = (page: Page) => page.getByRole('slider', { name: 'Time' });
 

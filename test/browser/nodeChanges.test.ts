@@ -36,7 +36,7 @@ beforeAll(async () => {
     const service = await startService({
       port: 0,
       host: '127.0.0.1',
-      dataFolder,
+      data: dataFolder,
       apiKey: API_KEY,
       consoleFolder,
       chains: [{ id: '0x7a69', urls: [chain.wsUrl], pollMs: 50 }],

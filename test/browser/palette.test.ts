@@ -3,27 +3,19 @@
  */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { countActions, expectAccessible, startVisitor, type Visitor } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { countActions, expectAccessible } from './visitor.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let streamId: string;
 
 beforeAll(async () => {
-  world = await startWorld();
-  visitor = await startVisitor(world);
   streamId = (await world.createStream('treasury')).id;
   await world.transfer();
 }, 120_000);
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const sluiceOf = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
 

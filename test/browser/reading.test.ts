@@ -1,35 +1,25 @@
 /** Tests search, paused lists, times, titles, navigation, explorer links and unsaved forms. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { devAccounts } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectNoSidewaysScroll,
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
   stream = await world.createStream('whale usdt');
   for (let count = 0; count < 3; count++) await world.transfer();
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const WALLET = devAccounts[7]!.address;
 
@@ -143,7 +133,7 @@ test('a wrong amount is an error at its field, and the error of a request ends w
   expect(await value.evaluate((field) => field === document.activeElement)).toBe(true);
 
   await value.fill('1');
-  world.answerWith(500);
+  world.respondWith(500);
   await page.getByRole('button', { name: 'URL', exact: true }).click();
   await page.getByLabel('Webhook URL').fill(world.webhookUrl);
   await page.getByRole('button', { name: 'Create stream' }).click();
@@ -152,7 +142,7 @@ test('a wrong amount is an error at its field, and the error of a request ends w
   expect(requests).toBe(1);
   await page.getByLabel('Webhook URL').fill('sluice://inbox/default');
   await failed.waitFor({ state: 'detached' });
-  world.answerWith(200);
+  world.respondWith(200);
   visitor.expectComplaints((text) => text.includes('400') || text.includes('422'));
 });
 

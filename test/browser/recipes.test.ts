@@ -1,31 +1,16 @@
 /** Tests the recipes for a new stream, and rules that are shown as sentences. */
 import { devAccounts } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  expectAccessible,
-  expectNoSidewaysScroll,
-  PHONE,
-  smallTargets,
-  startVisitor,
-  type Visitor,
-} from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible, expectNoSidewaysScroll, PHONE, smallTargets } from './visitor.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 
 beforeAll(async () => {
-  world = await startWorld();
   for (let count = 0; count < 3; count++) await world.transfer();
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 const WALLET = devAccounts[7]!.address;
 

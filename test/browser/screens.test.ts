@@ -7,7 +7,8 @@ import { toFixtureName } from '@sluice/kit/operator';
 import { signedHeaders } from '@sluice/kit/testing';
 import { aptosDevAccounts, until } from '@sluice/testkit';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
 import {
   expectAccessible,
   expectContrast,
@@ -15,35 +16,23 @@ import {
   PHONE,
   rowsOf,
   smallTargets,
-  startVisitor,
-  type Visitor,
 } from './visitor.ts';
-import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+import { CONFIRMATIONS, startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let stream: { id: string };
 
 beforeAll(async () => {
-  world = await startWorld();
   stream = await world.createStream('whale-usdt');
   await world.transfer();
   // The dry run derives rates from block timestamps, so some of them must differ.
   await nextSecond();
   for (let count = 0; count < 2; count++) await world.transfer();
   await world.mine(CONFIRMATIONS);
-  visitor = await startVisitor(world);
 });
 
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(async () => {
-  world.answerWith(200);
-  await visitor.leave();
-});
+afterEach(() => world.respondWith(200));
 
 /** Waits for the next second, because block timestamps are whole seconds. */
 async function nextSecond(): Promise<void> {
@@ -123,7 +112,7 @@ test('each event shows how often the addresses emitted it, and observed ones can
   const rowOf = (name: string) => events.getByRole('listitem').filter({ hasText: name });
   const transfers = rowOf('Transfer').getByText(/^[1-9]\d* in \d+ blocks$/);
   await endDryRun(page);
-  const told = await transfers.innerText();
+  const counts = await transfers.innerText();
   await events.getByText('If you select no events, all events are sent.').waitFor();
   expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
   await expectAccessible(page);
@@ -137,7 +126,7 @@ test('each event shows how often the addresses emitted it, and observed ones can
   expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
   // An empty condition is not an error of the dry run.
   await condition.click();
-  expect(await transfers.innerText()).toBe(told);
+  expect(await transfers.innerText()).toBe(counts);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await rowOf('Approval')
     .getByText(/^0 in \d+ blocks$/)
@@ -171,8 +160,8 @@ test('each Aptos path shows how often the addresses used it, and ticking it adds
 
   // Selecting a function keeps the counts, to which newer blocks may be added meanwhile.
   const row = functions.getByRole('listitem').filter({ hasText: name });
-  const told = row.getByText(/^[1-9]\d* in \d+ blocks?$/);
-  const blocks = async () => Number(/in (\d+)/.exec(await told.innerText())?.[1]);
+  const occurrences = row.getByText(/^[1-9]\d* in \d+ blocks?$/);
+  const blocks = async () => Number(/in (\d+)/.exec(await occurrences.innerText())?.[1]);
   const before = await blocks();
   await row.getByRole('checkbox').focus();
   await page.keyboard.press('Space');
@@ -188,7 +177,7 @@ test('each Aptos path shows how often the addresses used it, and ticking it adds
   await waited.getByText(/^0 in \d+ blocks?$/).waitFor();
   await row.getByRole('checkbox').uncheck();
   expect(await text.inputValue()).toBe(' 0x1::m::waited_for');
-  await told.waitFor();
+  await occurrences.waitFor();
   // Unchecking a path that was not observed removes it from the list.
   await waited.getByRole('checkbox').click();
   expect(await text.inputValue()).toBe('');
@@ -562,7 +551,7 @@ test('a stream is tested, edited and, by typing its name, deleted', async () => 
 
 test('metrics show responses, chains and record types, with changes made meanwhile', async () => {
   const { id } = await world.createStream('counted');
-  world.answerWith(503);
+  world.respondWith(503);
   await world.transfer();
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   await until('its failure is counted', async () => {
@@ -579,8 +568,8 @@ test('metrics show responses, chains and record types, with changes made meanwhi
   // The retry after five seconds may be in the next minute.
   const shares = page.locator('details').getByRole('cell', { name: '0 %', exact: true });
   await shares.first().waitFor();
-  const answers = page.getByRole('region', { name: 'By response' });
-  await answers.getByRole('link', { name: '503' }).waitFor();
+  const byResponse = page.getByRole('region', { name: 'By response' });
+  await byResponse.getByRole('link', { name: '503' }).waitFor();
   const chains = page.getByRole('region', { name: 'By chain' });
   await chains.getByRole('row', { name: /Local|0x7a69/ }).waitFor();
   await page
@@ -608,7 +597,7 @@ test('metrics show responses, chains and record types, with changes made meanwhi
 
   await page.getByRole('button', { name: 'Week' }).click();
   await page.waitForURL(/tab=metrics&span=week$/);
-  await answers.getByRole('link', { name: '503' }).click();
+  await byResponse.getByRole('link', { name: '503' }).click();
   await page.waitForURL(/\?status=%22503%22$/);
   await page
     .getByText(/^Transfer /)
@@ -736,9 +725,9 @@ test('verify names the cause without sending anything', async () => {
   await page.getByLabel('Secret or public key').fill(world.secret);
   await page.getByLabel('Headers').fill(headers);
   await page.getByLabel('Body').fill(body);
-  const told: string[] = [];
+  const changes: string[] = [];
   page.on('request', (request) => {
-    if (request.method() !== 'GET') told.push(`${request.method()} ${request.url()}`);
+    if (request.method() !== 'GET') changes.push(`${request.method()} ${request.url()}`);
   });
   await page.keyboard.press('Control+Enter');
   await page.getByText('The signature is valid').waitFor();
@@ -750,7 +739,7 @@ test('verify names the cause without sending anything', async () => {
   await page.getByLabel('Other secrets').fill(world.secret);
   await page.keyboard.press('Control+Enter');
   await page.getByText('other-secret').waitFor();
-  expect(told).toEqual([]);
+  expect(changes).toEqual([]);
 });
 
 test('a new stream delivers to the inbox, which responds as configured', async () => {
@@ -818,7 +807,7 @@ test('a new stream delivers to the inbox, which responds as configured', async (
 
 test('all failures of an outage are replayed in three actions', async () => {
   const { id } = await world.createStream('outage');
-  world.answerWith(500);
+  world.respondWith(500);
   await world.transfer();
   const page = await visitor.signedIn(`/streams/${id}`);
   await page
@@ -838,7 +827,7 @@ test('all failures of an outage are replayed in three actions', async () => {
   const replay = dialog.getByRole('button', { name: /^Replay \d+ deliver/ });
   await replay.waitFor();
   // The receiver recovers only now, so that no automatic retry succeeds before the replay.
-  world.answerWith(200);
+  world.respondWith(200);
   await replay.click();
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
   await page.getByText('done', { exact: true }).waitFor();
@@ -930,7 +919,7 @@ test('an export can be imported', async () => {
   expect((await world.client.streams.list()).total).toBe(2 * before);
 });
 
-/** Lists the path of each screen, with a text that appears once the data has loaded. */
+/** Lists the path of each screen, with text that appears once the data has loaded. */
 async function listScreens(): Promise<[path: string, text: string][]> {
   const { result } = await createSluiceClient({
     baseUrl: world.url,
@@ -987,10 +976,10 @@ test('a dry run searches further back, can be stopped and resumed, and ends at t
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun.getByText('No matches in the last 24 blocks.').waitFor();
   const more = dryRun.getByRole('button', { name: /^Check \d+ more$/ });
-  let answered = 0;
+  let requests = 0;
   await page.route('**/dry-run', async (route) => {
     // Requests after the third stay pending, so that the run can be stopped.
-    if (++answered <= 3) await route.continue();
+    if (++requests <= 3) await route.continue();
   });
   await more.click();
   await dryRun.getByText(/in \d+ of 27 blocks/).waitFor();

@@ -1,32 +1,18 @@
 /** Tests API keys, the secrets of streams, and key pairs in the console. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { createKeyPair, signedRequest, signWithPrivateKey } from '@sluice/kit/testing';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  expectAccessible,
-  expectNoSidewaysScroll,
-  PHONE,
-  startVisitor,
-  type Visitor,
-} from './visitor.ts';
-import { startWorld, type World } from './world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useRunning, useVisitor } from './hooks.ts';
+import { expectAccessible, expectNoSidewaysScroll, PHONE } from './visitor.ts';
+import { startWorld } from './world.ts';
 
-let world: World;
-let visitor: Visitor;
+const world = useRunning(startWorld);
+const visitor = useVisitor(world);
 let streamId: string;
 
 beforeAll(async () => {
-  world = await startWorld();
   streamId = (await world.createStream('whale-usdt')).id;
-  visitor = await startVisitor(world);
 });
-
-afterAll(async () => {
-  await visitor?.stop();
-  await world?.stop();
-});
-
-afterEach(() => visitor.leave());
 
 test("a key is shown once, then revoked; a stream's secret is rotated", async () => {
   const page = await visitor.signedIn('/settings');

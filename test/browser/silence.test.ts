@@ -90,8 +90,8 @@ const untilPaced = (page: Page) =>
     .poll(
       () =>
         page.evaluate(async () => {
-          const answer = await fetch('/sluice/chains');
-          const { result } = (await answer.json()) as { result: { blocks: unknown[] }[] };
+          const response = await fetch('/sluice/chains');
+          const { result } = (await response.json()) as { result: { blocks: unknown[] }[] };
           return Math.min(...result.map(({ blocks }) => blocks.length));
         }),
       { timeout: 30_000 },

@@ -42,7 +42,7 @@ export interface World {
   /** Mines empty blocks, which confirm earlier ones. */
   mine(blocks: number): Promise<void>;
   /** Sets the status that the receiver returns. Default: 200. */
-  answerWith(status: number): void;
+  respondWith(status: number): void;
   stop(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export async function startWorld(): Promise<World> {
   const service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder,
+    data: dataFolder,
     apiKey: API_KEY,
     chains: [{ id: CHAIN_ID, urls: [anvil.url], pollMs: 100, confirmations: CONFIRMATIONS }],
     aptos: [{ network: 'local', urls: [aptos.url], pollMs: 250 }],
@@ -136,7 +136,7 @@ export async function startWorld(): Promise<World> {
     async mine(blocks) {
       await anvil.request('anvil_mine', [`0x${blocks.toString(16)}`]);
     },
-    answerWith(next) {
+    respondWith(next) {
       status = next;
     },
     async stop() {

@@ -125,7 +125,7 @@ function placesIn(value: Json, found: Place[] = []): Place[] {
 }
 
 const WIDE = '０１２３４５６７８９';
-/** Spellings of a text that a careless reader or verifier may take for it. */
+/** Spellings of a string that a careless reader or verifier may accept instead. */
 const SPELLINGS: readonly ((text: string) => Json)[] = [
   (text) => Number(text),
   (text) => [text],

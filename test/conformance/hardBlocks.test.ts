@@ -193,9 +193,11 @@ describe('a block of 50,000 logs', () => {
   });
 
   test('has the same parts when confirmed', () => {
-    const spell = (parts: readonly Part[]): string[] =>
+    const bodiesOf = (parts: readonly Part[]): string[] =>
       parts.map(({ request }) => request.body.replace(/^\{"confirmed":(true|false),/, '{'));
-    expect(JSON.stringify(spell(confirmed)) === JSON.stringify(spell(unconfirmed))).toBe(true);
+    expect(JSON.stringify(bodiesOf(confirmed)) === JSON.stringify(bodiesOf(unconfirmed))).toBe(
+      true,
+    );
   });
 
   test('does not affect the webhook of another stream', () => {

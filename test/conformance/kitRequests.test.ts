@@ -112,13 +112,13 @@ const everything = {
   ],
   demo: true,
 };
-const triggers = (spell: { contract: string; caller: string }) => [
+const triggers = (addresses: { contract: string; caller: string }) => [
   {
     type: 'tx' as const,
-    contractAddress: spell.contract,
+    contractAddress: addresses.contract,
     functionAbi: balanceOf,
     inputs: ['$fromAddress'],
-    callFrom: spell.caller,
+    callFrom: addresses.caller,
   },
   {
     type: 'erc20transfer' as const,

@@ -74,14 +74,14 @@ const aptos = () => ({
 });
 const aptosStreams = () => official.streams as unknown as OfficialAptosStreams;
 
-interface Answer {
+interface ServiceResponse {
   status: number;
   ignored: string | null;
   body: Record<string, unknown>;
 }
 
 /** Sends a request that the typed clients cannot send. */
-async function send(method: string, path: string, body?: unknown): Promise<Answer> {
+async function send(method: string, path: string, body?: unknown): Promise<ServiceResponse> {
   const response = await fetch(`${service.url}${path}`, {
     method,
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -195,8 +195,8 @@ test('addresses to delete can be in the query', async () => {
 test('the body takes precedence over the query when an address is deleted', async () => {
   await official.streams.addAddress({ id: streamId, address: [...ADDRESSES] });
   const path = `/streams/evm/${streamId}/address?address=${ADDRESSES[1]}`;
-  const answer = await send('DELETE', path, { address: ADDRESSES[0] });
-  expect([answer.status, answer.ignored, answer.body['address']]).toEqual([
+  const response = await send('DELETE', path, { address: ADDRESSES[0] });
+  expect([response.status, response.ignored, response.body['address']]).toEqual([
     200,
     'address',
     ADDRESSES[0],
@@ -227,12 +227,12 @@ test('setting the status error is accepted without effect', async () => {
   await official.streams.updateStatus({ id: streamId, status: 'active' });
   // Only the reactivation sent a test webhook. Setting the status to `error` did not.
   expect(sink.requests.length - requests).toBe(1);
-  const answer = await aptosStreams().updateStatus({
+  const response = await aptosStreams().updateStatus({
     id: aptosId,
     networkType: 'aptos',
     status: 'error',
   });
-  expect(answer.raw).toMatchObject({ status: 'active' });
+  expect(response.raw).toMatchObject({ status: 'active' });
   const path = `/streams/evm/${streamId}/status`;
   expect((await send('POST', path, { status: 'terminated' })).status).toBe(422);
 });
@@ -259,8 +259,8 @@ test('null keeps a field in an update', async () => {
   expect(fields).toContain('strictOrder');
   const nothing = Object.fromEntries(fields.map((name) => [name, null]));
   const requests = sink.requests.length;
-  const answer = await send('POST', `/streams/evm/${id}`, { ...nothing, description: 'other' });
-  expect(answer.status).toBe(200);
+  const response = await send('POST', `/streams/evm/${id}`, { ...nothing, description: 'other' });
+  expect(response.status).toBe(200);
   const after = await kit.streams.get(id);
   expect({ ...after, updatedAt: before.updatedAt }).toEqual({ ...before, description: 'other' });
   expect(sink.requests.length).toBe(requests);
@@ -329,7 +329,7 @@ const LIBRARY = [
   null,
 ];
 
-const problemsOf = ({ status, body }: Answer): string[] => [
+const problemsOf = ({ status, body }: ServiceResponse): string[] => [
   ...(status === 422 ? Object.keys(body['details'] as object) : []),
 ];
 

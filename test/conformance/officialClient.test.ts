@@ -95,8 +95,8 @@ const minimal = (tag: string) => ({
 /** Returns the message and the status of the error with which a call is rejected. */
 async function failureOf(call: Promise<unknown>): Promise<{ message: string; status: unknown }> {
   const error = await call.then(
-    (answer) => {
-      throw new Error(`Not rejected: ${JSON.stringify(answer)}`);
+    (response) => {
+      throw new Error(`Not rejected: ${JSON.stringify(response)}`);
     },
     (reason: unknown) => reason as Error & { details?: { status?: unknown } },
   );

@@ -48,35 +48,35 @@ export interface OfficialAddresses {
   readonly streamId: string;
   readonly address: OfficialAddress | readonly OfficialAddress[];
 }
-export interface OfficialAnswer<Result> {
+export interface OfficialResponse<Result> {
   readonly result: Result;
   readonly raw: unknown;
   toJSON(): unknown;
 }
-export interface OfficialPage<Result> extends OfficialAnswer<Result> {
+export interface OfficialPage<Result> extends OfficialResponse<Result> {
   readonly pagination: { readonly total: number; readonly cursor?: string };
   hasNext(): boolean;
   next(): Promise<OfficialPage<Result>>;
 }
 
 export interface OfficialStreams {
-  add(options: Json): Promise<OfficialAnswer<OfficialStream>>;
-  update(options: Json): Promise<OfficialAnswer<OfficialStream>>;
-  delete(options: { id: string }): Promise<OfficialAnswer<OfficialStream>>;
+  add(options: Json): Promise<OfficialResponse<OfficialStream>>;
+  update(options: Json): Promise<OfficialResponse<OfficialStream>>;
+  delete(options: { id: string }): Promise<OfficialResponse<OfficialStream>>;
   getAll(options: {
     limit?: number;
     cursor?: string;
   }): Promise<OfficialPage<readonly OfficialStream[]>>;
-  getById(options: { id: string }): Promise<OfficialAnswer<OfficialStream>>;
-  updateStatus(options: { id: string; status: string }): Promise<OfficialAnswer<OfficialStream>>;
+  getById(options: { id: string }): Promise<OfficialResponse<OfficialStream>>;
+  updateStatus(options: { id: string; status: string }): Promise<OfficialResponse<OfficialStream>>;
   addAddress(options: {
     id: string;
     address: string | readonly string[];
-  }): Promise<OfficialAnswer<OfficialAddresses>>;
+  }): Promise<OfficialResponse<OfficialAddresses>>;
   deleteAddress(options: {
     id: string;
     address: string | readonly string[];
-  }): Promise<OfficialAnswer<OfficialAddresses>>;
+  }): Promise<OfficialResponse<OfficialAddresses>>;
   getAddresses(options: {
     id: string;
     limit?: number;
@@ -93,25 +93,25 @@ export interface OfficialStreams {
   }): Promise<
     OfficialPage<readonly (Omit<DeliveryLog, 'chain'> & { readonly chain: OfficialChain })[]>
   >;
-  retry(options: { id: string; streamId: string }): Promise<OfficialAnswer<HistoryRecord>>;
-  getStats(): Promise<OfficialAnswer<Stats>>;
-  getStatsById(options: { streamId: string }): Promise<OfficialAnswer<StreamStats>>;
-  setSettings(options: Json): Promise<OfficialAnswer<Settings>>;
-  readSettings(): Promise<OfficialAnswer<Settings>>;
+  retry(options: { id: string; streamId: string }): Promise<OfficialResponse<HistoryRecord>>;
+  getStats(): Promise<OfficialResponse<Stats>>;
+  getStatsById(options: { streamId: string }): Promise<OfficialResponse<StreamStats>>;
+  setSettings(options: Json): Promise<OfficialResponse<Settings>>;
+  readSettings(): Promise<OfficialResponse<Settings>>;
   verifySignature(options: { body: unknown; signature: string }): boolean;
   parsedLogs(webhook: unknown): Json[];
 }
 
 /** The methods of `OfficialStreams` that support Aptos streams, with the types for Aptos. */
 export interface OfficialAptosStreams {
-  add(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
-  update(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
-  delete(options: Json): Promise<OfficialAnswer<unknown>>;
+  add(options: Json): Promise<OfficialResponse<OfficialAptosStream>>;
+  update(options: Json): Promise<OfficialResponse<OfficialAptosStream>>;
+  delete(options: Json): Promise<OfficialResponse<unknown>>;
   getAll(options: Json): Promise<OfficialPage<readonly OfficialAptosStream[]>>;
-  getById(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
-  updateStatus(options: Json): Promise<OfficialAnswer<unknown>>;
-  addAddress(options: Json): Promise<OfficialAnswer<OfficialAptosAddresses>>;
-  deleteAddress(options: Json): Promise<OfficialAnswer<OfficialAptosAddresses>>;
+  getById(options: Json): Promise<OfficialResponse<OfficialAptosStream>>;
+  updateStatus(options: Json): Promise<OfficialResponse<unknown>>;
+  addAddress(options: Json): Promise<OfficialResponse<OfficialAptosAddresses>>;
+  deleteAddress(options: Json): Promise<OfficialResponse<OfficialAptosAddresses>>;
   getAddresses(options: Json): Promise<OfficialPage<unknown>>;
 }
 

@@ -59,13 +59,13 @@ beforeAll(async () => {
       }
       const { method = '', headers } = request;
       const body = method === 'GET' ? null : await readText(request);
-      const answer = await fetch(service.url + request.url, {
+      const received = await fetch(service.url + request.url, {
         method,
         headers: { 'x-api-key': String(headers['x-api-key']), 'content-type': 'application/json' },
         body,
       });
-      response.writeHead(answer.status, { 'content-type': 'application/json' });
-      response.end(await answer.text());
+      response.writeHead(received.status, { 'content-type': 'application/json' });
+      response.end(await received.text());
     })();
   });
   await new Promise<void>((resolve) => {
@@ -102,7 +102,7 @@ const wanted = (tag: string) => ({
 
 test('a stream is created, tested with an Aptos body, read, listed, updated and deleted', async () => {
   const added = await streams.add({ ...aptos, ...wanted('life') });
-  expect(() => CALLS.getAptosStream.answer.parse(added.raw)).not.toThrow();
+  expect(() => CALLS.getAptosStream.response.parse(added.raw)).not.toThrow();
   const { id } = added.result;
   expect(added.raw).toMatchObject({
     network: ['mainnet', 'testnet'],
@@ -124,7 +124,7 @@ test('a stream is created, tested with an Aptos body, read, listed, updated and 
 
   expect((await streams.getById({ ...aptos, id })).raw).toEqual(added.raw);
   const page = await streams.getAll({ ...aptos, limit: 10 });
-  expect(() => CALLS.listAptosStreams.answer.parse(page.raw)).not.toThrow();
+  expect(() => CALLS.listAptosStreams.response.parse(page.raw)).not.toThrow();
   expect(page.result.map((stream) => stream.id)).toEqual([id]);
   expect(page.pagination.total).toBe(1);
   expect(page.hasNext()).toBe(false);
@@ -154,7 +154,7 @@ test('setting the status returns only the status', async () => {
     statusMessage: 'Stream was paused by the user',
   });
   const active = await streams.updateStatus({ ...aptos, id, status: 'active' });
-  expect(() => CALLS.setAptosStreamStatus.answer.parse(active.raw)).not.toThrow();
+  expect(() => CALLS.setAptosStreamStatus.response.parse(active.raw)).not.toThrow();
   expect(active.raw).toMatchObject({ status: 'active' });
 });
 

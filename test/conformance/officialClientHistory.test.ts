@@ -94,7 +94,7 @@ const readFailed = () =>
 test('the history holds failures, newest first, with the body as sent', async () => {
   const page = await readFailed();
   expect(page.hasNext()).toBe(false);
-  expect(() => CALLS.listHistory.answer.parse(page.raw)).not.toThrow();
+  expect(() => CALLS.listHistory.response.parse(page.raw)).not.toThrow();
 
   const blocks = page.result.map((record) => Number(record.tinyPayload.block));
   expect(blocks).toHaveLength(page.result.length);
@@ -145,7 +145,7 @@ test('a replay sends the same id and body with one more retry, and removes the r
   const { id } = record!;
   sink.respond(202, { path: FAILING });
   const replayed = await streams.retry({ id, streamId });
-  expect(() => CALLS.replayHistory.answer.parse(replayed.raw)).not.toThrow();
+  expect(() => CALLS.replayHistory.response.parse(replayed.raw)).not.toThrow();
   expect(replayed.result).toMatchObject({ id, streamId, tag: 'failing' });
 
   const again = await until('the replay arrives', () =>
@@ -185,7 +185,7 @@ test('a replay sends the same id and body with one more retry, and removes the r
 test('the logs hold every attempted webhook, and the client reads their chain', async () => {
   await readFailed();
   const page = await streams.getLogs({ limit: 100 });
-  expect(() => CALLS.listLogs.answer.parse(page.raw)).not.toThrow();
+  expect(() => CALLS.listLogs.response.parse(page.raw)).not.toThrow();
   expect(page.result.length).toBeGreaterThanOrEqual(3);
   for (const log of page.result) {
     expect(log.chain.hex).toBe(CHAIN);
@@ -245,7 +245,7 @@ test('stats of the account and of a stream equal the ledger', async () => {
     return record;
   });
   const one = await streams.getStatsById({ streamId });
-  expect(() => CALLS.getStreamStats.answer.parse(one.raw)).not.toThrow();
+  expect(() => CALLS.getStreamStats.response.parse(one.raw)).not.toThrow();
   expect(one.result).toMatchObject({
     streamId,
     totalWebhooksDelivered: 1,
@@ -255,7 +255,7 @@ test('stats of the account and of a stream equal the ledger', async () => {
     totalTxsInternalProcessed: 0,
   });
   const all = await streams.getStats();
-  expect(() => CALLS.getStats.answer.parse(all.raw)).not.toThrow();
+  expect(() => CALLS.getStats.response.parse(all.raw)).not.toThrow();
   const { createdAt: _, updatedAt: __, ...counters } = one.result;
   expect(all.result).toMatchObject({ totalWebhooksDelivered: 1, streams: [counters] });
   expect(await kit.stats.stream(streamId)).toMatchObject(counters);

@@ -11,10 +11,10 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
-interface Answer {
+interface ClientResponse {
   readonly raw: unknown;
 }
-type Call = (options: Record<string, unknown>) => Promise<Answer>;
+type Call = (options: Record<string, unknown>) => Promise<ClientResponse>;
 type OldStreams = Record<
   | 'add'
   | 'update'
@@ -79,16 +79,16 @@ test('a PUT of an address, as before client 2.6.3, is rejected and changes nothi
   });
   await kit.streams.addAddress(id, ADDRESS);
   const other = ADDRESS.replaceAll('a', 'b');
-  const answer = await fetch(`${service.url}/streams/evm/${id}/address`, {
+  const response = await fetch(`${service.url}/streams/evm/${id}/address`, {
     method: 'PUT',
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
     body: JSON.stringify({ address: other }),
   });
-  expect(answer.status).toBe(405);
-  expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual([
+  expect(response.status).toBe(405);
+  expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual([
     ...['DELETE', 'GET', 'PATCH', 'POST'],
   ]);
-  expect(((await answer.json()) as { message: string }).message).toMatch(/: use .*POST/);
+  expect(((await response.json()) as { message: string }).message).toMatch(/: use .*POST/);
   expect((await kit.streams.listAddresses(id)).result.map(({ address }) => address)).toEqual([
     ADDRESS,
   ]);

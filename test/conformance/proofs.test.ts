@@ -31,31 +31,35 @@ async function theirTrie(values: readonly Uint8Array[]): Promise<Trie> {
   return trie;
 }
 
-test('roots and paths of any list equal theirs', { timeout: 120_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.oneof(fc.nat(20), fc.nat(300), fc.constantFrom(0, 1, 127, 128, 129, 256, 257)),
-      fc.integer({ min: 2, max: 200 }),
-      async (length, bytes) => {
-        const values = Array.from({ length }, (_, n) => Buffer.alloc(bytes, n + 1));
-        const ours = createListTrie(values);
-        const theirs = await theirTrie(values);
-        expect(ours.root).toBe(toHex(theirs.root()));
-        for (const index of [0, 1, length >> 1, length - 1].filter((n) => n >= 0 && n < length)) {
-          const key = RLP.encode(index);
-          expect(await verifyMerkleProof(key, ours.prove(index))).toEqual(
-            new Uint8Array(values[index]!),
-          );
-          const path = await createMerkleProof(theirs, key);
-          // For shorter values, @ethereumjs/mpt also lists nodes that are embedded in their
-          // parents.
-          if (bytes >= 32) expect(ours.prove(index).map(toHex)).toEqual(path.map(toHex));
-        }
-      },
-    ),
-    { numRuns: 60 },
-  );
-});
+test(
+  'roots and paths of any list equal those of @ethereumjs/mpt',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.nat(20), fc.nat(300), fc.constantFrom(0, 1, 127, 128, 129, 256, 257)),
+        fc.integer({ min: 2, max: 200 }),
+        async (length, bytes) => {
+          const values = Array.from({ length }, (_, n) => Buffer.alloc(bytes, n + 1));
+          const ours = createListTrie(values);
+          const theirs = await theirTrie(values);
+          expect(ours.root).toBe(toHex(theirs.root()));
+          for (const index of [0, 1, length >> 1, length - 1].filter((n) => n >= 0 && n < length)) {
+            const key = RLP.encode(index);
+            expect(await verifyMerkleProof(key, ours.prove(index))).toEqual(
+              new Uint8Array(values[index]!),
+            );
+            const path = await createMerkleProof(theirs, key);
+            // For shorter values, @ethereumjs/mpt also lists nodes that are embedded in their
+            // parents.
+            if (bytes >= 32) expect(ours.prove(index).map(toHex)).toEqual(path.map(toHex));
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  },
+);
 
 let block: EvmBlock;
 let webhook: ProvenWebhook;
@@ -88,7 +92,7 @@ test('the proofs of a webhook verify, and name the hash to compare', () => {
   expect(verifyLogProof(webhook, { blockHash: upper }).isVerified).toBe(true);
 });
 
-test('our verifier accepts their proofs, and their verifier accepts ours', async () => {
+test('our verifier accepts the proofs of @ethereumjs/mpt, which accepts ours', async () => {
   const values: Uint8Array[] = [];
   for (const { transactionIndex, nodes } of webhook.proofs.receipts) {
     const path = nodes.map((node) => Buffer.from(node.slice(2), 'hex'));
@@ -149,7 +153,7 @@ test('refuses a webhook above its limit of 128 MiB', () => {
     code: 'payload_too_large',
     hint: expect.stringContaining('maxWebhookBytes') as string,
   });
-  // Besides texts, each value counts as one character: the block, the lists and the proofs.
+  // Each value other than a string counts as one character: the block, the lists and the proofs.
   const others = Object.values(block).join('').length + '{}[]'.length;
   const header = 'z'.repeat(128 * 1024 * 1024 - others);
   expect(verify([], { header, receipts: [] })).toThrow(

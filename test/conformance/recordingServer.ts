@@ -101,7 +101,7 @@ const COUNTERS = {
 const listOf = (row: unknown) => () => ({ result: [row], total: 1 });
 const given = (body: unknown) => ({ streamId: STREAM_ID, ...(body as object) });
 
-const ANSWERS: Readonly<Record<RouteName, (body: unknown) => unknown>> = {
+const RESPONSES: Readonly<Record<RouteName, (body: unknown) => unknown>> = {
   listEvmStreams: listOf(EVM_STREAM),
   createEvmStream: () => EVM_STREAM,
   getEvmStream: () => EVM_STREAM,
@@ -166,7 +166,7 @@ export async function startRecordingServer(): Promise<RecordingServer> {
       });
       const route = MATCHERS.find((it) => it.method === method && it.pattern.test(pathname));
       response.writeHead(route ? 200 : 404, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(route ? ANSWERS[route.name](body) : { message: 'Not found' }));
+      response.end(JSON.stringify(route ? RESPONSES[route.name](body) : { message: 'Not found' }));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

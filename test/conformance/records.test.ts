@@ -218,7 +218,7 @@ const log = fc.constantFrom(...EVENTS).chain((event) => {
       address,
       triggers,
     })
-    .map(({ values, triggers: answers, ...rest }) => {
+    .map(({ values, triggers: results, ...rest }) => {
       const at = (indexed: boolean) => (_: unknown, position: number) =>
         (inputs[position]!.indexed ?? false) === indexed;
       const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = encodeEventTopics({
@@ -236,7 +236,7 @@ const log = fc.constantFrom(...EVENTS).chain((event) => {
         topic1,
         topic2,
         topic3,
-        ...(answers && { triggers: answers }),
+        ...(results && { triggers: results }),
       };
     });
 });

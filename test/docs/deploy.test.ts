@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseRoles } from '@sluice/service';
+import { readRoles } from '@sluice/service';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
@@ -93,7 +93,7 @@ describe.each(['deploy/compose.yaml', 'deploy/compose.cluster.yaml'])('%s', (fil
   const roleOf = ({ command }: ComposeService): string => command?.at(-1) ?? 'all';
 
   test('runs all roles with known variables, and the API key only where it is needed', () => {
-    expect(parseRoles(ours.map(roleOf))).toEqual(parseRoles([]));
+    expect(readRoles(ours.map(roleOf))).toEqual(readRoles([]));
     for (const service of ours) {
       const { command = ['serve'], environment } = service;
       expect(command[0]).toBe('serve');

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor';
-import { parseRoles } from '@sluice/service';
+import { readRoles } from '@sluice/service';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
@@ -96,7 +96,7 @@ describe.each(['single', 'roles'])('the overlay %s', (overlay) => {
   });
 
   test('starts all roles with known flags and variables', () => {
-    expect(parseRoles([...pods.keys()])).toEqual(parseRoles([]));
+    expect(readRoles([...pods.keys()])).toEqual(readRoles([]));
     expect([...pods.keys()].includes('all')).toBe(overlay === 'single');
     const [config] = ofKind(manifests, ConfigMap);
     for (const { container } of all) {

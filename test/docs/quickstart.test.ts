@@ -9,7 +9,7 @@ import { until } from '@sluice/testkit';
 import { afterAll, expect, test } from 'vitest';
 import {
   CLEARED,
-  type OnTerminal,
+  type PseudoTerminal,
   startOnTerminal,
 } from '../../packages/cli/src/terminal/pseudoTerminal.test-only.ts';
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
@@ -24,7 +24,7 @@ const page = readFileSync(join(root, 'docs', 'quickstart.md'), 'utf8');
  */
 const folder = join(root, '.sluice', `quickstart-${process.pid}`);
 const children: ChildProcess[] = [];
-let listening: OnTerminal | undefined;
+let listening: PseudoTerminal | undefined;
 
 afterAll(async () => {
   listening?.kill();

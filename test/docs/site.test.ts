@@ -100,7 +100,7 @@ test.each([
   ['deploy/compose.yaml', 'deploy/compose.yaml'],
 ])('the site has %s as %s', (file, name) => expect(siteOf(file)).toBe(name));
 
-test('links follow the files, and the files are found', () => {
+test('links are rewritten to the pages of the site, and their targets are returned', () => {
   const found: string[] = [];
   const text = rewriteLinks(
     '[a](kit/README.md#b) [c](../examples/hono.ts) [d](#e) [f](https://g.example/README.md) ' +

@@ -169,7 +169,7 @@ const secret = process.env.SLUICE_SECRET;
 const webhook = sampleWebhook('erc20-transfer');
 const handle = exported.POST ?? exported.default.fetch;
 const { status } = await handle(signedRequest({ webhook, secret }), process.env);
-if (status !== 200) throw new Error('answered ' + status);
+if (status !== 200) throw new Error('HTTP ' + status);
 `;
 
 test("every snippet compiles under the project's strict settings", async () => {

@@ -15,7 +15,7 @@ export interface Cluster {
   /** Returns the connection string of the superuser for a database of the primary. */
   primaryUrl(database: string): Promise<string>;
   /**
-   * Returns a text that changes when another server becomes the primary, or the primary restarts;
+   * Returns a value that changes when another server becomes the primary, or the primary restarts;
    * undefined without a primary.
    */
   incarnation(): Promise<string | undefined>;

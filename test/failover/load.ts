@@ -4,7 +4,7 @@ import { createClient } from '@sluice/kit';
 import { scripted, startScriptedChain } from '@sluice/testkit';
 import type { BlockPhase, Receipts } from '../faults/invariants.ts';
 import { API_KEY, type Served, serve } from '../serve.ts';
-import type { ReceiverAnswer, ReceiverQuestion, ReceiverState } from './receiver.ts';
+import type { ReceiverReply, ReceiverQuestion, ReceiverState } from './receiver.ts';
 
 export interface Load {
   readonly service: Served;
@@ -38,7 +38,7 @@ export async function startLoad(
 ): Promise<Load> {
   const chain = await startScriptedChain();
   const worker = new Worker(new URL('./receiver.ts', import.meta.url));
-  const ask = (question: ReceiverQuestion): Promise<ReceiverAnswer> =>
+  const ask = (question: ReceiverQuestion): Promise<ReceiverReply> =>
     new Promise((resolve) => {
       worker.once('message', resolve);
       worker.postMessage(question);

@@ -19,11 +19,11 @@ export interface ReceiverState {
   silenceMs: number;
 }
 
-export type ReceiverAnswer =
+export type ReceiverReply =
   | { state: ReceiverState }
   | { receipts: Map<string, Receipts>; secondIds: string[] };
 
-/** `restart` forgets the longest silence; the answer is the state. */
+/** `restart` forgets the longest silence; the reply is the state. */
 export type ReceiverQuestion = 'state' | 'restart' | 'receipts';
 
 const receipts = new Map<string, Receipts>();
@@ -66,13 +66,13 @@ server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1');
 
 parentPort!.on('message', (question: ReceiverQuestion) => {
-  const answer = (value: ReceiverAnswer): void => parentPort!.postMessage(value);
+  const reply = (value: ReceiverReply): void => parentPort!.postMessage(value);
   if (question === 'receipts') {
-    answer({ receipts, secondIds });
+    reply({ receipts, secondIds });
     return;
   }
   if (question === 'restart') silenceMs = 0;
   else note(Date.now());
   const { port } = server.address() as AddressInfo;
-  answer({ state: { port, accepted, newestBlock, silenceMs } });
+  reply({ state: { port, accepted, newestBlock, silenceMs } });
 });

@@ -81,6 +81,31 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds(watches);
   });
 
+  test('fault 10: names whose servers are silent delay no other name', async () => {
+    needRoot();
+    const watchOf = (label: string) =>
+      world.watch(label, { url: `http://${label}.example:${portOf()}/` });
+    const silent: Watch[] = [];
+    for (let n = 0; n < 8; n++) {
+      names.answer(`silent${n}.example`, 'silence');
+      silent.push(await watchOf(`silent${n}`));
+    }
+    names.answer('healthy.example', ['127.0.0.1']);
+    const healthy = await watchOf('healthy');
+    world.mine([...silent, healthy]);
+    world.mine([], 2);
+    for (const watch of silent) {
+      const [first] = await attempted(watch, 1);
+      expect(first!.error).toMatch(/^the name silent\d.example was not resolved within 3 s$/);
+    }
+    expect(await attempted(healthy, 2)).toEqual([
+      { status: 200, error: null },
+      { status: 200, error: null },
+    ]);
+    for (let n = 0; n < 8; n++) names.answer(`silent${n}.example`, ['127.0.0.1']);
+    await world.holds([...silent, healthy]);
+  });
+
   describe('with private endpoints refused', () => {
     const streams: Watch[] = [];
     const blocked: Watch[] = [];

@@ -108,30 +108,30 @@ describe.each(STORES)('on %s', (store) => {
 
   test.each([1, 12, 64])('fault 20: a reorg %i blocks deep', async (depth) => {
     const plain = await world.watch('reorged');
-    const told = await world.watch('told', { notifyRemoved: true });
-    world.mine([plain, told], depth);
-    await world.holds([plain, told]);
-    world.chain.fork({ depth, blocks: branchOf([plain, told], depth + 1) });
-    await world.holds([plain, told]);
+    const notified = await world.watch('notified', { notifyRemoved: true });
+    world.mine([plain, notified], depth);
+    await world.holds([plain, notified]);
+    world.chain.fork({ depth, blocks: branchOf([plain, notified], depth + 1) });
+    await world.holds([plain, notified]);
     const removed = (watch: Watch): Promise<number> =>
       world.ledger.value(
         `select count(*) as n from delivery where phase = 'removed' and stream_id = '${watch.streamId}'`,
       );
     expect(await removed(plain)).toBe(0);
-    expect(await removed(told)).toBeGreaterThanOrEqual(depth);
+    expect(await removed(notified)).toBeGreaterThanOrEqual(depth);
   });
 
   test('fault 20: the chain switches from A to B and back to A', async () => {
     const plain = await world.watch('flip');
-    const told = await world.watch('flip-told', { notifyRemoved: true });
-    world.mine([plain, told], 4);
-    await world.holds([plain, told]);
+    const notified = await world.watch('flip-notified', { notifyRemoved: true });
+    world.mine([plain, notified], 4);
+    await world.holds([plain, notified]);
     const tip = world.chain.head.hash;
-    world.chain.fork({ depth: 3, blocks: branchOf([plain, told], 3) });
-    await world.holds([plain, told]);
+    world.chain.fork({ depth: 3, blocks: branchOf([plain, notified], 3) });
+    await world.holds([plain, notified]);
     world.chain.switchTo(tip);
-    world.mine([plain, told], 1);
-    await world.holds([plain, told]);
+    world.mine([plain, notified], 1);
+    await world.holds([plain, notified]);
     // `plain` gets no removal webhooks, so the blocks of the restored branch are not delivered to
     // it again.
     const twice = await world.ledger.rows(`

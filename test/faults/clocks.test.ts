@@ -41,8 +41,8 @@ describe.each(STORES)('on %s', (store) => {
     jump(0);
     const watch = await world.watch('clock', { deliver: 'confirmed' });
     const slow = await world.watch('slow', { deliver: 'confirmed' });
-    world.receiver.answer(watch.path, [500, 200]);
-    world.receiver.answer(slow.path, { delayMs: SLOW_MS });
+    world.receiver.respond(watch.path, [500, 200]);
+    world.receiver.respond(slow.path, { delayMs: SLOW_MS });
     world.mine([watch, slow]);
     world.mine([], 2);
     await until('one delivery awaits its retry, one is in flight', () =>

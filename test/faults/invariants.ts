@@ -158,7 +158,7 @@ function missingOrDoubled(
 }
 
 /**
- * I2: each delivery has succeeded, was cancelled, ended with an error, or waits: for a future time,
+ * I2: each delivery has succeeded, was canceled, ended with an error, or waits: for a future time,
  * or because its stream is not active.
  */
 function illegalStates(deliveries: readonly DeliveryRow[], now: number): string[] {
@@ -198,8 +198,8 @@ function miscounted(deliveries: readonly DeliveryRow[], stats: readonly StatRow[
     failed_attempts: sum(({ good, good_and_bad }) => good_and_bad - good),
   };
   for (const [metric, count] of Object.entries(counts)) {
-    const told = stats.find((row) => row.metric === metric)?.n ?? 0;
-    if (told !== count) wrong.push(`I3: ${metric} is ${told}, but the rows add up to ${count}`);
+    const stored = stats.find((row) => row.metric === metric)?.n ?? 0;
+    if (stored !== count) wrong.push(`I3: ${metric} is ${stored}, but the rows add up to ${count}`);
   }
   return wrong;
 }

@@ -224,8 +224,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'const changed = [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];',
-        'const changed = [...cancelled];',
+        'const changed = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];',
+        'const changed = [...canceled];',
       ],
     ],
     suite: 'chains',

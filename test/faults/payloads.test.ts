@@ -100,9 +100,9 @@ describe.each(STORES)('on %s', (store) => {
       { headers: { 'x-injected': 'a\r\nx-evil: b' } },
     ];
     for (const stream of refused) {
-      const answer = await create(stream);
-      expect([400, 422], JSON.stringify(stream)).toContain(answer.status);
-      expect(((await answer.json()) as { message: string }).message).not.toBe('');
+      const response = await create(stream);
+      expect([400, 422], JSON.stringify(stream)).toContain(response.status);
+      expect(((await response.json()) as { message: string }).message).not.toBe('');
     }
     const tooLarge = await sendRaw(world.service.url, 'PUT', '/streams/evm', {
       headers: { 'x-api-key': API_KEY },

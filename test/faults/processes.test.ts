@@ -39,7 +39,7 @@ describe.each(STORES)('on %s', (store) => {
       // The next requests get their responses after 500 ms, so that they are in flight when the
       // service is killed.
       const before = world.receiver.requestsOf(watch).length;
-      world.receiver.answer(watch.path, { delayMs: 500 });
+      world.receiver.respond(watch.path, { delayMs: 500 });
       world.mine([watch], 3);
       await until('a POST is in flight', () => world.receiver.requestsOf(watch).length > before);
       killedAt = Date.now();
@@ -48,7 +48,7 @@ describe.each(STORES)('on %s', (store) => {
         .requestsOf(watch)
         .slice(before)
         .map(({ id }) => id);
-      world.receiver.answer(watch.path, 200);
+      world.receiver.respond(watch.path, 200);
       await world.start();
     }
     expect(world.lostLeases.total).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe.each(STORES)('on %s', (store) => {
 
   test('fault 3: SIGTERM with 100 attempts in flight', async () => {
     const watches = [await world.watch('draining'), await world.watch('draining')];
-    for (const { path } of watches) world.receiver.answer(path, { delayMs: 5_000 });
+    for (const { path } of watches) world.receiver.respond(path, { delayMs: 5_000 });
     const arrived = (): number =>
       watches.reduce((n, watch) => n + world.receiver.requestsOf(watch).length, 0);
     world.mine(watches, 50);
@@ -97,7 +97,7 @@ describe.each(STORES)('on %s', (store) => {
     expect(performance.now() - asked).toBeLessThan(20_000);
     // No delivery is still leased, so all outcomes were recorded.
     expect(await world.lostLeases.note()).toBe(0);
-    for (const { path } of watches) world.receiver.answer(path, 200);
+    for (const { path } of watches) world.receiver.respond(path, 200);
     await world.start();
     await world.holds(watches);
     const ids = watches.flatMap((watch) => world.receiver.requestsOf(watch).map(({ id }) => id));

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
+import { type ReceiverBehavior, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const DEADLINE_MS = 15_000;
 const HOUR_MS = 3_600_000;
@@ -32,10 +32,10 @@ describe.each(STORES)('on %s', (store) => {
    */
   const deliverOne = async (
     name: string,
-    answer: Answer | readonly [Answer, ...Answer[]],
+    behavior: ReceiverBehavior | readonly [ReceiverBehavior, ...ReceiverBehavior[]],
   ): Promise<Watch> => {
     const watch = await world.watch(name, { deliver: 'confirmed' });
-    world.receiver.answer(watch.path, answer);
+    world.receiver.respond(watch.path, behavior);
     world.mine([watch]);
     world.mine([], 2);
     return watch;
@@ -74,7 +74,7 @@ describe.each(STORES)('on %s', (store) => {
     const [attempt] = await attempted(hung);
     expect(attempt).toMatchObject({ status: null, error: 'no complete response within 15 s' });
     expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
-    world.receiver.answer(hung.path, 200);
+    world.receiver.respond(hung.path, 200);
     await world.holds([hung, healthy]);
     await until('the webhook arrives', async () => (await attemptsOf(hung)).at(-1)?.status === 200);
   });
@@ -142,7 +142,7 @@ describe.each(STORES)('on %s', (store) => {
 
   test.concurrent('fault 8: 410 Gone', async () => {
     const watch = await world.watch('gone');
-    world.receiver.answer(watch.path, 410);
+    world.receiver.respond(watch.path, 410);
     world.mine([watch]);
     await until('the stream is in error', async () => (await statusOf(watch)).status === 'error');
     expect((await statusOf(watch)).status_message).toContain('410');
@@ -151,7 +151,7 @@ describe.each(STORES)('on %s', (store) => {
     world.mine([watch], 5);
     await world.holds([watch]);
     expect(world.receiver.requestsOf(watch)).toHaveLength(asked);
-    world.receiver.answer(watch.path, 200);
+    world.receiver.respond(watch.path, 200);
     await world.client().streams.setStatus(watch.streamId, 'active');
     await world.holds([watch]);
     expect(world.receiver.requestsOf(watch).length).toBeGreaterThan(asked + 5);
@@ -159,19 +159,23 @@ describe.each(STORES)('on %s', (store) => {
 
   test.concurrent('fault 9: Retry-After in seconds, as a date, garbage, ten years, negative', async () => {
     const inTwoMinutes = new Date(Date.now() + 125_000).toUTCString();
-    const cases: { answer: Answer; least: number; most: number }[] = [
-      { answer: throttle(429, '120'), least: 120_000, most: 121_000 },
-      { answer: throttle(503, '120'), least: 120_000, most: 121_000 },
-      { answer: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
+    const cases: { behavior: ReceiverBehavior; least: number; most: number }[] = [
+      { behavior: throttle(429, '120'), least: 120_000, most: 121_000 },
+      { behavior: throttle(503, '120'), least: 120_000, most: 121_000 },
+      { behavior: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
       // Invalid values are ignored: the 429 waits by the schedule, where a minute is 250 ms here,
       // and the 503 gets the fast retry after 5 s. Waits are limited to a day.
-      { answer: throttle(429, 'soon'), least: 250, most: 1_000 },
-      { answer: throttle(503, '-120'), least: 5_000, most: 6_000 },
-      { answer: throttle(429, String(10 * 365 * 86_400)), least: 24 * HOUR_MS, most: 25 * HOUR_MS },
+      { behavior: throttle(429, 'soon'), least: 250, most: 1_000 },
+      { behavior: throttle(503, '-120'), least: 5_000, most: 6_000 },
+      {
+        behavior: throttle(429, String(10 * 365 * 86_400)),
+        least: 24 * HOUR_MS,
+        most: 25 * HOUR_MS,
+      },
     ];
     const watches: Watch[] = [];
-    for (const { answer, least, most } of cases) {
-      const watch = await deliverOne('throttled', [answer, { silence: 'hang' }]);
+    for (const { behavior, least, most } of cases) {
+      const watch = await deliverOne('throttled', [behavior, { silence: 'hang' }]);
       watches.push(watch);
       const [attempt] = await attempted(watch);
       expect(attempt!.error).toMatch(/^HTTP (429|503)$/);
@@ -182,7 +186,7 @@ describe.each(STORES)('on %s', (store) => {
       expect(wait!.ms).toBeLessThan(most);
       // A throttled delivery does not put its stream in error.
       expect((await statusOf(watch)).status).toBe('active');
-      world.receiver.answer(watch.path, 200);
+      world.receiver.respond(watch.path, 200);
     }
     await world.holds(watches);
   });
@@ -213,7 +217,7 @@ describe.each(STORES)('on %s', (store) => {
   });
 });
 
-const throttle = (status: number, wait: string): Answer => ({
+const throttle = (status: number, wait: string): ReceiverBehavior => ({
   status,
   headers: { 'retry-after': wait },
 });

@@ -85,7 +85,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
       return (await checkpoint()) === before && before;
     });
     expect(stuckAt).toBeLessThan(head);
-    const answer = await until('a call that needs space fails', async () => {
+    const response = await until('a call that needs space fails', async () => {
       const call = await fetch(`${world.service.url}/streams/evm`, {
         method: 'PUT',
         headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -98,8 +98,8 @@ describe.each(STORES)('a full disk, on %s', (store) => {
       });
       return call.ok ? undefined : call;
     });
-    expect(answer.status).toBe(503);
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await checkpoint()).toBe(stuckAt);
     rmSync(ballast);
     await world.holds([watch]);

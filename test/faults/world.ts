@@ -16,7 +16,7 @@ import {
   type RunningScriptedChain,
   type ScriptedBlock,
   type ScriptedTransaction,
-  type SinkBehaviour,
+  type SinkBehavior,
   scripted,
   startPostgres,
   startScriptedChain,
@@ -63,7 +63,7 @@ export interface Watch {
   readonly phases: readonly ('unconfirmed' | 'confirmed')[];
 }
 
-export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
+export type ReceiverBehavior = SinkBehavior | ((request: RecordedRequest) => SinkBehavior);
 
 export interface WorldOptions {
   /** Additional flags of `sluice serve`, after the flags for the ledger and the chain. */
@@ -103,7 +103,10 @@ export interface FaultWorld {
      * Sets the responses for a path. A list has one response per request, and the last one repeats.
      * Default: 200.
      */
-    answer(path: string, answer: Answer | readonly [Answer, ...Answer[]]): void;
+    respond(
+      path: string,
+      behavior: ReceiverBehavior | readonly [ReceiverBehavior, ...ReceiverBehavior[]],
+    ): void;
     requestsOf(watch: Watch): RecordedRequest[];
   };
   client(): ReturnType<typeof createClient>;
@@ -191,8 +194,8 @@ export async function startWorld(
     client: () => createClient({ apiKey: API_KEY, baseUrl: service.url }),
     async health() {
       const headers = { 'x-api-key': API_KEY };
-      const answer = await fetch(`${service.url}/sluice/chains`, { headers });
-      return ((await answer.json()) as { result: [ChainHealth] }).result[0];
+      const response = await fetch(`${service.url}/sluice/chains`, { headers });
+      return ((await response.json()) as { result: [ChainHealth] }).result[0];
     },
     metrics: (pattern) => readMetrics(service.url, pattern),
     async watch(name, { url, ...more } = {}) {
@@ -290,8 +293,8 @@ function pastProxy(databaseUrl: string, { port }: Postgres): string {
 }
 
 async function readMetrics(url: string, pattern: RegExp): Promise<number[]> {
-  const answer = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
-  const lines = (await answer.text()).split('\n');
+  const response = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+  const lines = (await response.text()).split('\n');
   return lines
     .filter((line) => pattern.test(line))
     .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
@@ -304,27 +307,29 @@ async function startReceiver(): Promise<
   }
 > {
   const sink = await startWebhookSink();
-  const answers = new Map<string, Answer[]>();
+  const behaviors = new Map<string, ReceiverBehavior[]>();
   const receipts = new Map<string, Receipts>();
   sink.respond((request) => {
-    const queue = answers.get(request.path) ?? [200];
+    const queue = behaviors.get(request.path) ?? [200];
     const next = queue.length > 1 ? queue.shift()! : queue[0]!;
-    const behaviour = typeof next === 'function' ? next(request) : next;
+    const behavior = typeof next === 'function' ? next(request) : next;
     const { total, accepted } = receipts.get(request.id) ?? { total: 0, accepted: 0 };
     receipts.set(request.id, {
       total: total + 1,
-      accepted: accepted + (isAcceptance(behaviour) ? 1 : 0),
+      accepted: accepted + (isAcceptance(behavior) ? 1 : 0),
     });
-    return behaviour;
+    return behavior;
   });
   return {
     url: sink.url,
     requests: sink.requests,
     receipts,
-    answer: (path, answer) =>
-      void answers.set(
+    respond: (path, behavior) =>
+      void behaviors.set(
         path,
-        Array.isArray(answer) ? [...(answer as Answer[])] : [answer as Answer],
+        Array.isArray(behavior)
+          ? [...(behavior as ReceiverBehavior[])]
+          : [behavior as ReceiverBehavior],
       ),
     requestsOf: ({ path }) => sink.requests.filter((request) => request.path === path),
     close: sink.close,
@@ -332,10 +337,10 @@ async function startReceiver(): Promise<
 }
 
 /** Returns whether the service counts a response as a success, which its status line decides. */
-function isAcceptance(behaviour: SinkBehaviour): boolean {
-  if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
-  if ('silence' in behaviour) return false;
-  const { status = 200 } = behaviour;
+function isAcceptance(behavior: SinkBehavior): boolean {
+  if (typeof behavior === 'number') return behavior >= 200 && behavior < 300;
+  if ('silence' in behavior) return false;
+  const { status = 200 } = behavior;
   return status >= 200 && status < 300;
 }
 

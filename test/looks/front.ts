@@ -39,22 +39,22 @@ export async function startFront(serviceUrl: string): Promise<Front> {
     const passed = ask(
       new URL(pathname + search, serviceUrl),
       { method, headers: { ...headers, 'accept-encoding': 'identity' } },
-      (answer) => {
-        const isJson = answer.headers['content-type']?.startsWith('application/json') ?? false;
+      (received) => {
+        const isJson = received.headers['content-type']?.startsWith('application/json') ?? false;
         if (!isJson) {
-          response.writeHead(answer.statusCode ?? 502, answer.headers);
-          answer.pipe(response);
+          response.writeHead(received.statusCode ?? 502, received.headers);
+          received.pipe(response);
           return;
         }
         const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.once('end', () => {
+        received.on('data', (chunk: Buffer) => chunks.push(chunk));
+        received.once('end', () => {
           const text = ANOTHER_EACH_TIME.reduce(
             (now, [what, same]) => now.replace(what, same),
             Buffer.concat(chunks).toString(),
           );
-          const { 'content-length': _, ...kept } = answer.headers;
-          response.writeHead(answer.statusCode ?? 502, kept).end(text);
+          const { 'content-length': _, ...kept } = received.headers;
+          response.writeHead(received.statusCode ?? 502, kept).end(text);
         });
       },
     );

@@ -35,7 +35,7 @@ export async function startSeededDay(): Promise<RunningDay> {
   const service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder: folder,
+    data: folder,
     environment: 'dev',
     apiKey: API_KEY,
     chains: demo.chains,

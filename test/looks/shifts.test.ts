@@ -56,8 +56,8 @@ test.for(Object.entries(ORDERS))('nothing shifts with responses %s', async ([, w
     await untilQuiet();
     const shifts = await page.evaluate(() => Reflect.get(globalThis, 'shifts') as Shift[]);
     const total = shifts.reduce((sum, { value }) => sum + value, 0);
-    const told = shifts.map(({ value, what }) => `${value.toFixed(4)}: ${what}`);
-    expect.soft(total, `${name}\n${told.join('\n')}`).toBeLessThan(MOST);
+    const described = shifts.map(({ value, what }) => `${value.toFixed(4)}: ${what}`);
+    expect.soft(total, `${name}\n${described.join('\n')}`).toBeLessThan(MOST);
   }
   await visitor.leave();
 });

@@ -68,7 +68,7 @@ describe('the rehearsal', () => {
     }
   });
 
-  test('manifests name the repository, and are free of what only a checkout has', () => {
+  test('manifests name the repository, and contain nothing that only a checkout has', () => {
     for (const [name, directory] of [
       ['kit', 'packages/kit'],
       ['sluice', 'packages/cli'],

@@ -195,7 +195,7 @@ async function deliver(
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder,
+      data: dataFolder,
       apiKey: API_KEY,
       secret: SECRET,
       chains: [{ id: chain, urls: nodes.map(({ url }) => url), confirmations: 0, pollMs: 20 }],

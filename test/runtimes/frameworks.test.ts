@@ -18,7 +18,7 @@ import { afterEach, expect, test } from 'vitest';
 import { packKit } from '../../scripts/release/packages.ts';
 import { installInto } from '../packed/install.ts';
 import { freePort } from '../serve.ts';
-import { RIGHT_ANSWERS, answersOf } from './answers.ts';
+import { EXPECTED_RESPONSES, sendAll } from './responses.ts';
 
 const SECRET = 'the streams secret';
 const programs = fileURLToPath(new URL('../programs/runtimes/', import.meta.url));
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const newHandler = () => createHandler({ secret: SECRET, onError: () => {} });
 
-test('Express 4', async () => {
+test('Express 4 verifies webhooks', async () => {
   const express = require('express-4') as () => {
     post(path: string, handler: unknown): void;
     listen(port: number, host: string): Server;
@@ -42,10 +42,10 @@ test('Express 4', async () => {
   cleanups.push(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  expect(await answersOf(`http://127.0.0.1:${port}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
+  expect(await sendAll(`http://127.0.0.1:${port}/webhooks`, SECRET)).toEqual(EXPECTED_RESPONSES);
 });
 
-test('Fastify 4', async () => {
+test('Fastify 4 verifies webhooks', async () => {
   const { fastify } = require('fastify-4') as {
     fastify(): FastifyScope & {
       register(plugin: unknown): void;
@@ -57,7 +57,7 @@ test('Fastify 4', async () => {
   app.register(toFastify(newHandler(), { path: '/webhooks' }));
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   cleanups.push(() => app.close());
-  expect(await answersOf(`${url}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
+  expect(await sendAll(`${url}/webhooks`, SECRET)).toEqual(EXPECTED_RESPONSES);
 });
 
 test('a production build of Next serves the route of examples/next', async () => {
@@ -94,5 +94,5 @@ test('a production build of Next serves the route of examples/next', async () =>
   });
   const url = `http://127.0.0.1:${port}/webhooks`;
   await until('Next responds', () => fetch(url).catch(() => undefined));
-  expect(await answersOf(url, SECRET)).toEqual(RIGHT_ANSWERS);
+  expect(await sendAll(url, SECRET)).toEqual(EXPECTED_RESPONSES);
 });

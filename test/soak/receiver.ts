@@ -14,12 +14,12 @@ export type ReceiverMessage =
   | { receipts: Map<string, Receipts> };
 
 const { seed } = workerData as { seed: string };
-const TOLD_EVERY_MS = 100;
+const REPORT_EVERY_MS = 100;
 const MAX_OFFENCES = 2;
 
 const receipts = new Map<string, Receipts>();
 let accepted = 0;
-const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message);
+const report = (message: ReceiverMessage): void => parentPort!.postMessage(message);
 
 /**
  * Chooses the behavior for a request: 1 % fail, 0.3 % are slow, and 0.2 % get a connection reset.
@@ -58,6 +58,6 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
-setInterval(() => tell({ accepted }), TOLD_EVERY_MS);
-parentPort!.on('message', () => tell({ receipts }));
+server.listen(0, '127.0.0.1', () => report({ port: (server.address() as AddressInfo).port }));
+setInterval(() => report({ accepted }), REPORT_EVERY_MS);
+parentPort!.on('message', () => report({ receipts }));

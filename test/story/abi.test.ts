@@ -31,13 +31,13 @@ const asked: string[] = [];
  * Responses of the ABI source by address. Other addresses get a 404, because their contracts are
  * not verified.
  */
-const answers = new Map<string, { status?: number; body: string }>();
+const responses = new Map<string, { status?: number; body: string }>();
 
 beforeAll(async () => {
   anvil = await startAnvil();
   verifier = createServer((request, response) => {
     asked.push(request.url ?? '');
-    const given = answers.get((request.url ?? '').split(/[/?]/)[2] ?? '');
+    const given = responses.get((request.url ?? '').split(/[/?]/)[2] ?? '');
     response.writeHead(given?.status ?? (given === undefined ? 404 : 200)).end(given?.body);
   });
   await new Promise<void>((resolve) => verifier.listen(0, '127.0.0.1', resolve));
@@ -57,11 +57,11 @@ afterAll(async () => {
 });
 
 test('returns the ABI of a contract by its address', async () => {
-  answers.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
-  const answer = await sluice.getContractAbi(CHAIN, address('A'));
-  CALLS.getContractAbi.answer.parse(answer);
-  expect(answer).toMatchObject({ abi: [event('Plain')], implementation: null });
-  expect(answer.source).toMatch(/^127\.0\.0\.1:\d+$/);
+  responses.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
+  const found = await sluice.getContractAbi(CHAIN, address('A'));
+  CALLS.getContractAbi.response.parse(found);
+  expect(found).toMatchObject({ abi: [event('Plain')], implementation: null });
+  expect(found.source).toMatch(/^127\.0\.0\.1:\d+$/);
   expect(asked.at(-1)).toBe(`/contract/${address('a')}?key=verifier-key`);
   expect(await sluice.getAbout()).toMatchObject({
     environment: 'prod',
@@ -78,8 +78,8 @@ test.each([
   ['older proxies', ZEPPELIN],
 ])('adds the ABI of the implementation behind a proxy (%s)', async (_, slot) => {
   const [proxy, behind] = slot === EIP1967 ? ['b', 'c'] : ['d', 'c'];
-  answers.set(address(proxy), { body: JSON.stringify([event('Upgraded'), event('Both')]) });
-  answers.set(address(behind), { body: JSON.stringify([event('Both'), event('Behind')]) });
+  responses.set(address(proxy), { body: JSON.stringify([event('Upgraded'), event('Both')]) });
+  responses.set(address(behind), { body: JSON.stringify([event('Both'), event('Behind')]) });
   const word = `0x${'0'.repeat(24)}${behind.repeat(40)}`;
   await anvil.request('anvil_setStorageAt', [address(proxy), slot, word]);
   const { abi, implementation } = await sluice.getContractAbi(CHAIN, address(proxy));
@@ -91,7 +91,7 @@ test('distinguishes an account, a contract and a token', async () => {
   const { erc20, erc721 } = await deployContracts(anvil);
   const read = async (of: string) => {
     const contract = await sluice.getContract(CHAIN, of);
-    CALLS.getContract.answer.parse(contract);
+    CALLS.getContract.response.parse(contract);
     return contract;
   };
   expect(await read(anvil.accounts[0]!.address)).toEqual({ isContract: false, token: null });
@@ -114,12 +114,12 @@ test('an error gives the reason and does not contain the key', async () => {
     status: 404,
     message: expect.stringMatching(/has no verified contract at 0xe{40}/) as string,
   });
-  answers.set(address('f'), { status: 500, body: 'down' });
+  responses.set(address('f'), { status: 500, body: 'down' });
   expect(await refused(CHAIN, address('f'))).toMatchObject({
     status: 503,
     message: expect.stringMatching(/returned no ABI: HTTP 500/) as string,
   });
-  answers.set(address('f'), { body: '<html>' });
+  responses.set(address('f'), { body: '<html>' });
   expect(await refused(CHAIN, address('f'))).toMatchObject({ status: 503 });
   expect(await refused(OTHER, address('a'))).toMatchObject({
     status: 400,

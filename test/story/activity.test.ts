@@ -38,9 +38,9 @@ afterAll(() => world?.stop());
 const account = (hex: string) => `0x${hex.padStart(64, '0')}` as const;
 
 const breakdownOf = async (streamId: string) => {
-  const answer = await sluice.getActivityBreakdown({ streamId, step: 1, points: 60 });
-  CALLS.getActivityBreakdown.answer.parse(answer);
-  return answer;
+  const breakdown = await sluice.getActivityBreakdown({ streamId, step: 1, points: 60 });
+  CALLS.getActivityBreakdown.response.parse(breakdown);
+  return breakdown;
 };
 
 test('breaks a stream down by status, chain and event', async () => {
@@ -131,7 +131,7 @@ test('lists the changes of a stream, and who made them', async () => {
   expect(await readPause()).toBeNull();
   await sluice.rotateStreamSecret(id);
   const changes = await sluice.listStreamChanges(id);
-  CALLS.listStreamChanges.answer.parse({ result: changes });
+  CALLS.listStreamChanges.response.parse({ result: changes });
   expect(changes.map(({ kind, fields, by }) => [kind, fields, by])).toEqual([
     ['secret-rotated', [], 'bootstrap'],
     ['resumed', [], 'bootstrap'],

@@ -54,7 +54,7 @@ const address = (n: number): string =>
 const list = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, n) => `"${address(from + n)}"`).join();
 
-interface Answer {
+interface RawResponse {
   status: number;
   text: string;
 }
@@ -63,7 +63,7 @@ interface Answer {
  * Sends a request over a new connection, because the service may close an idle one while this
  * process builds a list.
  */
-async function call(method: string, path: string, body = ''): Promise<Answer> {
+async function call(method: string, path: string, body = ''): Promise<RawResponse> {
   const request = httpRequest(`${service.url}${path}`, {
     method,
     agent: false,
@@ -78,29 +78,29 @@ async function call(method: string, path: string, body = ''): Promise<Answer> {
   return { status: response.statusCode ?? 0, text: await readText(response) };
 }
 
-const send = (method: string, id: string, body: string): Promise<Answer> =>
+const send = (method: string, id: string, body: string): Promise<RawResponse> =>
   call(method, `/streams/evm/${id}/address`, body);
 
 /**
  * Checks that the response repeats the addresses as sent, and returns the parsed response without
  * them. Does not use `toEqual`, because its failure message would contain two million addresses.
  */
-function expectGivenBack(answer: Answer, address: string): AddressesResponse {
-  expect(answer.status, answer.text.slice(0, 300)).toBe(200);
-  const isSame = answer.text.includes(`"address":${address},"effectiveFrom":`);
+function expectGivenBack(response: RawResponse, address: string): AddressesResponse {
+  expect(response.status, response.text.slice(0, 300)).toBe(200);
+  const isSame = response.text.includes(`"address":${address},"effectiveFrom":`);
   expect(isSame, 'the response repeats the addresses as sent').toBe(true);
-  const brief = answer.text.replace(address, 'null');
+  const brief = response.text.replace(address, 'null');
   return JSON.parse(brief) as AddressesResponse;
 }
 
 test('adds, replaces and removes a million in one call each, while other calls are served', async () => {
   const { id } = await createStream();
   const { streams } = clientOf(service);
-  let answered = 0;
+  let healthy = 0;
   let done = false;
   const others = (async () => {
     while (!done) {
-      if ((await call('GET', '/health')).status === 200) answered++;
+      if ((await call('GET', '/health')).status === 200) healthy++;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
@@ -127,7 +127,7 @@ test('adds, replaces and removes a million in one call each, while other calls a
   done = true;
   await others;
   // Asserts only that the service kept responding, not how fast.
-  expect(answered).toBeGreaterThan(50);
+  expect(healthy).toBeGreaterThan(50);
   const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'));
   expect(Number(peak?.[1]) / 1024).toBeLessThan(1_500);
 }, 300_000);
@@ -137,7 +137,7 @@ test('watches acknowledged addresses from the block in the response', async () =
   const client = clientOf(service);
   await send('POST', id, `{"address":[${list(0, 20_000)}]}`);
   const watched = anvil.accounts[6]!.address.toLowerCase();
-  const answer = expectGivenBack(
+  const change = expectGivenBack(
     await send('POST', id, `{"address":[${list(20_000, 40_000)},"${watched}"]}`),
     `[${list(20_000, 40_000)},"${watched}"]`,
   );
@@ -150,7 +150,7 @@ test('watches acknowledged addresses from the block in the response', async () =
       .find((body) => body.streamId === id && body.txs.some((each) => each.hash === transfer)),
   );
   expect(webhook.txs).toHaveLength(1);
-  expect(answer.effectiveFrom?.[CHAIN]).toBeGreaterThanOrEqual(0);
+  expect(change.effectiveFrom?.[CHAIN]).toBeGreaterThanOrEqual(0);
   await client.streams.delete(id);
 });
 
@@ -212,8 +212,8 @@ test('kill -9 while a list is staged discards it, and the next change succeeds',
     expect(after.total).toBe(2);
   }
   const added = await until('the next change succeeds', async () => {
-    const answer = await send('POST', id, `{"address":"${address(3)}"}`);
-    return answer.status === 200 && answer;
+    const response = await send('POST', id, `{"address":"${address(3)}"}`);
+    return response.status === 200 && response;
   });
   expect(added.text).toContain(`"address":"${address(3)}"`);
   expect((await clientOf(service).streams.get(id)).amountOfAddresses).toBe(3);

@@ -14,7 +14,7 @@ import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
-import { type RawAnswer, type RawSending, sendRaw } from './sendRaw.ts';
+import { type RawResponse, type RawSending, sendRaw } from './sendRaw.ts';
 
 const CHAIN = '0x7a69';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -215,7 +215,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     );
   };
 
-  const expectSound = ({ status, headers, text }: RawAnswer): void => {
+  const expectSound = ({ status, headers, text }: RawResponse): void => {
     expect(status, text).toBeLessThan(500);
     expect(status).toBeGreaterThanOrEqual(200);
     expect(text).not.toMatch(STACK);
@@ -226,7 +226,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(error.message).toEqual(expect.any(String));
   };
 
-  test.each(everyRoute)('on $method $path', async (route) => {
+  test.each(everyRoute)('$method $path responds soundly to any request', async (route) => {
     const saidBefore = service.output().length;
     await makeSureOfStreams();
     const isSignOut = route.method === 'DELETE' && route.path === '/sluice/session';
@@ -248,12 +248,12 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const search = query.map((pair) => pair.map(encode).join('=')).join('&');
         const path = fill(route, id) + (search === '' ? '' : `?${search}`);
         const headers = { ...odd, ...shown };
-        const answer = await sendRaw(service.url, route.method, path, { body, headers, chunked });
-        expectSound(answer);
+        const response = await sendRaw(service.url, route.method, path, { body, headers, chunked });
+        expectSound(response);
         if (route.scope === 'open') return;
         if (bad.includes(shown))
-          expect([400, 401, 403, 404, 405, 417, 429]).toContain(answer.status);
-        else if (Object.keys(odd).length === 0) expect(answer.status).not.toBe(401);
+          expect([400, 401, 403, 404, 405, 417, 429]).toContain(response.status);
+        else if (Object.keys(odd).length === 0) expect(response.status).not.toBe(401);
       }),
       { numRuns: RUNS_PER_ROUTE },
     );
@@ -261,12 +261,15 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
   });
 
-  test.each(KEPT)('%s %s', async (method, path, { headers, ...sending }) => {
-    const saidBefore = service.output().length;
-    for (const shown of [good[0]!, good[3]!, bad[0]!]) {
-      const all = { ...headers, ...shown };
-      expectSound(await sendRaw(service.url, method, path, { ...sending, headers: all }));
-    }
-    expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
-  });
+  test.each(KEPT)(
+    '%s %s responds soundly to a request that once failed',
+    async (method, path, { headers, ...sending }) => {
+      const saidBefore = service.output().length;
+      for (const shown of [good[0]!, good[3]!, bad[0]!]) {
+        const all = { ...headers, ...shown };
+        expectSound(await sendRaw(service.url, method, path, { ...sending, headers: all }));
+      }
+      expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
+    },
+  );
 });

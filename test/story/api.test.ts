@@ -26,7 +26,7 @@ import {
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, type Served, freePort, serve } from '../serve.ts';
-import { type RawAnswer, type RawSending, sendRaw } from './sendRaw.ts';
+import { type RawResponse, type RawSending, sendRaw } from './sendRaw.ts';
 
 const CHAIN = '0x7a69';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -47,7 +47,7 @@ interface Sending extends RawSending {
 const kept = new Agent({ keepAlive: true });
 afterAll(() => kept.destroy());
 
-interface ErrorAnswer {
+interface ErrorResponse {
   message: string;
   details?: Record<string, Problem>;
   fields?: Record<string, Problem>;
@@ -104,8 +104,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     sendRaw(to.url, method, path, { ...sending, headers: { ...KEY, ...sending.headers } });
 
   /** Returns the error in a response, and checks that the response has a request ID. */
-  function errorIn({ headers, text }: RawAnswer): ErrorAnswer {
-    const { requestId, ...error } = JSON.parse(text) as ErrorAnswer & { requestId: string };
+  function errorIn({ headers, text }: RawResponse): ErrorResponse {
+    const { requestId, ...error } = JSON.parse(text) as ErrorResponse & { requestId: string };
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers['x-request-id']).toBe(requestId);
     return error;
@@ -133,12 +133,16 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
    * Sends an invalid request, checks that nothing was stored and that the service is healthy, and
    * returns the response.
    */
-  async function sendBad(method: string, path: string, sending: Sending = {}): Promise<RawAnswer> {
+  async function sendBad(
+    method: string,
+    path: string,
+    sending: Sending = {},
+  ): Promise<RawResponse> {
     const before = await stored(sending.to);
-    const answer = await send(method, path, sending);
+    const response = await send(method, path, sending);
     expect(await stored(sending.to)).toEqual(before);
     await expectHealthy(sending.to);
-    return answer;
+    return response;
   }
 
   /** Sends a request that must be rejected with a 422 for one field. */
@@ -148,8 +152,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     sending: Sending,
     [field, message, value]: readonly [string, RegExp, unknown?],
   ): Promise<void> {
-    const answer = await sendBad(method, path, sending);
-    expect([answer.status, errorIn(answer)]).toEqual([
+    const response = await sendBad(method, path, sending);
+    expect([response.status, errorIn(response)]).toEqual([
       422,
       {
         message: 'Validation Failed',
@@ -327,11 +331,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test('reports all invalid fields at once', async () => {
-      const answer = await sendBad('PUT', '/streams/evm', {
+      const response = await sendBad('PUT', '/streams/evm', {
         body: { webhookUrl: 1, chainIds: ['eth', 'bsc'], surprise: true },
       });
-      expect(answer.status).toBe(422);
-      expect(Object.keys(errorIn(answer).details ?? {}).toSorted()).toEqual([
+      expect(response.status).toBe(422);
+      expect(Object.keys(errorIn(response).details ?? {}).toSorted()).toEqual([
         'requestBody.chainIds.0',
         'requestBody.chainIds.1',
         'requestBody.description',
@@ -471,9 +475,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each(writes)('$method $path: malformed JSON', async (route) => {
       for (const body of ['{', '{"a":1,}', "{'a':1}", 'webhookUrl=http', '{"a":1}{', '\u{feff}{']) {
-        const answer = await sendBad(route.method, fill(route), { body });
-        expect(answer.status).toBe(400);
-        expect(errorIn(answer).message).toMatch(/^The request body is not valid JSON: \S/);
+        const response = await sendBad(route.method, fill(route), { body });
+        expect(response.status).toBe(400);
+        expect(errorIn(response).message).toMatch(/^The request body is not valid JSON: \S/);
       }
     });
 
@@ -484,9 +488,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         `{"abi":${'['.repeat(levels)}${']'.repeat(levels)}}`,
         `{"address":${'['.repeat(levels)}${']'.repeat(levels)}}`,
       ]) {
-        const answer = await sendBad(route.method, fill(route), { body });
-        expect(answer.status).toBe(400);
-        expect(errorIn(answer).message).toMatch(
+        const response = await sendBad(route.method, fill(route), { body });
+        expect(response.status).toBe(400);
+        expect(errorIn(response).message).toMatch(
           /^The request body is nested deeper than \d+ levels/,
         );
       }
@@ -548,8 +552,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each(general)('$method $path: more than 1 MiB', async (route) => {
       for (const chunked of [false, true]) {
         const body = JSON.stringify({ description: 'a'.repeat(MIB) });
-        const answer = await sendBad(route.method, fill(route), { body, chunked });
-        expect([answer.status, errorIn(answer).message]).toEqual([
+        const response = await sendBad(route.method, fill(route), { body, chunked });
+        expect([response.status, errorIn(response).message]).toEqual([
           413,
           'The request body exceeds 1 MiB, the limit of this route',
         ]);
@@ -561,8 +565,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       async (route) => {
         for (const chunked of [false, true]) {
           const body = JSON.stringify({ apiKey: 'a'.repeat(4_096) });
-          const answer = await sendBad(route.method, fill(route), { body, chunked });
-          expect([answer.status, errorIn(answer).message]).toEqual([
+          const response = await sendBad(route.method, fill(route), { body, chunked });
+          expect([response.status, errorIn(response).message]).toEqual([
             413,
             'The request body exceeds 4 KiB, the limit of this route',
           ]);
@@ -573,8 +577,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each(addressRoutes)('$method $path: more than 64 MiB', async (route) => {
       for (const chunked of [false, true]) {
         const body = Buffer.alloc(64 * MIB + 1, ' ');
-        const answer = await sendBad(route.method, fill(route), { body, chunked });
-        expect([answer.status, errorIn(answer).message]).toEqual([
+        const response = await sendBad(route.method, fill(route), { body, chunked });
+        expect([response.status, errorIn(response).message]).toEqual([
           413,
           'The request body exceeds 64 MiB, the limit of this route',
         ]);
@@ -584,7 +588,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
   describe('the body of an address call', () => {
     const other = `0x${'ab'.repeat(20)}`;
-    const labelled = async (id: string) =>
+    const labeled = async (id: string) =>
       (await client.streams.listAddresses(id)).result.map((row) => [row.address, row.label]);
 
     test('returns a list byte by byte, with its case and spaces', async () => {
@@ -597,17 +601,17 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         // form.
         `["\\u0030x${other.slice(2)}"]`,
       ]) {
-        const answer = await send('POST', `/streams/evm/${id}/address`, {
+        const response = await send('POST', `/streams/evm/${id}/address`, {
           body: `{ "address" :${address}}`,
         });
-        expect(answer.status).toBe(200);
-        expect(JSON.parse(answer.text)).toMatchObject({
+        expect(response.status).toBe(200);
+        expect(JSON.parse(response.text)).toMatchObject({
           streamId: id,
           address: JSON.parse(address) as unknown,
           effectiveFrom: {},
         });
       }
-      expect(await labelled(id)).toEqual([
+      expect(await labeled(id)).toEqual([
         [other, undefined],
         [ADDRESS, undefined],
       ]);
@@ -620,13 +624,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const labels = JSON.stringify({ [other.toUpperCase().replace('X', 'x')]: 'Trésor "1"' });
       const body = `{"labels":${labels},"address":["${ADDRESS}","${other}"]}`;
       expect((await send('POST', path, { body })).status).toBe(200);
-      expect(await labelled(id)).toEqual([
+      expect(await labeled(id)).toEqual([
         [other, 'Trésor "1"'],
         [ADDRESS, undefined],
       ]);
       const replacing = { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } };
       expect((await send('PATCH', path, { body: replacing })).status).toBe(200);
-      expect(await labelled(id)).toEqual([[ADDRESS, 'Treasury']]);
+      expect(await labeled(id)).toEqual([[ADDRESS, 'Treasury']]);
       expect((await client.streams.get(id)).amountOfAddresses).toBe(1);
       await client.streams.delete(id);
     });
@@ -639,9 +643,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ])('rejects a label for or with %s', async (_, labels, field, message) => {
       for (const method of ['POST', 'PATCH']) {
         const body = { address: [ADDRESS], labels };
-        const answer = await sendBad(method, `/streams/evm/${streamId}/address`, { body });
-        expect(answer.status).toBe(422);
-        const details = Object.entries(errorIn(answer).details ?? {});
+        const response = await sendBad(method, `/streams/evm/${streamId}/address`, { body });
+        expect(response.status).toBe(422);
+        const details = Object.entries(errorIn(response).details ?? {});
         expect(details).toHaveLength(1);
         expect(details[0]![0]).toMatch(new RegExp(`^requestBody\\.${field}`));
         expect(details[0]![1].message).toMatch(message);
@@ -671,9 +675,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         [{ '0x2': 'x' }, /for an address in this request/],
         [{ 'greg.apt': 'x' }, /an Aptos address/],
       ] as const) {
-        const answer = await sendBad('POST', path, { body: { address: [vault], labels } });
-        expect(answer.status).toBe(422);
-        expect(Object.values(errorIn(answer).details ?? {})[0]?.message).toMatch(message);
+        const response = await sendBad('POST', path, { body: { address: [vault], labels } });
+        expect(response.status).toBe(422);
+        expect(Object.values(errorIn(response).details ?? {})[0]?.message).toMatch(message);
       }
       await client.streams.delete(id, { networkType: 'aptos' });
     });
@@ -706,8 +710,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test('rejects labels in a removal', async () => {
       const body = { address: [ADDRESS], labels: {} };
-      const answer = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
-      expect([answer.status, Object.keys(errorIn(answer).details ?? {})]).toEqual([
+      const response = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
+      expect([response.status, Object.keys(errorIn(response).details ?? {})]).toEqual([
         422,
         ['requestBody.labels'],
       ]);
@@ -716,10 +720,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test('reports an invalid address by its index', async () => {
       const address = Array.from({ length: 60_000 }, () => ADDRESS);
       address[59_999] = 'vitalik.eth';
-      const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, {
+      const response = await sendBad('POST', `/streams/evm/${streamId}/address`, {
         body: { address },
       });
-      expect([answer.status, errorIn(answer)]).toEqual([
+      expect([response.status, errorIn(response)]).toEqual([
         400,
         {
           message: 'Invalid address provided',
@@ -747,7 +751,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ROUTES.replaceEvmAddresses,
     ];
 
-    test.each(routes)('$method $path', async (route) => {
+    test.each(routes)('$method $path rejects an invalid address', async (route) => {
       for (const bad of [
         'vitalik.eth',
         '',
@@ -760,8 +764,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           [bad, 'requestBody.address'],
           [[ADDRESS, bad], 'requestBody.address.1'],
         ] as const) {
-          const answer = await sendBad(route.method, fill(route), { body: { address } });
-          expect([answer.status, errorIn(answer)]).toEqual([
+          const response = await sendBad(route.method, fill(route), { body: { address } });
+          expect([response.status, errorIn(response)]).toEqual([
             400,
             {
               message: 'Invalid address provided',
@@ -774,7 +778,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test.each(routes)('$method $path: wrong types', async (route) => {
+    test.each(routes)('$method $path rejects wrong types of addresses', async (route) => {
       const should = /^should be an address or an array of/;
       for (const address of [5, null, true, {}, [5], [[ADDRESS]]]) {
         const expected = ['requestBody.address', should, address] as const;
@@ -813,8 +817,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each(routes)('is reported by %s', async (name, route) => {
       const sending = { body: bodies[name] };
-      const answer = await sendBad(route.method, fill(route, UNKNOWN_ID), sending);
-      expect([answer.status, errorIn(answer)]).toEqual([404, { message: 'Stream not found' }]);
+      const response = await sendBad(route.method, fill(route, UNKNOWN_ID), sending);
+      expect([response.status, errorIn(response)]).toEqual([404, { message: 'Stream not found' }]);
 
       for (const id of ['1', 'not-a-uuid', `${UNKNOWN_ID}0`, '%00', '..%2f..', 'é']) {
         const path = fill(route, encodeURI(id).replaceAll('%25', '%'));
@@ -829,8 +833,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test('includes streams of the other chain family', async () => {
       for (const [name, route] of routes) {
         const id = route.path.startsWith('/streams/aptos') ? streamId : aptosId;
-        const answer = await sendBad(route.method, fill(route, id), { body: bodies[name] });
-        expect([answer.status, errorIn(answer)]).toEqual([404, { message: 'Stream not found' }]);
+        const response = await sendBad(route.method, fill(route, id), { body: bodies[name] });
+        expect([response.status, errorIn(response)]).toEqual([
+          404,
+          { message: 'Stream not found' },
+        ]);
       }
     });
 
@@ -839,8 +846,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         [ROUTES.replayHistory, 'streamId', 'History not found'],
         [ROUTES.getStreamStats, 'streamId', 'Stat not found'],
       ] as const) {
-        const answer = await sendBad(route.method, fill(route, UNKNOWN_ID));
-        expect([answer.status, errorIn(answer)]).toEqual([404, { message }]);
+        const response = await sendBad(route.method, fill(route, UNKNOWN_ID));
+        expect([response.status, errorIn(response)]).toEqual([404, { message }]);
         await expectInvalid(route.method, fill(route, 'x'), {}, [
           `path.${param}`,
           /^should be a stream ID, a UUID$/,
@@ -880,11 +887,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   describeOnce('an invalid query', () => {
     test('accepts 500 delivery ids, and rejects 501', async () => {
       const ids = Array.from({ length: 501 }, () => `id=${randomUUID()}`);
-      const list = (count: number): Promise<RawAnswer> =>
+      const list = (count: number): Promise<RawResponse> =>
         send('GET', `/sluice/deliveries?${ids.slice(0, count).join('&')}`);
       expect((await list(500)).status).toBe(200);
-      const answer = await list(501);
-      expect([answer.status, Object.keys(errorIn(answer).details ?? {})]).toEqual([
+      const response = await list(501);
+      expect([response.status, Object.keys(errorIn(response).details ?? {})]).toEqual([
         422,
         ['query.id'],
       ]);
@@ -902,7 +909,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     const position = (...parts: unknown[]): string =>
       Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-    test.each(lists)('$path', async (route) => {
+    test.each(lists)('$path rejects invalid limits and cursors', async (route) => {
       const refuse = (query: string, expected: readonly [string, RegExp, unknown?]) =>
         expectInvalid(route.method, `${fill(route)}?${query}`, {}, expected);
       for (const limit of ['0', '101', '-1', '1.5', 'abc', '', '1e3', 'NaN', 'Infinity']) {
@@ -996,7 +1003,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ];
     const closed = everyRoute.filter((route) => !open.includes(route));
 
-    test.each(closed)('$method $path', async (route) => {
+    test.each(closed)('$method $path rejects a caller without the key', async (route) => {
       const path = fill(route);
       const body = route.method === 'GET' ? undefined : goodStream();
       for (const [key, message] of [
@@ -1007,18 +1014,18 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         [API_KEY.toUpperCase(), /^Invalid API key/],
       ] as const) {
         const headers = { 'x-api-key': key };
-        const answer = await sendBad(route.method, path, { body, headers });
-        expect(answer.status).toBe(401);
-        expect(errorIn(answer).message).toMatch(message);
-        expect(answer.text).not.toContain(API_KEY);
+        const response = await sendBad(route.method, path, { body, headers });
+        expect(response.status).toBe(401);
+        expect(errorIn(response).message).toMatch(message);
+        expect(response.text).not.toContain(API_KEY);
       }
     });
 
     test('is refused without waiting for its megabytes', async () => {
       const body = Buffer.alloc(8 * MIB, ' ');
       const headers = { 'x-api-key': 'wrong' };
-      const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, { body, headers });
-      expect(answer.status).toBe(401);
+      const response = await sendBad('POST', `/streams/evm/${streamId}/address`, { body, headers });
+      expect(response.status).toBe(401);
     });
   });
 
@@ -1033,21 +1040,21 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['POST', '/health', 'GET'],
     ])('%s %s is not allowed', async (method, path, allowed) => {
       const there = path.replace('{id}', streamId);
-      const answer = await sendBad(method, there, { body: {} });
-      expect([answer.status, errorIn(answer)]).toEqual([
+      const response = await sendBad(method, there, { body: {} });
+      expect([response.status, errorIn(response)]).toEqual([
         405,
         {
           message: `${there} does not support ${method}: use ${allowed.replaceAll(', ', ' or ')}`,
         },
       ]);
-      expect(answer.headers.allow).toBe(allowed);
+      expect(response.headers.allow).toBe(allowed);
     });
 
     test.each(['/streams', '/streams/evm/', '/streams/solana', '/nowhere', '/streams/evm/a/b/c'])(
       '%s is not found',
       async (path) => {
-        const answer = await sendBad('GET', path);
-        expect([answer.status, errorIn(answer)]).toEqual([
+        const response = await sendBad('GET', path);
+        expect([response.status, errorIn(response)]).toEqual([
           404,
           { message: `No route GET ${path}` },
         ]);
@@ -1059,8 +1066,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     afterEach(() => sink.respond(200));
 
     const cases: [string, () => Promise<string> | string, RegExp][] = [
-      ['answers 500', () => (sink.respond(500), `${sink.url}/500`), /it failed: HTTP 500$/],
-      ['answers 404', () => (sink.respond(404), `${sink.url}/404`), /it failed: HTTP 404$/],
+      ['responds with 500', () => (sink.respond(500), `${sink.url}/500`), /it failed: HTTP 500$/],
+      ['responds with 404', () => (sink.respond(404), `${sink.url}/404`), /it failed: HTTP 404$/],
       ['redirects', () => (sink.respond(302), `${sink.url}/302`), /redirects are not followed/],
       [
         'breaks the connection',
@@ -1083,8 +1090,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ['PUT', '/streams/evm', { ...goodStream(), webhookUrl }],
         ['POST', `/streams/evm/${streamId}`, { webhookUrl }],
       ] as const) {
-        const answer = await sendBad(method, path, { body });
-        expect([answer.status, errorIn(answer)]).toEqual([
+        const response = await sendBad(method, path, { body });
+        expect([response.status, errorIn(response)]).toEqual([
           400,
           {
             message: `Could not POST to ${shown}. Please check your webhook URL.`,
@@ -1103,9 +1110,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await client.streams.setStatus(streamId, 'paused');
       sink.respond(500);
       const body = { status: 'active' };
-      const answer = await sendBad('POST', `/streams/evm/${streamId}/status`, { body });
-      expect(answer.status).toBe(400);
-      expect(errorIn(answer).message).toMatch(/^Could not POST to .*\/good\. Please check/);
+      const response = await sendBad('POST', `/streams/evm/${streamId}/status`, { body });
+      expect(response.status).toBe(400);
+      expect(errorIn(response).message).toMatch(/^Could not POST to .*\/good\. Please check/);
       expect((await client.streams.get(streamId)).status).toBe('paused');
       sink.respond(200);
       await client.streams.setStatus(streamId, 'active');
@@ -1148,8 +1155,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const { port } = new URL(service.url);
       for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {
         for (const { method, path } of [...everyRoute, { method: 'GET', path: '/health' }]) {
-          const answer = await send(method, path.replace('{id}', streamId), { headers: { host } });
-          expect([answer.status, errorIn(answer).message]).toEqual([
+          const response = await send(method, path.replace('{id}', streamId), {
+            headers: { host },
+          });
+          expect([response.status, errorIn(response).message]).toEqual([
             403,
             `Host ${JSON.stringify(host)} is not accepted: pass it to --allow-host`,
           ]);
@@ -1171,9 +1180,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const { method, path } = SLUICE_ROUTES.createSession;
       const key = { 'x-api-key': undefined };
       for (const body of [{ apiKey: 'wrong' }, { apiKey: '' }]) {
-        const answer = await send(method, path, { body, headers: key });
-        expect([answer.status, errorIn(answer)]).toEqual([401, { message: 'Invalid API key' }]);
-        expect(answer.headers['set-cookie']).toBeUndefined();
+        const response = await send(method, path, { body, headers: key });
+        expect([response.status, errorIn(response)]).toEqual([401, { message: 'Invalid API key' }]);
+        expect(response.headers['set-cookie']).toBeUndefined();
       }
       await expectInvalid(method, path, { body: { apiKey: 5 }, headers: key }, [
         'requestBody.apiKey',
@@ -1197,9 +1206,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
       for (const route of everyRoute.filter(({ method }) => method === 'GET')) {
         const headers = withCookie(cookie, 'http://evil.example');
-        const answer = await send('GET', fill(route), { headers });
+        const response = await send('GET', fill(route), { headers });
         // Access is granted, whether or not the resource exists.
-        expect([401, 403], `${route.path}: ${answer.text}`).not.toContain(answer.status);
+        expect([401, 403], `${route.path}: ${response.text}`).not.toContain(response.status);
       }
 
       for (const origin of ['http://evil.example', 'null', `${service.url}.evil.example`, '']) {
@@ -1208,8 +1217,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
             continue;
           const headers = withCookie(cookie, origin);
           const sending = { body: goodStream(), headers };
-          const answer = await sendBad(route.method, fill(route), sending);
-          expect([answer.status, errorIn(answer).message]).toEqual([
+          const response = await sendBad(route.method, fill(route), sending);
+          expect([response.status, errorIn(response).message]).toEqual([
             403,
             `Requests from ${origin} are not accepted`,
           ]);
@@ -1225,7 +1234,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   });
 
   test('every response has its own request id', async () => {
-    const answers = [
+    const responses = [
       await send('GET', '/health'),
       await send('GET', '/'),
       await send('GET', '/streams/evm'),
@@ -1236,10 +1245,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await send('GET', '/streams/evm', { headers: { 'x-api-key': 'wrong' } }),
       await send('PUT', '/streams/evm', { body: 'a'.repeat(MIB + 1) }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([
       200, 200, 200, 200, 204, 404, 400, 401, 413,
     ]);
-    const ids = answers.map(({ headers }) => headers['x-request-id']);
+    const ids = responses.map(({ headers }) => headers['x-request-id']);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -1249,9 +1258,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       chains: { id: string; state: string; message: string; head: number | null }[];
     }
     const readHealth = async (of: Served): Promise<Health> => {
-      const answer = await send('GET', '/sluice/chains', { to: of });
-      expect(answer.status).toBe(200);
-      return { chains: (JSON.parse(answer.text) as { result: Health['chains'] }).result };
+      const response = await send('GET', '/sluice/chains', { to: of });
+      expect(response.status).toBe(200);
+      return { chains: (JSON.parse(response.text) as { result: Health['chains'] }).result };
     };
     const chainThat = (of: Served, state: string) =>
       until(`the chain is ${state}`, async () =>

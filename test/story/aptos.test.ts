@@ -135,7 +135,7 @@ describe('past blocks', () => {
       ],
     });
     const byHeight = await sluice.dryRunAptos('local', { block: Number(height), ...options });
-    expect(CALLS.dryRunAptos.answer.safeParse(byHeight).error?.issues ?? []).toEqual([]);
+    expect(CALLS.dryRunAptos.response.safeParse(byHeight).error?.issues ?? []).toEqual([]);
     expect(byHeight.webhook).toMatchObject({
       streamId: '',
       network: 'local',

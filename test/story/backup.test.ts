@@ -40,7 +40,7 @@ test('a restore repeats deliveries since the backup under new IDs, and waiting o
     );
   };
 
-  world.receiver.answer(waiting.path, 503);
+  world.receiver.respond(waiting.path, 503);
   world.mine([waiting]);
   world.mine([watch], 4);
   world.mine([], 2);
@@ -60,7 +60,7 @@ test('a restore repeats deliveries since the backup under new IDs, and waiting o
 
   await world.service.stop();
   const waited = new Set(received(waiting).map(({ id }) => id));
-  world.receiver.answer(waiting.path, 200);
+  world.receiver.respond(waiting.path, 200);
   const seen = received(waiting).length;
   const unsure = await sluice(['restore', file, '--data', data]);
   expect(unsure.code).toBe(2);

@@ -62,12 +62,12 @@ test('a stream reports a missing source, and nothing otherwise', async () => {
   };
   await client.streams.create(stream);
   await client.streams.create({ ...stream, tag: 'lacking', chainIds: ['0x7a69', '0x5'] });
-  const told = (await summaries.listStreamSummaries()).map((each) => [
+  const statuses = (await summaries.listStreamSummaries()).map((each) => [
     each.tag,
     each.status,
     each.statusMessage,
   ]);
-  expect(told).toEqual([
+  expect(statuses).toEqual([
     ['lacking', 'active', 'No source for 0x5: start the service with --chain 0x5=<rpcUrl>'],
     ['well', 'active', ''],
   ]);

@@ -37,7 +37,7 @@ async function startLive(): Promise<SluiceClient> {
   service = await startService({
     port: 0,
     host: '127.0.0.1',
-    dataFolder: folder,
+    data: folder,
     apiKey: API_KEY,
     chains: demo.chains,
     aptos: demo.aptos,

@@ -69,7 +69,7 @@ async function dev(): Promise<Dev> {
   };
 }
 
-const answers = (url: string): Promise<boolean> =>
+const isReachable = (url: string): Promise<boolean> =>
   fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -91,11 +91,11 @@ test('starts, delivers, stops cleanly, and resumes where it stopped, also after 
   await until('a payment on Aptos is printed', () =>
     /✓ verified +aptos #\d+ final +\S+ APT 0x/.test(first.output()),
   );
-  expect(await answers(first.chainUrl())).toBe(true);
+  expect(await isReachable(first.chainUrl())).toBe(true);
   const readKey = (): string => readFileSync(join(folder, 'dev', 'api-key'), 'utf8').trim();
   const apiKey = readKey();
   expect(await first.end('SIGINT')).toBe(0);
-  expect(await answers(first.chainUrl())).toBe(false);
+  expect(await isReachable(first.chainUrl())).toBe(false);
 
   const second = await dev();
   expect(Math.min(...second.blocks())).toBeGreaterThan(1);
@@ -108,7 +108,7 @@ test('starts, delivers, stops cleanly, and resumes where it stopped, also after 
   await second.end('SIGKILL');
   await until(
     'the chain process ends with its parent',
-    async () => !(await answers(second.chainUrl())),
+    async () => !(await isReachable(second.chainUrl())),
   );
 
   const third = await dev();

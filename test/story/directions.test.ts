@@ -1,7 +1,8 @@
 /** Checks import directions that a lint rule per folder cannot enforce (docs/architecture.md). */
 import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FIELDS, flagOf } from '@sluice/service';
 import { expect, test } from 'vitest';
 
 const packages = fileURLToPath(new URL('../../packages', import.meta.url));
@@ -37,22 +38,22 @@ function readImports(folder: string): Import[] {
  */
 const BELOW: Record<string, readonly string[]> = {
   base: [],
-  'config.ts': ['base'],
-  'openLedger.ts': ['config.ts', 'store'],
+  config: ['base'],
+  'openLedger.ts': ['config', 'store'],
   store: ['base'],
   match: ['base', 'store'],
   enrich: ['base', 'store'],
-  secrets: ['base', 'store'],
-  deliver: ['base', 'config.ts', 'store', 'secrets'],
-  operate: ['base', 'config.ts', 'store', 'secrets', 'deliver'],
-  ingest: ['base', 'store', 'match', 'enrich'],
-  chains: ['base', 'config.ts', 'store', 'match', 'enrich', 'deliver', 'operate', 'ingest'],
-  api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'operate', 'chains'],
+  secrets: ['base', 'config', 'store'],
+  deliver: ['base', 'config', 'store', 'secrets'],
+  operate: ['base', 'config', 'store', 'secrets', 'deliver'],
+  ingest: ['base', 'config', 'store', 'match', 'enrich'],
+  chains: ['base', 'config', 'store', 'match', 'enrich', 'deliver', 'operate', 'ingest'],
+  api: ['base', 'config', 'store', 'match', 'secrets', 'deliver', 'operate', 'chains'],
 };
 
 /**
  * Folders that each folder of the console may import. `main.tsx` and `router.tsx` may import
- * everything.
+ * everything. The files of chain families belong to {@link FOLDERS_OF_FAMILY_FILES}.
  */
 const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
   ui: [],
@@ -63,15 +64,31 @@ const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
   routes: ['ui', 'body', 'chains', 'words', 'data'],
 };
 
+/**
+ * Folders of the console to which the files of chain families belong, by the names of the files;
+ * `routes` if none is listed.
+ */
+const FOLDERS_OF_FAMILY_FILES: Readonly<Record<string, string>> = {
+  'body.ts': 'body',
+  'chainPages.ts': 'chains',
+  'chains.ts': 'chains',
+  'data.ts': 'data',
+  'recipeIds.ts': 'data',
+  'words.ts': 'words',
+};
+
 test.each([
   ['service', BELOW, ['families', 'index.ts', 'service.ts']],
-  ['console', BELOW_IN_CONSOLE, ['main.tsx', 'router.tsx', 'styles.css']],
+  ['console', BELOW_IN_CONSOLE, ['families', 'main.tsx', 'router.tsx', 'styles.css']],
 ])('folders of the %s import only folders below them', (name, below, starts) => {
   const source = join(name, 'src');
-  const roomOf = (path: string): string =>
-    relative(source, path)
-      .replace(/^families\/\w+\/(?=\w+\/)/, '')
-      .split(sep, 1)[0]!;
+  const roomOf = (path: string): string => {
+    const file = relative(source, path);
+    if (name === 'console' && file.startsWith(`families${sep}`)) {
+      return FOLDERS_OF_FAMILY_FILES[basename(file)] ?? 'routes';
+    }
+    return file.replace(/^families\/\w+\/(?=\w+\/)/, '').split(sep, 1)[0]!;
+  };
   const wrong = readImports(source).filter(({ from, to }) => {
     const [own, other] = [roomOf(from), roomOf(to)];
     if (starts.includes(own) || own === other) return false;
@@ -95,28 +112,73 @@ test('ingestion imports only the chain calls of enrichment', () => {
   expect(wrong).toEqual([]);
 });
 
-/** Files that compose the chain families, or describe the contract, whose names contain theirs. */
-const COMPOSING = [
-  'api/openApi.ts',
-  'api/openApiExamples.ts',
-  'config.ts',
-  'families/index.ts',
-  'index.ts',
-  'store/streams/contract.ts',
-];
+/**
+ * Files outside `families` that name chain families: in descriptions and help texts, as the default
+ * of the published API, or as settings. In the kit, the console and the command line, each file
+ * directly in `families` composes one kind of difference.
+ */
+const NAMES_FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  service: [
+    'api/openApi.ts',
+    'api/openApiExamples.ts',
+    'config/config.ts',
+    'config/settings.ts',
+    'families/index.ts',
+    'store/streams/contract.ts',
+  ],
+  kit: [
+    'client/client.ts',
+    'client/compatible/arguments.ts',
+    'contract/calls/account.ts',
+    'contract/calls/activity.ts',
+    'contract/calls/addresses.ts',
+    'contract/calls/basics.ts',
+    'contract/calls/chains.ts',
+    'contract/calls/deliveries.ts',
+    'contract/index.ts',
+    'contract/requests/account.ts',
+    'contract/requests/deliveries.ts',
+    'contract/requests/fields.ts',
+    'errors.ts',
+    // Help of a flag that both families have.
+    'families/evm/schemas/fields.ts',
+    'index.ts',
+    'records/compatibleValues.ts',
+    'webhooks/decode.ts',
+    'webhooks/logProof.ts',
+    'webhooks/publicKey.ts',
+    'webhooks/testing.ts',
+    'webhooks/unwrap.ts',
+  ],
+  console: [],
+  cli: [
+    'commands/chains.ts',
+    'commands/explain.ts',
+    'commands/streams.ts',
+    'commands/tail.ts',
+    'mcp/chainName.ts',
+    'mcp/readTools.ts',
+  ],
+};
 
-test('the service names a chain family only in its folder, and where families are composed', () => {
-  const source = join(packages, 'service', 'src');
-  const naming = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => {
-    if (!name.endsWith('.ts') || /\.(test|test-only|bench)\./.test(name)) return false;
-    if (/^families\/\w+\//.test(name)) {
-      const other = name.startsWith('families/evm/') ? /aptos/i : /\bevm|Evm|EVM_/;
-      return other.test(readCode(join(source, name)));
-    }
-    return /evm|aptos/i.test(name) || /evm|aptos/i.test(readCode(join(source, name)));
-  });
-  expect(naming.toSorted()).toEqual(COMPOSING);
-});
+test.each(Object.keys(NAMES_FAMILIES))(
+  'the %s names a chain family only in its folder, and where families are composed',
+  (name) => {
+    const allowed = NAMES_FAMILIES[name]!;
+    const source = join(name, 'src');
+    const found = listSources(source)
+      .filter((path) => !/\.(bench|generated)\./.test(path))
+      .map((path) => relative(source, path).replaceAll(sep, '/'))
+      .filter((file) => {
+        const code = readCode(join(packages, source, file));
+        const own = /^families\/(evm|aptos)\//.exec(file)?.[1];
+        if (own !== undefined) return (own === 'evm' ? /aptos/i : /\bevm|Evm|EVM_/).test(code);
+        if (name !== 'service' && /^families\/\w+\.tsx?$/.test(file)) return false;
+        return /evm|aptos/i.test(file) || /evm|aptos/i.test(code);
+      });
+    expect(found.toSorted()).toEqual(allowed);
+  },
+);
 
 /** Returns the text of a file without its comments. */
 const readCode = (path: string): string =>
@@ -133,7 +195,8 @@ test('only the schemas of the contract import zod', () => {
   const schemas = ['requests/', 'streams/', 'named.ts', 'calls/'].map((name) =>
     join('contract', name),
   );
-  const isSchemas = (path: string): boolean => schemas.some((name) => path.includes(name));
+  const isSchemas = (path: string): boolean =>
+    schemas.some((name) => path.includes(name)) || /families\/(\w+\/)?schemas\b/.test(path);
   const wrong = readImports(join('kit', 'src')).filter(
     ({ from, to }) => !isSchemas(from) && (to === 'zod' || isSchemas(to)),
   );
@@ -173,7 +236,13 @@ test('folders that import each other are found', () => {
 });
 
 /** Files outside `store/engine` that name engines: they open one, or describe them to operators. */
-const NAMES_ENGINES = ['config.ts', 'index.ts', 'openLedger.ts', 'operate/gauges.ts'];
+const NAMES_ENGINES = [
+  'config/config.ts',
+  'config/settings.ts',
+  'index.ts',
+  'openLedger.ts',
+  'operate/gauges.ts',
+];
 /** Names of engines, and SQL that not every engine has. */
 const OF_AN_ENGINE =
   /sqlite|postgres|\bpg\b|pg_|\bctid\b|for (?:no key )?update|for (?:key )?share|skip locked/i;
@@ -185,6 +254,27 @@ test('only the folder of an engine names it', () => {
     .filter((file) => OF_AN_ENGINE.test(readFileSync(join(packages, file), 'utf8')))
     .map((file) => relative(source, join(packages, file)).replaceAll(sep, '/'));
   expect(naming.toSorted()).toEqual(NAMES_ENGINES);
+});
+
+/** The tables of settings, in which each row has its flag. */
+const TABLES = [
+  'config/settings.ts',
+  'families/aptos/config/settings.ts',
+  'families/evm/config/settings.ts',
+];
+/** Matches commands, which messages may recommend with the flags of the command. */
+const COMMAND = /\bsluice [^'"`]*/g;
+
+test('the service names settings by their field, and their flags only in the tables', () => {
+  const source = join(packages, 'service', 'src');
+  const flags = new Set(FIELDS.map(flagOf));
+  const naming = listSources(join('service', 'src'))
+    .filter((file) => {
+      const text = readFileSync(join(packages, file), 'utf8').replaceAll(COMMAND, '');
+      return text.match(/--[a-z-]+/g)?.some((word) => flags.has(word));
+    })
+    .map((file) => relative(source, join(packages, file)).replaceAll(sep, '/'));
+  expect(naming.toSorted()).toEqual(TABLES);
 });
 
 test('no engine imports another', () => {
@@ -199,6 +289,6 @@ test('no engine imports another', () => {
   expect(wrong).toEqual([]);
 });
 
-test('imports are found', () => {
+test('the imports of the service are found', () => {
   expect(readImports(join('service', 'src')).length).toBeGreaterThan(50);
 });

@@ -188,7 +188,7 @@ const view = (abi: Abi, name: string): StreamTrigger['functionAbi'] =>
     (item) => item.type === 'function' && item.name === name,
   ) as StreamTrigger['functionAbi'];
 
-test('token metadata of ERC-20', async () => {
+test('ERC-20 transfers have token metadata', async () => {
   const id = await watch(tokens.erc20, {});
   const moved = await write(tokens.erc20, sluiceToken.abi, 'transfer', [friend(), 1_234_500n]);
   expect((await webhookOf(id, moved.block)).erc20Transfers).toMatchObject([
@@ -218,7 +218,7 @@ test('token metadata of ERC-20', async () => {
   expect(second).toEqual(first);
 });
 
-test('token metadata in bytes32', async () => {
+test('token metadata may be in bytes32', async () => {
   const id = await watch(odd, {});
   const { block } = await write(odd, oddToken.abi, 'transfer', [friend(), 25n * 10n ** 17n]);
   expect((await webhookOf(id, block)).erc20Transfers).toMatchObject([
@@ -226,7 +226,7 @@ test('token metadata in bytes32', async () => {
   ]);
 });
 
-test('token metadata of NFTs, and the standard of an ApprovalForAll', async () => {
+test('NFT transfers have token metadata, and an ApprovalForAll has its standard', async () => {
   const named = {
     tokenName: 'Sluice Collectible',
     tokenSymbol: 'SLC',

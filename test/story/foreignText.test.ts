@@ -37,7 +37,7 @@ const forms: readonly ((url: string) => string)[] = [
   () => SECRETS.join(' '),
   () => LOGIN,
 ];
-/** Responses that contain a text. The last two begin with the right chain ID. */
+/** Responses that contain the text. The last two begin with the correct chain ID. */
 const places: readonly ((call: Call, said: string) => string)[] = [
   ({ id }, said) => JSON.stringify({ id, error: { code: -32_000, message: said } }),
   ({ id }, said) => JSON.stringify({ id, error: { code: -32_000, message: 'no', data: { said } } }),
@@ -84,14 +84,14 @@ const read = async (path: string, apiKey?: string): Promise<string> =>
 /** Returns all that callers, the operator and a thief of the disk can read. */
 const readEverything = async (): Promise<string> => {
   const paths = ['/sluice/chains', '/metrics', '/sluice/overview', '/sluice/gaps', '/streams/evm'];
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...['/health', '/ready'].map((path) => read(path)),
     ...paths.map((path) => read(path, API_KEY)),
   ]);
   const ledger = readdirSync(folder)
     .filter((name) => name.startsWith('sluice.db'))
     .map((name) => readFileSync(join(folder, name), 'latin1'));
-  return [...answers, served.output(), ...ledger].join('\n');
+  return [...responses, served.output(), ...ledger].join('\n');
 };
 
 const readChains = async () =>

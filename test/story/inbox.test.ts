@@ -89,7 +89,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     );
 
     const page = await sluice.listInboxRequests('my-app');
-    CALLS.listInboxRequests.answer.parse({ result: page.result });
+    CALLS.listInboxRequests.response.parse({ result: page.result });
     expect(page.result.map(({ status, verified }) => [status, verified])).toEqual([
       [200, true],
       [503, true],
@@ -104,7 +104,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     ).toEqual(deliveries.map(({ id }) => id).toSorted());
     const [newest] = page.result;
     const whole = await sluice.getInboxRequest('my-app', newest!.id);
-    CALLS.getInboxRequest.answer.parse(whole);
+    CALLS.getInboxRequest.response.parse(whole);
     expect(whole).toMatchObject({ ...newest, headers: { 'content-type': 'application/json' } });
     expect(JSON.parse(whole.body)).toMatchObject({ streamId: stream.id });
     const { body, headers } = whole;
@@ -123,10 +123,10 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
         each.delivered + (each.failures['5xx'] ?? 0);
       return found.result.reduce((sum, each) => sum + count(each), 0) === 2 && found;
     });
-    CALLS.getActivity.answer.parse(activity);
+    CALLS.getActivity.response.parse(activity);
     expect(activity.result.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1);
     const [timeline, ...others] = await sluice.listTimelines({ streamIds: [stream.id], limit: 5 });
-    CALLS.listTimelines.answer.parse({ result: [timeline] });
+    CALLS.listTimelines.response.parse({ result: [timeline] });
     expect(others).toEqual([]);
     expect(timeline).toMatchObject({
       streamId: stream.id,

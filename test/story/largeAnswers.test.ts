@@ -47,7 +47,7 @@ test.each<[string, (call: Call) => string]>([
   ['a block that is a string', blockThat(HUGE)],
   ['an error', (call) => toJson(call, { error: { code: -32_603, message: HUGE } })],
   ['an HTML page', () => `<!doctype html>${HUGE}`],
-])('%s of 20 MB', async (name, toAnswer) => {
+])('%s of 20 MB fills neither /health nor the log', async (name, toAnswer) => {
   const node = await startNode(toAnswer);
   const { port } = node.address() as AddressInfo;
   const served = await serve([

@@ -54,8 +54,8 @@ const CHAIN = '{chain="0x7a69"}';
 const stands = async (): Promise<void> => {
   const head = Number(await anvil.request('eth_blockNumber', []));
   const health = async () => {
-    const answer = await fetch(`${served.url}/health`);
-    return (await answer.json()) as { chains: { checkpoint: number }[] };
+    const response = await fetch(`${served.url}/health`);
+    return (await response.json()) as { chains: { checkpoint: number }[] };
   };
   await until(
     'the checkpoint is at the head',
@@ -84,9 +84,9 @@ async function values(): Promise<Map<string, number>> {
 test('requires the key, as `x-api-key` or as a bearer token', async () => {
   expect((await read({})).status).toBe(401);
   expect((await read({ authorization: 'Bearer wrong' })).status).toBe(401);
-  const answer = await read({ 'x-api-key': API_KEY });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const response = await read({ 'x-api-key': API_KEY });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
 });
 
 /** Labels of each documented metric, from the table of the operations page. */

@@ -40,7 +40,7 @@ test('a chain without names is reported as such', async () => {
 test('a name resolves in any case, or the error gives the reason', async () => {
   await placeNames(anvil, { 'treasury.eth': TREASURY, 'pay.treasury.eth': TREASURY });
   const resolved = await sluice.resolveName('Treasury.ETH');
-  CALLS.resolveName.answer.parse(resolved);
+  CALLS.resolveName.response.parse(resolved);
   expect(resolved).toEqual({ name: 'treasury.eth', address: TREASURY, chainId: '0x1' });
   expect(await sluice.resolveName('pay.treasury.eth')).toMatchObject({ address: TREASURY });
   expect(await refused('nobody.eth')).toMatchObject({

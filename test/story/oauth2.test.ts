@@ -40,7 +40,7 @@ let issued = 0;
 let isBroken = false;
 const tokenOf = (n: number): string => `access-token-${n}-of-the-receiver`;
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function respond(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
@@ -48,9 +48,9 @@ const tokenServer = createServer((request, response) => {
   request.resume();
   if (isBroken) response.writeHead(503).end(`<html>${BASIC}`);
   else if (request.headers.authorization !== `Basic ${BASIC}`) {
-    answer(response, 401, { error: 'invalid_client', error_description: CLIENT_SECRET });
+    respond(response, 401, { error: 'invalid_client', error_description: CLIENT_SECRET });
   } else {
-    answer(response, 200, { access_token: tokenOf(++issued), token_type: 'bearer' });
+    respond(response, 200, { access_token: tokenOf(++issued), token_type: 'bearer' });
   }
 });
 

@@ -71,9 +71,9 @@ describe.each(STORES)('on %s', (store) => {
     await until('it is ready', async () => (await fetch(`${world.service.url}/ready`)).ok);
   });
 
-  test('attempts answered while the process was suspended for 18 s succeed', async () => {
+  test('attempts that end while the process is suspended for 18 s succeed', async () => {
     const watch = await world.watch('stopped');
-    world.receiver.answer(watch.path, { delayMs: 1_000 });
+    world.receiver.respond(watch.path, { delayMs: 1_000 });
     world.mine([watch], UNDER_WAY);
     const underWay = (): number => world.receiver.requestsOf(watch).length;
     await until('attempts are in flight', () => underWay() >= UNDER_WAY);

@@ -3,7 +3,7 @@
  * and receivers choose the input.
  */
 import { describe, expect, test } from 'vitest';
-import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.ts';
+import { type Pattern, findFault, readPatterns } from '../patterns.ts';
 
 /**
  * Files whose patterns get only truncated strings. The analyzer cannot handle the beginnings of
@@ -49,9 +49,5 @@ describe('the analyzer', () => {
   test('supports sticky patterns', () => {
     expect(findFault(at('a+b', 'y'))).toBeUndefined();
     expect(findFault(at('a+b', 'g'))).toMatch(/paths/);
-  });
-
-  test('returns texts on which a pattern is slow', () => {
-    expect(worstTexts(urls, 10)).toContain('a-a-a-a-a-');
   });
 });

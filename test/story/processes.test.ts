@@ -270,7 +270,7 @@ describe('processes with separate roles', () => {
 
 test('three delivering processes share the limit of each stream', async () => {
   const CAP = 64;
-  const ANSWER_MS = 150;
+  const RESPONSE_MS = 150;
   const STREAMS = 40;
   const BLOCKS = 34;
   const deliverers = [
@@ -295,7 +295,7 @@ test('three delivering processes share the limit of each stream', async () => {
     ids.push(id);
   }
   for (const { pid } of deliverers) process.kill(pid, 'SIGSTOP');
-  sink.respond(({ path }) => ({ status: 200, delayMs: path.startsWith('/cap') ? ANSWER_MS : 0 }));
+  sink.respond(({ path }) => ({ status: 200, delayMs: path.startsWith('/cap') ? RESPONSE_MS : 0 }));
   const blocks = await pay(to, BLOCKS);
   await anvil.request('anvil_mine', ['0x2']);
   const last = ids.at(-1)!;
@@ -312,7 +312,7 @@ test('three delivering processes share the limit of each stream', async () => {
       .filter(({ path, receivedAt }) => path === `/cap/${n}` && receivedAt >= since)
       .map(({ receivedAt }) => receivedAt);
     return Math.max(
-      ...arrivals.map((at) => arrivals.filter((it) => it <= at && at < it + ANSWER_MS).length),
+      ...arrivals.map((at) => arrivals.filter((it) => it <= at && at < it + RESPONSE_MS).length),
     );
   });
   expect(Math.max(...most)).toBeLessThanOrEqual(CAP);

@@ -15,8 +15,8 @@ afterAll(async () => {
 });
 
 const ready = async (): Promise<{ status: number; body: unknown }> => {
-  const answer = await fetch(`${served.url}/ready`);
-  return { status: answer.status, body: await answer.json() };
+  const response = await fetch(`${served.url}/ready`);
+  return { status: response.status, body: await response.json() };
 };
 
 test('is ready while the ledger accepts writes, and stays alive without it', async () => {

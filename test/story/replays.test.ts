@@ -81,6 +81,21 @@ test('a waiting delivery is stopped by hand, listed as a dead letter, and replay
   expect(dead.result.map((each) => each.id)).toEqual([waiting!.id]);
 });
 
+test('a waiting delivery has the remaining waits of its stream', async () => {
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  const [waiting] = (await sluice.listDeliveries({ streamId, state: 'retrying' })).result;
+  await streams.update(streamId, { retries: [30, 600] });
+  expect((await sluice.getDelivery(waiting!.id)).remainingWaitsMs).toEqual([600_000]);
+  const weeks = Array.from({ length: 5 }, () => 7 * 86_400);
+  await expect(streams.update(streamId, { retries: weeks })).rejects.toThrow(
+    'should have waits of less than 2592000 seconds together',
+  );
+  expect(await streams.update(streamId, { retries: 'standard' })).toMatchObject({
+    retries: 'standard',
+    timeoutSeconds: null,
+  });
+});
+
 test('a replay is estimated, keeps its rate, and resumes after a kill', async () => {
   const filter = { streamId, status: '4xx' };
   const { deliveries, bytes, isCapped } = await sluice.estimateReplay(filter);
@@ -119,12 +134,12 @@ test('a replay of a time range stops once it is canceled', async () => {
     'one delivery is replayed',
     async () => (await sluice.getReplay(replay.id)).replayed > 0,
   );
-  const cancelled = await sluice.cancelReplay(replay.id);
-  expect(cancelled.state).toBe('cancelled');
+  const canceled = await sluice.cancelReplay(replay.id);
+  expect(canceled.state).toBe('cancelled');
   expect(await sluice.cancelReplay(replay.id)).toMatchObject({ id: replay.id });
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const { replayed, succeeded } = await sluice.getReplay(replay.id);
-  expect(replayed).toBe(cancelled.replayed);
+  expect(replayed).toBe(canceled.replayed);
   expect(replayed).toBeLessThan(BLOCKS);
   expect(succeeded).toBe(replayed);
 });

@@ -15,7 +15,7 @@ const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
   deflate: createInflate,
 };
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers: IncomingHttpHeaders;
   /** The decoded body; empty for an event stream, whose connection is closed. */
@@ -45,7 +45,7 @@ export async function sendRaw(
   method: string,
   path: string,
   { body, headers = {}, chunked = false, over }: RawSending = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const bytes =
     body === undefined || typeof body === 'string' || body instanceof Uint8Array
       ? Buffer.from(body ?? '')
@@ -68,14 +68,14 @@ export async function sendRaw(
     path,
     headers: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)),
   });
-  return new Promise<RawAnswer>((resolve, reject) => {
-    let answered = false;
+  return new Promise<RawResponse>((resolve, reject) => {
+    let hasResponded = false;
     request.on('error', (error) => {
       // An error after a response, such as one that came during the upload, does not matter.
-      if (!answered) reject(error);
+      if (!hasResponded) reject(error);
     });
     request.on('response', (response) => {
-      answered = true;
+      hasResponded = true;
       const { statusCode: status = 0, headers } = response;
       if (headers['content-type']?.startsWith('text/event-stream')) {
         request.destroy();

@@ -66,8 +66,8 @@ afterAll(async () => {
 });
 
 async function readCounter(): Promise<number> {
-  const answer = await fetch(`${served.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
-  return Number(/^sluice_deliveries_quarantined_total (\d+)$/m.exec(await answer.text())?.[1]);
+  const response = await fetch(`${served.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+  return Number(/^sluice_deliveries_quarantined_total (\d+)$/m.exec(await response.text())?.[1]);
 }
 
 /**

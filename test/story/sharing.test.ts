@@ -100,8 +100,8 @@ const running = (): Served[] => readers.filter((each) => each.isRunning());
 
 /** Returns the number of chains that a process reads. */
 async function readShare({ url }: Served): Promise<number> {
-  const answer = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
-  return Number(/^sluice_chains_read (\d+)$/m.exec(await answer.text())?.[1]);
+  const response = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+  return Number(/^sluice_chains_read (\d+)$/m.exec(await response.text())?.[1]);
 }
 const readShares = (): Promise<number[]> => Promise.all(running().map(readShare));
 
@@ -155,8 +155,8 @@ test('a reader suspended longer than its lease writes nothing, and gets its shar
   const [first, stalled] = running();
   process.kill(stalled!.pid, 'SIGSTOP');
   await until('the other reader has all chains', async () => {
-    const answer = await readShare(first!);
-    return answer === CHAINS;
+    const share = await readShare(first!);
+    return share === CHAINS;
   }).finally(() => process.kill(stalled!.pid, 'SIGCONT'));
   await until('the chains are shared evenly', isShared, 240_000);
   expect(stalled!.output()).toContain('lease lost');

@@ -75,7 +75,7 @@ test('a change of the stream during the test webhook is kept', async () => {
   sink.clear();
 });
 
-test('64 updates at once keep the fields of each other', async () => {
+test("64 updates at once keep each other's fields", async () => {
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 });
   const { id } = await streams.create({
     webhookUrl: `${sink.url}/many`,

@@ -61,7 +61,7 @@ test('prints the first screen without a command and with --help', async () => {
   expect((await sluice([])).stdout).toBe(stdout);
 });
 
-test('sluice help <command> is <command> --help', async () => {
+test('sluice help <command> prints the same as <command> --help', async () => {
   const { stdout } = await sluice(['help', 'chains', 'resume']);
   expect(stdout).toContain('--from <block>');
   expect((await sluice(['chains', 'resume', '--help'])).stdout).toBe(stdout);
@@ -291,7 +291,7 @@ describe('service selection', () => {
 
   test('uses the dev service of the folder without a context, or by name', async () => {
     const data = join(cwd, '.sluice', 'dev');
-    const { release } = openDevFolder({ dataFolder: data, databaseUrl: 'postgres://elsewhere' });
+    const { release } = openDevFolder({ data: data, databaseUrl: 'postgres://elsewhere' });
     const takeBack = announceDevService(data, { apiUrl: url, apiKey: KEY });
     const below = { cwd: join(cwd, 'deep', 'down') };
     expect((await sluice(['whoami'], { ...below, env })).stdout).toContain('from context here');

@@ -218,7 +218,8 @@ const END_WITHIN_MS = 2_000;
 /** Runs a command and returns its exit code. Prints errors; never rejects. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   // The completion scripts call `complete`, which help does not list.
-  if (args[0] === 'complete') return answerTab(args.slice(args[1] === '--' ? 2 : 1), terminal);
+  if (args[0] === 'complete')
+    return printCompletions(args.slice(args[1] === '--' ? 2 : 1), terminal);
   const given = toGiven(args);
   const program = createProgram(terminal);
   const name = given.find((arg) => !arg.startsWith('-')) ?? '';
@@ -243,7 +244,7 @@ const exitOf = ({ aborted, reason }: AbortSignal): number =>
   aborted && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
 
 /** Prints the completions, one per line. */
-async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
+async function printCompletions(words: readonly string[], terminal: Terminal): Promise<number> {
   // A note would overwrite what the user has typed.
   terminal.adopt({ quiet: true });
   const { complete } = await import('./flags/complete.ts');

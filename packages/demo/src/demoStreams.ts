@@ -138,7 +138,7 @@ const aptos = (
   ...DEFAULT_DELIVERY,
 });
 
-const labelled = (label: string, addresses: readonly string[]) =>
+const labeled = (label: string, addresses: readonly string[]) =>
   addresses.map((address, index) => ({ address, label: `${label}-${index + 1}` }));
 
 /** Returns a success with a latency that is usually close to `usualMs`, and rarely much longer. */
@@ -198,13 +198,13 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
       abi: [TRANSFER_EVENT],
       advancedOptions: [{ topic0: TRANSFER, filter: { gte: ['value', '1000000000000'] } }],
     }),
-    addresses: labelled('cold-wallet', WHALES),
+    addresses: labeled('cold-wallet', WHALES),
     answer: healthy(60),
     ...ACTIVE,
   },
   treasury: {
     draft: evm('treasury', 'Payments from and to our own accounts', [ETHEREUM, BASE]),
-    addresses: labelled('treasury', TREASURY),
+    addresses: labeled('treasury', TREASURY),
     answer: healthy(45),
     ...ACTIVE,
   },
@@ -250,7 +250,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
   },
   'aptos-vault': {
     draft: aptos('aptos-vault', 'Payments into and out of the vaults', { includeEvents: true }),
-    addresses: labelled('vault', VAULTS),
+    addresses: labeled('vault', VAULTS),
     answer: healthy(50),
     ...ACTIVE,
   },
@@ -269,7 +269,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
   },
   'old-nft': {
     draft: evm('old-nft', 'The first collection, until it is closed', [ETHEREUM]),
-    addresses: labelled('collection', addressesOf(1)),
+    addresses: labeled('collection', addressesOf(1)),
     answer: healthy(60),
     status: 'paused',
     statusMessage: 'Stream was paused by the user',

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { announceDevService } from '../../cli/src/connection/contexts.ts';
 import { startDemo } from './startDemo.ts';
 import { openDevFolder } from '../../cli/src/dev/devFolder.ts';
-import { keep, newKey, startOnFreePort } from '../../cli/src/dev/devService.ts';
+import { readOrCreate, newKey, startOnFreePort } from '../../cli/src/dev/devService.ts';
 import { printStartRow } from '../../cli/src/dev/startRows.ts';
 import { type Terminal, untilInterrupted } from '../../cli/src/terminal/terminal.ts';
 import type { DevOptions } from '../../cli/src/commands/dev.ts';
@@ -15,10 +15,11 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   const { print, tint } = terminal;
   const asked = untilInterrupted(terminal);
   const { settings } = options;
-  const folder = settings.dataFolder;
+  const folder = settings.data;
   const { isFirstStart, release } = openDevFolder(settings, options);
-  const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
-  const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+  const apiKey =
+    settings.apiKey ?? readOrCreate(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = settings.secret ?? readOrCreate(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   print();
   if (isFirstStart)

@@ -1,4 +1,8 @@
-/** Creates a SQLite ledger with sample data. */
+/**
+ * Creates a SQLite ledger with sample data. Inserts most rows directly, because the service takes
+ * the times of matches, deliveries and attempts from its clock: it needs a day to write a day, and
+ * if it read the day's blocks faster, all deliveries would be of the same minute.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -10,7 +14,7 @@ import type {
   DeliveryState,
   StreamChangeKind,
 } from '@sluice/kit/contract';
-import { configError } from '../../service/src/base/errors.ts';
+import { usageError } from '../../service/src/base/errors.ts';
 import { splitBody, splitFinalBody } from '../../service/src/store/blocks/body.ts';
 import { pastId } from '../../service/src/store/rows/ids.ts';
 import { liveOrigin } from '../../service/src/store/blocks/matches.ts';
@@ -138,13 +142,16 @@ export interface PastReplay {
 }
 
 /** Returns the number of each chain's last block in a ledger, by chain id. */
-export function readCheckpoints(folder: string): ReadonlyMap<string, number> {
-  const db = new DatabaseSync(join(folder, LEDGER_FILE), { readOnly: true });
+export async function readHeads(
+  folder: string,
+  chains: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const store = await openSqliteStore(folder);
   try {
-    const rows = db.prepare('select chain, number from checkpoint').all();
-    return new Map(rows.map(({ chain, number }) => [String(chain), Number(number)]));
+    const checkpoints = await Promise.all(chains.map((chain) => store.readCheckpoint(chain)));
+    return new Map(chains.map((chain, n) => [chain, checkpoints[n]!.number]));
   } finally {
-    db.close();
+    await store.close();
   }
 }
 
@@ -157,7 +164,7 @@ export function readCheckpoints(folder: string): ReadonlyMap<string, number> {
 export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
-    throw configError(
+    throw usageError(
       `${folder} has a ledger that --seed demo did not write. Pass an empty folder with --data DIR, or start over with --fresh`,
     );
   }

@@ -7,12 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fillSqlite, readCheckpoints } from './sqlitePast.ts';
-import type { ServiceConfig } from '@sluice/service';
+import { fillSqlite, readHeads } from './sqlitePast.ts';
+import type { Config } from '@sluice/service';
 import { startScriptedAptos, startScriptedChain } from '@sluice/testkit';
 import { happeningsOn, happeningsOnAptos, toAptosTransaction } from './demoBlocks.ts';
 import { makeDemoDay, type DemoChain } from './demoDay.ts';
-import { BASE, DEMO_STREAMS, ETHEREUM } from './demoStreams.ts';
+import { APTOS, BASE, DEMO_STREAMS, ETHEREUM } from './demoStreams.ts';
 import { createRandom } from './random.ts';
 
 const MINUTE = 60_000;
@@ -40,8 +40,8 @@ const DEMO_CHAINS: readonly Omit<DemoChain, 'chain'>[] = [
 ];
 
 export interface Demo {
-  readonly chains: ServiceConfig['chains'];
-  readonly aptos: ServiceConfig['aptos'];
+  readonly chains: Config['chains'];
+  readonly aptos: Config['aptos'];
   /** Number of deliveries written to the ledger; undefined if an earlier start wrote them. */
   readonly deliveries: number | undefined;
   /** Starts producing blocks at the rate of the real chains. */
@@ -51,7 +51,6 @@ export interface Demo {
 
 /** File with the receiver's port, which is part of the webhook URLs in the ledger. */
 const PORT_FILE = 'demo-receiver-port';
-const APTOS_CHAIN = 'aptos:mainnet';
 const APTOS_BLOCK_MS = 1_000;
 
 /**
@@ -75,11 +74,14 @@ export async function startDemo({
   const portFile = join(folder, PORT_FILE);
   const port = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : undefined;
   const receiver = await startDemoReceiver(nowMs, port);
-  const heights = port === undefined ? undefined : readCheckpoints(folder);
+  const heights =
+    port === undefined
+      ? undefined
+      : await readHeads(folder, [...DEMO_CHAINS.map(({ id }) => id), APTOS]);
   const chains = await Promise.all(
     DEMO_CHAINS.map((each) => startChain(nowMs, each, heights?.get(each.id))),
   );
-  const aptosHead = heights?.get(APTOS_CHAIN) ?? 512_330_418;
+  const aptosHead = heights?.get(APTOS) ?? 512_330_418;
   const aptos = await startScriptedAptos({
     chainId: 1,
     start: {

@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
 import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
-import { HINTS, SCHEMAS, SENT, SHAPES } from '../src/contract/named.ts';
+import { HINTS, REQUESTS, SCHEMAS, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
-import { aptosFields } from '../src/contract/streams/aptosFields.ts';
-import { evmFields } from '../src/contract/streams/evmFields.ts';
+import type { ChainFamily } from '../src/contract/shapes.generated.ts';
+import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
+import { FAMILY_TITLES } from '../src/families/titles.ts';
 import type { Fields } from '../src/contract/streams/field.ts';
+import { oauth2Fields } from '../src/contract/streams/oauth2Fields.ts';
 
 type Json = Record<string, unknown>;
 
@@ -68,10 +70,10 @@ function optionsOf(schema: Json): Json[] {
 
 /** Generates one type per shape, with the descriptions as comments. */
 async function shapes(): Promise<string> {
-  const [read, sent] = [jsonSchemas('output'), jsonSchemas('input')];
+  const [read, requested] = [jsonSchemas('output'), jsonSchemas('input')];
   let text = '';
   for (const name of [...SHAPES.keys()].toSorted()) {
-    text += await print(toCompilable((SENT.has(name) ? sent : read)[name]) as Json, name);
+    text += await print(toCompilable((REQUESTS.has(name) ? requested : read)[name]) as Json, name);
   }
   const places = new Map((await readGenerics()).map((name) => [name, './generic.ts']));
   return `${HEAD}${importsOf(text, places)}\n${text}`;
@@ -107,10 +109,10 @@ function importsOf(text: string, places: ReadonlyMap<string, string>): string {
 }
 
 /** Returns how the client reads the response of a call of Sluice's own routes. */
-function readsOf({ query, answer, mediaType }: Call): SluiceRoute['reads'] {
-  if (answer === undefined) return 'nothing';
+function readsOf({ query, response, mediaType }: Call): SluiceRoute['reads'] {
+  if (response === undefined) return 'nothing';
   if (mediaType !== undefined) return 'text';
-  const { properties = {} } = z.toJSONSchema(answer, { unrepresentable: 'any' });
+  const { properties = {} } = z.toJSONSchema(response, { unrepresentable: 'any' });
   if (!('result' in properties) || 'stepMinutes' in properties) return undefined;
   return query instanceof z.ZodObject && 'cursor' in query.shape ? 'page' : 'list';
 }
@@ -170,15 +172,15 @@ const nameOf = (schema: z.ZodType): string | undefined =>
 
 /** Returns the type of a method's result. */
 function resultOf(call: Call): string {
-  const { answer } = call;
+  const { response } = call;
   const reads = readsOf(call);
-  if (answer === undefined) return 'CallResult<void>';
+  if (response === undefined) return 'CallResult<void>';
   if (reads === 'text') return 'CallResult<string>';
-  const row = (answer as z.ZodObject).shape?.['result'];
+  const row = (response as z.ZodObject).shape?.['result'];
   const rowName = row instanceof z.ZodArray ? nameOf(row.element as z.ZodType) : undefined;
   if (reads === 'list') return `CallResult<${rowName}[]>`;
-  if (reads === 'page') return `ListResult<${rowName}, ${nameOf(answer)}>`;
-  return `CallResult<${nameOf(answer) ?? 'number'}>`;
+  if (reads === 'page') return `ListResult<${rowName}, ${nameOf(response)}>`;
+  return `CallResult<${nameOf(response) ?? 'number'}>`;
 }
 
 function signatureOf(name: string, call: Call): string {
@@ -219,18 +221,52 @@ async function methods(): Promise<string> {
 }
 
 /** Generates the parts of the stream fields that need no zod. */
-const streamFields =
-  (): string => `${HEAD}import type { AptosStream, EvmStream } from './shapes.generated.ts';
+function streamFields(): string {
+  const families = Object.entries(STREAM_FIELD_ROWS).map(([family, rows]) => ({
+    family,
+    title: FAMILY_TITLES[family as ChainFamily],
+    type: `${family.charAt(0).toUpperCase()}${family.slice(1)}Stream`,
+    defaults: `${family}StreamDefaults`,
+    views: `${family.toUpperCase()}_STREAM_FIELDS`,
+    rows,
+  }));
+  const types = [
+    ...families.map(({ type }) => type),
+    'ChainFamily',
+    'OAuth2Credentials',
+  ].toSorted();
+  const listOf = (toText: (family: (typeof families)[number]) => string): string =>
+    families.map(toText).join(', ');
+  return [
+    `${HEAD}import type { ${types.join(', ')} } from './shapes.generated.ts';
 import type { StreamFieldView } from './streamFieldView.ts';
+`,
+    ...families.map(
+      ({ title, type, rows, defaults }) =>
+        `/** Returns the default of each field of ${title} streams that has one. */\n${defaultsOf(defaults, type, rows)}`,
+    ),
+    ...families.map(
+      ({ title, type, rows, views }) =>
+        `/** The fields of ${title} streams. */\n${viewsOf(views, type, rows)}`,
+    ),
+    `/** The fields of streams by family. */
+export const STREAM_FIELDS: Readonly<
+  Record<ChainFamily, Readonly<Record<string, StreamFieldView>>>
+> = { ${listOf(({ family, views }) => `${family}: ${views}`)} };
 
-/** Returns the default of each field of EVM streams that has one. */
-${defaultsOf('evmStreamDefaults', 'EvmStream', evmFields)}
-/** Returns the default of each field of Aptos streams that has one. */
-${defaultsOf('aptosStreamDefaults', 'AptosStream', aptosFields)}
-/** The fields of EVM streams. */
-${viewsOf('EVM_STREAM_FIELDS', 'EvmStream', evmFields)}
-/** The fields of Aptos streams. */
-${viewsOf('APTOS_STREAM_FIELDS', 'AptosStream', aptosFields)}`;
+/** Functions that return the defaults of fields by family. */
+export const STREAM_DEFAULTS = { ${listOf(({ family, defaults }) => `${family}: ${defaults}`)} };
+
+/** The table of the fields of streams of any family. */
+export type AllStreamRows = ${families.map(({ views }) => `typeof ${views}`).join(' & ')};
+
+/** Types of the fields of streams of any family. */
+export type AllStreamFields = ${families.map(({ type }) => type).join(' & ')};
+`,
+    `/** The fields of the OAuth 2.0 client credentials of a stream. */
+${viewsOf('OAUTH2_FIELDS', 'OAuth2Credentials', oauth2Fields)}`,
+  ].join('\n');
+}
 
 function defaultsOf(name: string, type: string, fields: Fields): string {
   const needed = Object.keys(fields).filter((field) => fields[field]?.default === undefined);
@@ -243,8 +279,9 @@ function defaultsOf(name: string, type: string, fields: Fields): string {
 
 function viewsOf(name: string, type: string, fields: Fields): string {
   const lines = Object.entries(fields).map(([field, row]) => {
-    const { kind, isReadOnly, isTried, flag, label, input } = row;
-    return `  ${field}: ${toCode({ kind, isReadOnly, isTried, flag, label, input })},\n`;
+    const { kind, isRequired, isReadOnly, isTried, flag, label, input } = row;
+    const view = { kind, isRequired, isReadOnly, isTried, flag, label, input };
+    return `  ${field}: ${toCode(view)},\n`;
   });
   return `export const ${name} = {\n${lines.join('')}} as const satisfies Record<keyof ${type}, StreamFieldView>;\n`;
 }

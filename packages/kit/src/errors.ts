@@ -29,7 +29,7 @@ export const ERROR_HINTS = {
   // Webhooks
   missing_secret: 'Pass secret (the streams secret), or apiKey if there is none.',
   invalid_signature: "Verify the raw bytes, before any parser, with the sender's secret.",
-  stale_timestamp: "Check this machine's clock. If it is right, an old request was replayed.",
+  stale_timestamp: "Check this machine's clock. If it is correct, an old request was replayed.",
   body_already_parsed:
     "Pass the raw webhook, before any JSON parser: see your framework's adapter, e.g. @sluice/kit/express.",
   invalid_webhook: 'Pass the body of a webhook: raw to unwrap, parsed to other functions.',

@@ -2,7 +2,19 @@
 
 // Client
 export * from './client/client.ts';
-export type { Stream } from './client/compatible/answers.ts';
+export type { LabelOptions } from './client/compatible/arguments.ts';
+export type {
+  AptosStreamChanges,
+  AptosStreamFields,
+  BlockIdentifier,
+  DryRunOptions,
+  HistoricalJobOptions,
+  Networks,
+  NetworkType,
+  Stream,
+  StreamChanges,
+  StreamFields,
+} from './families/client.ts';
 export type { AnyPage, ListedPage, ListResult } from './client/pages.ts';
 export type {
   CallOptions,
@@ -21,16 +33,10 @@ export type { FieldProblem, SluiceErrorCode, SluiceErrorContext } from './errors
 // Webhooks
 export { verifySignature } from './webhooks/verify.ts';
 export type { VerificationKey, VerifySignatureOptions } from './webhooks/verify.ts';
-export { isAptosWebhook, unwrap } from './webhooks/unwrap.ts';
-export type {
-  ReceivedAptosWebhook,
-  ReceivedWebhook,
-  RefusalReason,
-  UnwrapOptions,
-  UnwrapRules,
-  WebhookFamily,
-  WebhookKey,
-} from './webhooks/unwrap.ts';
+export { isAptosWebhook } from './families/webhooks.ts';
+export type { ReceivedAptosWebhook, ReceivedWebhook, WebhookFamily } from './families/webhooks.ts';
+export { unwrap } from './webhooks/unwrap.ts';
+export type { RejectionReason, UnwrapOptions, UnwrapRules, WebhookKey } from './webhooks/unwrap.ts';
 export type { WebhookHeaders } from './webhooks/adapters/headers.ts';
 export type { RawBody } from './webhooks/adapters/rawBody.ts';
 export * from './webhooks/unwrapAlert.ts';
@@ -44,12 +50,10 @@ export type {
 } from './webhooks/publicKey.ts';
 export { createHandler } from './webhooks/handler/handler.ts';
 export { createHandlerWithPublicKey } from './webhooks/handler/publicKeyHandler.ts';
+export type { HandlerFunction, HandlerFunctions, WithChainId } from './families/handlerMethods.ts';
 export type {
-  HandlerFunction,
   HandlerOptions,
-  HandlerFunctions,
   IncomingWebhook,
-  WithChainId,
   PublicKeyHandlerOptions,
   WebhookResponse,
   WebhookHandler,
@@ -78,7 +82,7 @@ export type {
   UndecodedReason,
 } from './webhooks/decode.ts';
 export type { DecodedValue, TextFormat } from './contract/rules/abi/values.ts';
-export * from './webhooks/describe.ts';
+export * from './families/describe.ts';
 export * from './webhooks/logProof.ts';
 
 // Wire format

@@ -1,21 +1,15 @@
 export { startService } from './service.ts';
 export type { Service } from './service.ts';
-export {
-  ROLES,
-  findConfigErrors,
-  parseAptos,
-  parseChains,
-  parseLogFormat,
-  parseRoles,
-  parseAbiUrls,
-  parseExplorers,
-  readSpamLists,
-  splitNodeOptions,
-} from './config.ts';
-export type { ChainConfig, ServiceConfig } from './config.ts';
+export { type Config, type ServiceConfig, type Settings, checkTogether } from './config/config.ts';
+export type { ConfigError } from './config/configError.ts';
+export { splitNodeOptions } from './config/nodes.ts';
+export { type GivenValue, readSetting } from './config/readSetting.ts';
+export { readRoles } from './config/roles.ts';
+export { FIELDS, type Field, flagOf, settingOf, variableOf } from './config/settings.ts';
+export { type ValueSchema, kindOf, schemaOf } from './config/valueSchema.ts';
 export { hideSecrets } from './base/hideSecrets.ts';
-export { CallerError, configError } from './base/errors.ts';
+export { CallerError } from './base/errors.ts';
 export type { CallerCode } from './base/errors.ts';
-export { LOG_FORMATS, createLog } from './base/log.ts';
+export { createLog } from './base/log.ts';
 export type { Log, LogFields } from './base/log.ts';
 export { backUpSqlite, restoreSqlite } from './store/engine/sqlite/sqliteBackup.ts';

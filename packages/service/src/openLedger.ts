@@ -1,9 +1,9 @@
 /** Opens the ledger with the engine that the settings choose. No other part names an engine. */
-import type { ServiceConfig } from './config.ts';
+import type { Config } from './config/config.ts';
 import { openPostgresStore } from './store/engine/postgres/postgres.ts';
 import { openSqliteStore } from './store/engine/sqlite/sqlite.ts';
 import type { Store } from './store/store.ts';
 
 /** @throws CallerError if the ledger cannot be opened */
-export const openLedger = ({ dataFolder, databaseUrl }: ServiceConfig): Promise<Store> =>
-  databaseUrl === undefined ? openSqliteStore(dataFolder) : openPostgresStore(databaseUrl);
+export const openLedger = ({ data, databaseUrl }: Config): Promise<Store> =>
+  databaseUrl === undefined ? openSqliteStore(data) : openPostgresStore(databaseUrl);

@@ -21,7 +21,7 @@ test('a failed start leaves nothing behind that reads the closed ledger', async 
         {
           port,
           host: '127.0.0.1',
-          dataFolder: folder,
+          data: folder,
           apiKey: 'a-key-of-16-or-more',
           chains: [],
           aptos: [],

@@ -15,7 +15,7 @@ import type { Tracing } from './base/tracing.ts';
 import { type ChainReports, createChainReports } from './chains/chainReports.ts';
 import { createChains } from './chains/chains.ts';
 import { createNodeTest } from './chains/testNode.ts';
-import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
+import { type Config, type ServiceConfig, completeConfig } from './config/config.ts';
 import { openLedger } from './openLedger.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
@@ -36,7 +36,7 @@ import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { createDuties } from './operate/duties.ts';
 import { type Holder, createHolder } from './operate/holder.ts';
 import { createInvariantCheck } from './operate/invariants.ts';
-import { createLifeLog } from './operate/lifeLog.ts';
+import { createLifecycleLog } from './operate/lifecycleLog.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
 import { type Readiness, createReadiness } from './operate/readiness.ts';
 import { takeOver } from './operate/takeOver.ts';
@@ -65,7 +65,7 @@ export interface Service {
  */
 const DRAIN_MS = 17_000;
 const DAY_MS = 24 * 3_600_000;
-const MIN_FREE_BYTES = 512 * 1024 * 1024;
+const MIB = 1024 * 1024;
 /** Maximum size of a request's URL and headers. A filter by 500 delivery ids needs 20 kB. */
 const MAX_HEADER_BYTES = 32 * 1024;
 
@@ -75,11 +75,9 @@ const MAX_HEADER_BYTES = 32 * 1024;
  * @throws CallerError if a setting is invalid, or the port, the folder or the database is
  * unavailable.
  */
-export async function startService(
-  config: ServiceConfig,
-  log: Log = createLog((line) => process.stderr.write(line), config.logFormat),
-): Promise<Service> {
-  checkConfig(config);
+export async function startService(given: ServiceConfig, givenLog?: Log): Promise<Service> {
+  const config = completeConfig(given);
+  const log = givenLog ?? createLog((line) => process.stderr.write(line), config.logFormat);
   const store = await openLedger(config);
   const watchers: Watcher[] = [];
   try {
@@ -91,10 +89,7 @@ export async function startService(
       throw new CallerError(
         'wrong_master_key',
         'The secrets of this ledger are encrypted with another master key',
-        {
-          fix: 'pass the key that encrypted them: --master-key-file, or SLUICE_MASTER_KEY',
-          cause: error,
-        },
+        { cause: error },
       );
     }
     throw store.explainError(error);
@@ -109,18 +104,18 @@ interface Watcher {
 /** @param watchers receives the parts to stop at shutdown, or if the start fails */
 async function startWith(
   ledger: Store,
-  config: ServiceConfig,
+  config: Config,
   log: Log,
   watchers: Watcher[],
 ): Promise<Service> {
-  const roles = config.roles ?? ROLES;
+  const { roles } = config;
   const kept = {
-    deliveredMs: (config.retention?.deliveredDays ?? 7) * DAY_MS,
-    undeliveredMs: (config.retention?.undeliveredDays ?? 30) * DAY_MS,
+    deliveredMs: config.keepDelivered * DAY_MS,
+    undeliveredMs: config.keepUndelivered * DAY_MS,
   };
   const retries = {
     schedule: config.schedule ?? CONTRACT_SCHEDULE_MS,
-    fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
+    fastRetryMs: config.fastRetry ? FAST_RETRY_MS : undefined,
   };
 
   const sealed = await openSealed(ledger, config, log, watchers);
@@ -141,9 +136,7 @@ async function startWith(
     log,
     keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
   });
-  const disk =
-    store.files &&
-    (await watchDisk(store.files, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log));
+  const disk = store.files && (await watchDisk(store.files, config.minFreeMib * MIB, log));
   if (disk !== undefined) watchers.push(disk);
   // Leases in a ledger that is not shared belong to a process that has ended.
   if (!store.isShared) metrics.recordLostLeases(await takeOver(store, log));
@@ -223,7 +216,7 @@ async function startWith(
     heldDeliveries: () => store.countHeld(),
     uncertainBlocks: () => store.countUncertain(),
     violations: invariants.counts,
-    chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
+    chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
     diskUsedRatio: () => disk?.usedRatio,
     clientCertificateExpiry: () => clientCertificate?.expiresAt(),
@@ -234,7 +227,7 @@ async function startWith(
   for (const duty of duties) duty.start();
   readiness.started();
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  const life = createLifeLog({ url, roles, ledger: store.place }, log);
+  const life = createLifecycleLog({ url, roles, ledger: store.place }, log);
   life.started(reports.list().map(({ id }) => id));
 
   const shutDown = async (): Promise<void> => {
@@ -280,7 +273,7 @@ type Sealed = Awaited<ReturnType<typeof openSealed>>;
 type Following = Awaited<ReturnType<typeof createFollowing>>;
 
 /** Opens the vault, and the parts that read and write encrypted values in the ledger. */
-async function openSealed(store: Store, config: ServiceConfig, log: Log, watchers: Watcher[]) {
+async function openSealed(store: Store, config: Config, log: Log, watchers: Watcher[]) {
   const vault = await openVault(store, config, log);
   const watched = <W extends Watcher>(watcher: W): W => {
     watchers.push(watcher);
@@ -343,7 +336,7 @@ function createDelivery({
 
 /** Creates the chains that this process follows, and the reports on the chains of all processes. */
 async function createFollowing(
-  config: ServiceConfig,
+  config: Config,
   {
     sealed: { store, addedUrls },
     senders: { nodeGuard },
@@ -363,7 +356,7 @@ async function createFollowing(
   },
 ) {
   // A process with the `api` role needs nodes for its calls, even if it reads no chain.
-  const roles = config.roles ?? ROLES;
+  const { roles } = config;
   const isReading = roles.includes('ingest') || roles.includes('api');
   store.queueChanges.on(metrics.recordSetAside);
   const chains = createChains(
@@ -377,9 +370,9 @@ async function createFollowing(
       refuseBlocks: () => disk?.problem,
       confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
     },
-    (surroundings) => openFamilies(config, surroundings),
+    (dependencies) => openFamilies(config, dependencies),
   );
-  const reports: ChainReports = createChainReports({ store, log, own: () => chains.all });
+  const reports: ChainReports = createChainReports({ store, log, own: chains });
   if (isReading) {
     const follow = () => chains.follow(addedUrls.read());
     await follow();
@@ -393,7 +386,7 @@ async function createFollowing(
 }
 
 function createApi(
-  config: ServiceConfig,
+  config: Config,
   {
     sealed: { store, endpoints, streamSecrets, settings, addedUrls, keyPairs },
     senders: { guard, nodeGuard, sender, hostPace },
@@ -420,23 +413,23 @@ function createApi(
     version: VERSION,
     commit: readCommit(),
     environment: config.environment ?? 'prod',
-    servesApi: (config.roles ?? ROLES).includes('api'),
-    isOurHost: createHostCheck(config.host, config.allowHosts ?? []),
-    corsOrigins: config.corsOrigins ?? [],
+    servesApi: config.roles.includes('api'),
+    isOurHost: createHostCheck(config.host, config.allowHosts),
+    corsOrigins: config.corsOrigins,
     consoleFolder: config.consoleFolder,
     docsFolder: config.docsFolder,
-    hidesSecrets: config.hideSecrets === true,
+    hidesSecrets: config.hideSecrets,
     configured: config,
     configuredNodes: chains.configured,
     addedUrls,
     keyPairs,
-    allowsNodeChanges: config.allowNodeChanges === true,
+    allowsNodeChanges: config.allowNodeChanges,
     testNode: createNodeTest(nodeGuard, openNode),
     testAlertUrl: createAlertUrlTest({ guard, sender }),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),
     chains: reports.list,
-    callsOf: chains.callsOf,
+    callsOf: (chain) => chains.get(chain)?.calls,
     ...toApiParts(chains.families),
     explorers: { ...EXPLORERS, ...config.explorers },
     hasSource: reports.isRead,
@@ -447,13 +440,12 @@ function createApi(
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
-    testWebhook:
-      config.testWebhook === false
-        ? () => Promise.resolve(undefined)
-        : createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost }),
+    testWebhook: config.testWebhook
+      ? createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost })
+      : () => Promise.resolve(undefined),
     fastRetryMs: retries.fastRetryMs,
-    remainingWaitsMs: (attempts, fastRetried) =>
-      remainingWaitsMs(retries.schedule, attempts, fastRetried),
+    remainingWaitsMs: (attempts, fastRetried, own = retries.schedule) =>
+      remainingWaitsMs(own, attempts, fastRetried),
   });
 }
 
@@ -462,9 +454,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
-          ? new CallerError('port_in_use', `Port ${port} of ${host} is already in use`, {
-              fix: 'stop the other process, or pass another port with --port (0 for any free port)',
-            })
+          ? new CallerError('port_in_use', `Port ${port} of ${host} is already in use`)
           : error,
       );
     });

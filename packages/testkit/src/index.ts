@@ -18,7 +18,7 @@ export {
   localContracts,
 } from './anvil/deployContracts.ts';
 export { type CertificateOptions, type CertifiedKey, createCertificate } from './certificate.ts';
-export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';
+export type { SinkAnswer, SinkBehavior, SinkSilence } from './sinkBehavior.ts';
 export {
   type RecordedRequest,
   type SinkResponder,
@@ -55,7 +55,6 @@ export {
   type AptosActivity,
   type AptosActivityOptions,
   aptosDevAccounts,
-  aptosDevAsset,
   startAptosActivity,
 } from './scriptedAptos/ledger/aptosActivity.ts';
 export {
@@ -65,32 +64,22 @@ export {
   namedTokenOf,
   primaryStoreOf,
   toLongAddress,
-  toShortAddress,
 } from './scriptedAptos/ledger/aptosAddress.ts';
-export type { AptosRoute, AptosTrouble } from './scriptedAptos/rest/aptosTrouble.ts';
-export type {
-  MoveValue,
-  RestBlock,
-  RestChange,
-  RestEvent,
-  RestLedgerInfo,
-  RestTransaction,
-  RestUserTransaction,
-} from './scriptedAptos/rest/restShapes.ts';
-export type { ScriptedAptosBlock } from './scriptedAptos/ledger/aptosHistory.ts';
+export { type AptosStore, aptosEffects } from './scriptedAptos/ledger/aptosEffects.ts';
+export type { RestTransaction } from './scriptedAptos/ledger/restTransaction.ts';
+export { scriptedAptos } from './scriptedAptos/ledger/scriptedAptos.ts';
 export {
   type AptosBlockScript,
+  type ScriptedAptosBlock,
   type ScriptedAptosLedger,
   type ScriptedAptosLedgerOptions,
   createScriptedAptosLedger,
 } from './scriptedAptos/ledger/scriptedAptosLedger.ts';
 export type {
   AptosEffect,
-  AptosFungibleAsset,
-  AptosStore,
   ScriptedAptosTransaction,
-} from './scriptedAptos/ledger/transactions/scriptedAptosTransaction.ts';
-export { scriptedAptos } from './scriptedAptos/ledger/transactions/scriptedAptos.ts';
+} from './scriptedAptos/ledger/scriptedAptosTransaction.ts';
+export type { AptosRoute, AptosTrouble } from './scriptedAptos/rest/aptosTrouble.ts';
 export {
   type RunningScriptedAptos,
   type StartScriptedAptosOptions,

@@ -34,7 +34,7 @@ describe('recording', () => {
     expect(request?.receivedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('clear removes requests and keeps behaviours', async () => {
+  test('clear removes requests and keeps behaviors', async () => {
     sink.respond(503);
     await send();
     sink.clear();
@@ -76,14 +76,14 @@ describe('recording', () => {
   });
 });
 
-describe('behaviours', () => {
+describe('behaviors', () => {
   test('a status, by default 200', async () => {
     expect(await statusesOf(1)).toEqual([200]);
     sink.respond(410);
     expect(await statusesOf(2)).toEqual([410, 410]);
   });
 
-  test('a sequence whose last behaviour repeats', async () => {
+  test('a sequence whose last behavior repeats', async () => {
     sink.respond([500, { status: 429, headers: { 'retry-after': '120' } }, 200]);
     expect(await statusesOf(4)).toEqual([500, 429, 200, 200]);
   });

@@ -6,7 +6,7 @@ import {
   createServer,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type SinkBehaviour, behave } from './sinkBehaviour.ts';
+import { type SinkBehavior, behave } from './sinkBehavior.ts';
 
 /** A webhook receiver that records requests and misbehaves on demand. */
 export interface WebhookSink {
@@ -18,7 +18,7 @@ export interface WebhookSink {
    * Sets the behavior for `path` or, without it, for all paths that have no behavior of their own.
    * Each request uses the next behavior of a list, and the last one repeats. Default: 200.
    */
-  respond(behaviour: SinkResponder, options?: { path?: string }): void;
+  respond(behavior: SinkResponder, options?: { path?: string }): void;
   /**
    * Resolves with all requests since the start or the last `clear`, once there are at least
    * `count`.
@@ -52,9 +52,9 @@ export interface RecordedRequest {
 
 /** A behavior, a sequence of behaviors, or a function that chooses a behavior for each request. */
 export type SinkResponder =
-  | SinkBehaviour
-  | readonly [SinkBehaviour, ...SinkBehaviour[]]
-  | ((request: RecordedRequest) => SinkBehaviour);
+  | SinkBehavior
+  | readonly [SinkBehavior, ...SinkBehavior[]]
+  | ((request: RecordedRequest) => SinkBehavior);
 
 export interface WaitOptions {
   /** Default: 10,000. */
@@ -69,7 +69,7 @@ export interface WebhookSinkOptions {
 /** Starts a sink on 127.0.0.1. */
 export async function startWebhookSink(options: WebhookSinkOptions = {}): Promise<WebhookSink> {
   const requests: RecordedRequest[] = [];
-  const choosers = new Map<string | undefined, (request: RecordedRequest) => SinkBehaviour>();
+  const choosers = new Map<string | undefined, (request: RecordedRequest) => SinkBehavior>();
   const waiters = new Set<(request: RecordedRequest) => void>();
 
   const receive = async (message: IncomingMessage, response: ServerResponse) => {
@@ -144,20 +144,20 @@ export async function startWebhookSink(options: WebhookSinkOptions = {}): Promis
   };
 }
 
-function toChooser(responder: SinkResponder): (request: RecordedRequest) => SinkBehaviour {
+function toChooser(responder: SinkResponder): (request: RecordedRequest) => SinkBehavior {
   if (typeof responder === 'function') return responder;
   if (!isSequence(responder)) return () => responder;
   let next = 0;
   return () => {
-    const behaviour = responder[Math.min(next, responder.length - 1)] as SinkBehaviour;
+    const behavior = responder[Math.min(next, responder.length - 1)] as SinkBehavior;
     next += 1;
-    return behaviour;
+    return behavior;
   };
 }
 
 function isSequence(
-  responder: SinkBehaviour | readonly SinkBehaviour[],
-): responder is readonly SinkBehaviour[] {
+  responder: SinkBehavior | readonly SinkBehavior[],
+): responder is readonly SinkBehavior[] {
   return Array.isArray(responder);
 }
 

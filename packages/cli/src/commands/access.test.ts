@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type {
   ApiKey,
   AuditRecord,
-  CreatedApiKey,
+  IssuedApiKey,
   PublicKey,
   StreamSecret,
 } from '@sluice/kit/sluice';
@@ -76,7 +76,7 @@ describe('keys', () => {
   });
 
   test('are printed as JSON', async () => {
-    const made = await json<CreatedApiKey>('keys', 'create', 'machine');
+    const made = await json<IssuedApiKey>('keys', 'create', 'machine');
     expect(made).toMatchObject({ name: 'machine', cidrs: [], expiresAt: null, revokedAt: null });
     const { key, ...rest } = made;
     const listed = await json<ApiKey[]>('keys', 'list');
@@ -207,7 +207,7 @@ test('verify takes public keys instead of a secret', async () => {
 
 describe('audit', () => {
   test('lists records, newest first', async () => {
-    const { id, key } = await json<CreatedApiKey>('keys', 'create', 'auditor');
+    const { id, key } = await json<IssuedApiKey>('keys', 'create', 'auditor');
     const env = { SLUICE_API_KEY: key };
     expect((await sluice(['secret', 'show', streamId], { env })).code).toBe(0);
 
@@ -236,7 +236,7 @@ describe('audit', () => {
     ]);
     expect(asJson.stdout).not.toContain(key);
     expect((await sluice(['audit', 'list', '--limit', '0'])).code).toBe(2);
-    const narrow = await json<CreatedApiKey>('keys', 'create', 'narrow', '--scope', 'streams:read');
+    const narrow = await json<IssuedApiKey>('keys', 'create', 'narrow', '--scope', 'streams:read');
     const refused = await sluice(['audit', 'list'], { env: { SLUICE_API_KEY: narrow.key } });
     expect([refused.code, refused.stdout]).toEqual([3, '']);
     expect(refused.stderr).toContain('lacks the scope settings:admin');

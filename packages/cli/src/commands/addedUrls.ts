@@ -1,5 +1,5 @@
 /** Helpers for the commands that manage nodes and alert URLs added while the service runs. */
-import type { UrlVerdict } from '@sluice/kit/sluice';
+import type { UrlTestResult } from '@sluice/kit/sluice';
 import { chooseId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -28,7 +28,7 @@ export function findAdded<Entry extends { id: string }>(
  */
 export function printVerdict(
   url: string,
-  { code, message, latencyMs }: UrlVerdict,
+  { code, message, latencyMs }: UrlTestResult,
   { json, terminal }: { json?: boolean | undefined; terminal: Terminal },
 ): void {
   const host = URL.parse(url)?.host ?? '';

@@ -36,9 +36,9 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     .action((name: string, addresses: string[], options: AddOptions) =>
       withStream(name, options, terminal, async ({ sluice }, stream) => {
         const { id: streamId, family } = stream;
-        const labelled = await toListedAddresses(sluice, addresses, options.label);
-        await sluice.importAddresses({ streamId, family, addresses: labelled });
-        tell(`Added ${counted(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`, {
+        const labeled = await toListedAddresses(sluice, addresses, options.label);
+        await sluice.importAddresses({ streamId, family, addresses: labeled });
+        print(`Added ${counted(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`, {
           added: addresses.length,
         });
       }),
@@ -52,7 +52,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
           stream,
           addresses.map((address) => ({ address })),
         );
-        tell(
+        print(
           `Removed ${counted(addresses.length, 'address', 'addresses')} from ${nameOf(stream)}`,
           {
             removed: addresses.length,
@@ -112,7 +112,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     );
 
   let json: boolean | undefined;
-  const tell = (text: string, data: object): void =>
+  const print = (text: string, data: object): void =>
     json ? terminal.printJson(data) : terminal.print(text);
   command.hook('preAction', (_, action) => {
     json = action.opts<ConnectionOptions>().json;
@@ -208,13 +208,13 @@ async function importFile(
     throw error;
   }
   progress.end();
-  const told = {
+  const counts = {
     read: addresses.length,
     removed: removed.length,
     repeated: duplicates,
     rejected: rejects.length,
   };
-  if (options.json) terminal.printJson({ ...told, rejects: rejectsPath ?? null });
+  if (options.json) terminal.printJson({ ...counts, rejects: rejectsPath ?? null });
   else {
     terminal.print(
       `Imported ${counted(addresses.length, 'address', 'addresses')} from ${path} to ${nameOf(stream)}` +

@@ -23,11 +23,11 @@ import {
 import {
   type FieldChange,
   compareFields,
-  familyOfFields,
   hideClientSecret,
   lacksClientSecret,
   toFields,
 } from '../streams/streamFields.ts';
+import { familyOfFields } from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { counted } from '../terminal/progress.ts';

@@ -8,7 +8,7 @@ const OF_LEDGER = /^(?:the ledger is full|\d+ MiB free on the disk)/;
  *
  * @param needsResume whether the chain waits until it is resumed
  */
-export function fixChain(chain: string, message: string, needsResume: boolean): string {
+export function describeChainFix(chain: string, message: string, needsResume: boolean): string {
   if (OF_LEDGER.test(message)) {
     return 'free up space on the disk of the ledger, or check its database; the chain then continues by itself. For less data, shorten --keep-delivered and --keep-undelivered';
   }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { counted } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
@@ -65,13 +65,13 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
   }
   if (chains.length === 0) {
     terminal.note(
-      spellCommands(
+      rewriteCommands(
         'No chains yet. Start the service with --chain <hexId>=<rpcUrl>, or add a node: sluice chains add <hexId> <rpcUrl>',
       ),
     );
   }
   for (const line of chains.flatMap(describe))
-    terminal.printText(spellCommands(line), { indent: 4 });
+    terminal.printText(rewriteCommands(line), { indent: 4 });
 }
 
 async function addNode(
@@ -193,8 +193,8 @@ async function testMethods(url: string, json: boolean, terminal: Terminal): Prom
           : terminal.tint('warn', '!');
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
     const figures = `${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}`;
-    const told = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), terminal.width - 2);
-    terminal.print(`${mark} ${told}`);
+    const line = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), terminal.width - 2);
+    terminal.print(`${mark} ${line}`);
   }
   if (json) terminal.printJson(findings);
   if (missing > 0) {

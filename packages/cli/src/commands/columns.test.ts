@@ -61,7 +61,7 @@ test.each([
   'trigger erc20-transfer --to SINK',
   'trigger erc1155-batch-transfer --to SINK',
   'replay DELIVERY --to SINK',
-])('%s', async (command) => {
+])('%s fits 80 columns', async (command) => {
   const args = command.split(' ').map((word) => names[word] ?? word);
   const { stdout, stderr } = await world.sluice(args);
   expect(stdout, stderr).not.toBe('');

@@ -1,11 +1,10 @@
-import { splitNodeOptions } from '@sluice/service';
+import { FIELDS, type Field, kindOf, settingOf, splitNodeOptions } from '@sluice/service';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { examples } from '../flags/examples.ts';
 import { type ResolvedSetting, addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { maskText } from '../settings/masked.ts';
-import { FIELDS, type Setting, settingOf } from '../settings/settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareConfig(command: Command, terminal: Terminal): void {
@@ -31,7 +30,7 @@ export function declareConfig(command: Command, terminal: Terminal): void {
       const { settings } = resolveSettings(print);
       for (const field of FIELDS) {
         const { source, value, place } = settings[field];
-        const shown = toShape(settingOf(field), settings[field]);
+        const shown = toFileValue(field, settings[field]);
         if (value === undefined || (source === 'default' && Array.isArray(value))) continue;
         terminal.print(`# ${source === 'default' ? 'default' : place}`);
         terminal.printExact(stringify({ [field]: shown }, { lineWidth: 0 }));
@@ -43,19 +42,21 @@ export function declareConfig(command: Command, terminal: Terminal): void {
  * Returns a setting as it would appear in the settings file, with secrets masked. References
  * (`file:…`, `${NAME}`) stay as written.
  */
-function toShape({ shape, isSecret }: Setting, { value, texts }: ResolvedSetting): unknown {
-  if (shape.kind === 'switch') return value;
+function toFileValue(field: Field, { value, texts }: ResolvedSetting): unknown {
+  const kind = kindOf(field);
+  if (kind === 'switch') return value;
+  const { isSecret } = settingOf(field);
   const shown = texts.map(({ written }) =>
     isSecret && !/^(file:.*|\$\{\w+\})$/.test(written) ? '***' : written,
   );
-  if (shape.kind === 'list') return shown.map(maskText);
-  if (shape.kind === 'number') return /^[\d.]+$/.test(shown[0] ?? '') ? Number(shown[0]) : shown[0];
-  if (shape.kind === 'text') return maskText(shown[0] ?? '');
+  if (kind === 'list') return shown.map(maskText);
+  if (kind === 'number') return /^[\d.]+$/.test(shown[0] ?? '') ? Number(shown[0]) : shown[0];
+  if (kind === 'text') return maskText(shown[0] ?? '');
   const pairs = shown.map((text) => {
     const at = text.indexOf('=');
     return [text.slice(0, at), text.slice(at + 1)] as const;
   });
-  if (shape.kind === 'byChain') {
+  if (kind === 'textByChain') {
     return Object.fromEntries(pairs.map(([chain, text]) => [chain, maskText(text)]));
   }
   const byChain: Record<string, { nodes: string[] } & Record<string, unknown>> = {};

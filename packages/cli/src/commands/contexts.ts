@@ -115,8 +115,8 @@ export const declareWhoami = (command: Command, terminal: Terminal): Command =>
       if (options.json)
         terminal.printJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
       else {
-        const told = `${url}  from ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
-        terminal.printText(told, { indent: 4 });
+        const line = `${url}  from ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
+        terminal.printText(line, { indent: 4 });
       }
       if (apiKey === undefined) throw toMissingKey(target);
     });

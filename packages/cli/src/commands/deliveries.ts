@@ -1,6 +1,7 @@
-import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
+import type { AnyWebhook } from '@sluice/kit/contract';
+import { webhooksLike } from '../families/webhooks.ts';
 import {
-  type AttemptParts,
+  type AttemptTimings,
   type DeliveryFilter,
   type DeliverySummary,
   describeUnverifiedCode,
@@ -187,7 +188,7 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
  * Formats the parts of an attempt's duration in milliseconds, such as `dns 2, tls 31, wait 4966`;
  * `open` marks a reused connection.
  */
-function describeParts(parts: AttemptParts | null): string {
+function describeParts(parts: AttemptTimings | null): string {
   if (parts === null) return '';
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
   const timed = Object.entries({
@@ -214,8 +215,8 @@ async function payload(given: string, options: PayloadOptions, terminal: Termina
     terminal.printExact(options.json ? `${body}\n` : body);
     return;
   }
-  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
-  const shown: unknown = options.decode ? decode(webhook) : webhook;
+  const webhook = JSON.parse(body) as AnyWebhook;
+  const shown: unknown = options.decode ? webhooksLike(webhook).decode(webhook) : webhook;
   const value = options.path === undefined ? shown : readPath(shown, options.path);
   if (value === undefined)
     throw new CommandError(
@@ -225,16 +226,6 @@ async function payload(given: string, options: PayloadOptions, terminal: Termina
     );
   const text = typeof value === 'string' && !options.json ? value : toJson(value, !options.json);
   terminal.printExact(`${text}\n`);
-}
-
-function decode(webhook: EvmWebhook | AptosWebhook): unknown {
-  if (isAptosWebhook(webhook)) {
-    throw new CommandError(
-      'usage',
-      '--decode is not supported for Aptos, because its webhooks are already decoded',
-    );
-  }
-  return decodeLogs(webhook);
 }
 
 const toJson = (value: unknown, indented: boolean): string =>

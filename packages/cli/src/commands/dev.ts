@@ -3,23 +3,17 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Command, Option } from 'commander';
-import {
-  type AbiItem,
-  type AptosNetwork,
-  type AptosWebhook,
-  type Client,
-  type EvmWebhook,
-  createClient,
-  describeWebhook,
-} from '@sluice/kit';
-import type { Service, ServiceConfig } from '@sluice/service';
-import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
+import { createClient, describeWebhook } from '@sluice/kit';
+import type { AnyWebhook } from '@sluice/kit/contract';
+import type { Config, Service } from '@sluice/service';
 import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
 import { announceDevService } from '../connection/contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
-import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
+import { newKey, readOrCreate, startOnFreePort } from '../dev/devService.ts';
 import { printStartRow } from '../dev/startRows.ts';
-import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
+import type { LocalFamily } from '../dev/localFamily.ts';
+import { startLocalFamilies } from '../families/dev.ts';
+import { webhooksLike } from '../families/webhooks.ts';
 import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { examples } from '../flags/examples.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
@@ -29,14 +23,9 @@ import { toLine } from '../terminal/table.ts';
 import { type Terminal, untilInterrupted } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
 
-const DEMO_TAG = 'demo';
-const APTOS_DEMO_TAG = 'demo-aptos';
-/** Payment functions that the Aptos demo stream matches. */
-const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
-
 export interface DevOptions {
   /** Settings from the flags, the environment variables and the settings file. */
-  settings: ServiceConfig;
+  settings: Config;
   fresh?: boolean;
   /**
    * Whether to open the console on the first start in a folder, if a browser is available. Default:
@@ -76,56 +65,49 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const started = performance.now();
   const asked = untilInterrupted(terminal);
   const { settings } = options;
-  const folder = settings.dataFolder;
+  const folder = settings.data;
   const { isFirstStart, release } = openDevFolder(settings, options);
 
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
-  const evm = await startLocalEvm(join(folder, 'chain.json'), warn);
-  const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
-  const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+  const apiKey =
+    settings.apiKey ?? readOrCreate(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = settings.secret ?? readOrCreate(join(folder, 'secret'), () => newKey('whs_dev_'));
 
-  // The receiver starts first and on its previous port, so that queued deliveries reach it.
-  const portFile = join(folder, 'receiver-port');
-  const receiver = await startReceiver({
-    port: Number(keep(portFile, () => '0')),
-    secret,
-    onWebhook({ webhook, id }) {
-      const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
-      printReceived(terminal, `#${webhook.block.number} ${phase}`, webhook, id);
-    },
-    onAptosWebhook({ webhook, id }) {
-      printReceived(terminal, `aptos #${webhook.block.number} final`, webhook, id);
-    },
-    onRefused: (why) => warn(`rejected a webhook: ${why}`),
-  });
-  writeFileSync(portFile, String(receiver.port));
-
-  const config: ServiceConfig = {
+  const config: Config = {
     ...settings,
     apiKey,
     secret,
     allowPrivateEndpoints: true,
     allowNodeChanges: true,
   };
-  config.chains.push(evm.config);
-  const aptos = config.aptos.length === 0 ? await startLocalAptos() : undefined;
-  if (aptos !== undefined) config.aptos.push(aptos.config);
-  const freshChains = ['aptos:local', ...(evm.isFreshEachStart ? [evm.config.id] : [])];
+  const locals = await startLocalFamilies({ config, folder, warn });
+
+  // The receiver starts before the service and on its previous port, so that queued deliveries reach it.
+  const portFile = join(folder, 'receiver-port');
+  const receiver = await startReceiver({
+    port: Number(readOrCreate(portFile, () => '0')),
+    secret,
+    onWebhook: ({ webhook, id }) => printReceived(terminal, webhook, id),
+    onRefused: (why) => warn(`rejected a webhook: ${why}`),
+  });
+  writeFileSync(portFile, String(receiver.port));
+
   let service: Service;
   try {
-    service = await startOnFreePort(config, { warn, freshChains }, terminal);
+    service = await startOnFreePort(
+      config,
+      { warn, freshChains: locals.flatMap(({ freshChains }) => freshChains) },
+      terminal,
+    );
   } catch (error) {
     await receiver.close();
-    await aptos?.stop();
-    await evm.stop();
+    await stopAll(locals);
     throw error;
   }
   const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
   printStart(terminal, {
     service,
-    evm,
-    aptosUrl: aptos?.url,
-    networks: config.aptos.map(({ network }) => network),
+    rows: locals.flatMap(({ rows }) => rows),
     apiKey,
     receiver,
     folder,
@@ -135,109 +117,38 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     openInBrowser(toConsole(service.url, apiKey));
   }
   const client = createClient({ apiKey, baseUrl: service.url });
-  await createDemoStream({ client, receiver, evm });
-  await createAptosDemoStream({
-    client,
-    receiver,
-    networks: config.aptos.map(({ network }) => network),
-  });
-  const activity = evm.startActivity();
+  for (const local of locals) await local.keepDemoStream(client, receiver.url);
+  const activities = locals.map((local) => local.startActivity());
 
   await asked;
   takeBack();
   print();
   print(`  ${tint('faint', 'stopping: sending the last webhooks, then saving the chain')}`);
-  await activity.stop();
+  for (const activity of activities) await activity?.stop();
   await service.stop();
   await receiver.close();
-  await aptos?.stop();
-  await evm.stop();
+  await stopAll(locals);
   release();
 }
 
-function printReceived(
-  terminal: Terminal,
-  block: string,
-  webhook: EvmWebhook | AptosWebhook,
-  id: string,
-): void {
+/** Stops the chains in the reverse order of their starts. */
+async function stopAll(locals: readonly LocalFamily[]): Promise<void> {
+  for (const local of locals.toReversed()) await local.stop();
+}
+
+function printReceived(terminal: Terminal, webhook: AnyWebhook, id: string): void {
   const line = toLine(
     terminal,
     [
       { text: new Date().toISOString().slice(11, 23), tone: 'faint', optional: true },
       { text: '✓ verified', tone: 'ok' },
-      { text: block },
+      { text: webhooksLike(webhook).describePhase(webhook) },
       { text: describeWebhook(webhook), cut: 'end' },
       { text: id.slice(-8), tone: 'faint', optional: true },
     ],
     2,
   );
   terminal.print(`  ${line}`);
-}
-
-/**
- * Creates the stream for the local contracts, or updates the webhook URL of the existing stream.
- */
-async function createDemoStream({
-  client,
-  receiver,
-  evm: { config, contracts },
-}: {
-  client: Client;
-  receiver: Receiver;
-  evm: LocalEvm;
-}): Promise<void> {
-  for await (const stream of client.streams.list()) {
-    if (stream.tag !== DEMO_TAG) continue;
-    await client.streams.update(stream.id, { webhookUrl: receiver.url });
-    return;
-  }
-  const stream = await client.streams.create({
-    webhookUrl: receiver.url,
-    description: 'Token activity on the local chain',
-    tag: DEMO_TAG,
-    chainIds: [config.id],
-    includeContractLogs: true,
-    includeNativeTxs: true,
-    abi: eventsOf(sluiceToken.abi, sluiceCollectible.abi, sluiceItems.abi),
-  });
-  await client.streams.addAddress(stream.id, Object.values(contracts));
-}
-
-/**
- * Creates the stream for all Aptos payments, or updates the webhook URL and the networks of the
- * existing stream.
- */
-async function createAptosDemoStream({
-  client,
-  receiver,
-  networks,
-}: {
-  client: Client;
-  receiver: Receiver;
-  networks: AptosNetwork[];
-}): Promise<void> {
-  const networkType = 'aptos';
-  for await (const stream of client.streams.list({ networkType })) {
-    if (stream.tag !== APTOS_DEMO_TAG) continue;
-    const change = { networkType, webhookUrl: receiver.url, network: networks } as const;
-    await client.streams.update(stream.id, change);
-    return;
-  }
-  await client.streams.create({
-    networkType,
-    webhookUrl: receiver.url,
-    description: 'Payments on Aptos',
-    tag: APTOS_DEMO_TAG,
-    network: networks,
-    functions: APTOS_PAYMENTS,
-    allAddresses: true,
-  });
-}
-
-function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
-  const events = abis.flat().filter((item) => item.type === 'event');
-  return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
 }
 
 /**
@@ -249,19 +160,14 @@ function printStart(
   terminal: Terminal,
   {
     service,
-    evm,
-    aptosUrl,
-    networks,
+    rows,
     apiKey,
     receiver,
     folder,
     readyMs,
   }: {
     service: Service;
-    evm: LocalEvm;
-    /** URL of the scripted Aptos chain; undefined if the service reads real Aptos chains. */
-    aptosUrl: string | undefined;
-    networks: AptosNetwork[];
+    rows: LocalFamily['rows'];
     apiKey: string;
     receiver: Receiver;
     folder: string;
@@ -277,12 +183,7 @@ function printStart(
   row('Console', toConsole(service.url, apiKey));
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
-  row('Chain', evm.config.id, evm.description);
-  if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from your nodes');
-  else {
-    row('Aptos', `simulated at ${aptosUrl}, starts over with each run`);
-    row('', 'to read a real chain:', '--aptos testnet=<fullnodeUrl>');
-  }
+  for (const each of rows) row(...each);
   row('Receiver', receiver.url, 'prints each verified webhook below');
   row('Data', relative(process.cwd(), folder) || folder, '--fresh starts over; Ctrl-C stops');
   row(

@@ -11,7 +11,7 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
   command
     .argument(
       '[term]',
-      'Name of a page, words of a heading or of a text, or an error code; default: list the pages',
+      'Name of a page, words of a heading or of the text, or an error code; default: list the pages',
     )
     .option('--json', 'Print JSON')
     .addHelpText('after', examples('sluice docs quickstart', 'sluice docs "private chain"'))

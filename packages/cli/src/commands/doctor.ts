@@ -1,6 +1,6 @@
-import { fixChain } from './chainFix.ts';
+import { describeChainFix } from './chainFix.ts';
 import { statSync } from 'node:fs';
-import { toConnectingCurl } from '@sluice/kit/contract';
+import { CHAIN_FORMATS, describeNodeFlag, familyOf, toConnectingCurl } from '@sluice/kit/contract';
 import { createSluiceClient, type SluiceClient, type StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../connection/connection.ts';
 import { contextsPath } from '../connection/contexts.ts';
 import { examples } from '../flags/examples.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, counted } from '../terminal/progress.ts';
 import { wrapText } from '../terminal/text.ts';
@@ -35,9 +35,9 @@ const MAX_SKEW_MS = 60_000;
 /** Checks for common problems. The exit code is 9 if the state of a check is `bad`. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
-  const tell = ({ message, fix, ...rest }: Finding): void => {
-    const finding: Finding = { ...rest, message: spellCommands(message) };
-    if (fix !== undefined) finding.fix = spellCommands(fix);
+  const report = ({ message, fix, ...rest }: Finding): void => {
+    const finding: Finding = { ...rest, message: rewriteCommands(message) };
+    if (fix !== undefined) finding.fix = rewriteCommands(fix);
     findings.push(finding);
     if (options.json) return;
     const mark = { ok: '✓', warn: '!', bad: '✗' }[finding.state];
@@ -50,7 +50,7 @@ async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<v
       terminal.print(terminal.tint('faint', line));
     }
   };
-  for await (const finding of examine(options, terminal)) tell(finding);
+  for await (const finding of examine(options, terminal)) report(finding);
   if (options.json) terminal.printJson(findings);
   const bad = findings.filter(({ state }) => state === 'bad');
   if (bad.length > 0) {
@@ -81,10 +81,10 @@ async function* examine(
   }
   const { url, apiKey } = findTarget(options, terminal);
   const { fetch, ...rest } = toClientOptions(options, terminal);
-  let answered: Response;
+  let response: Response;
   const asked = Date.now();
   try {
-    answered = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(5_000) });
+    response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(5_000) });
   } catch (error) {
     const { cause } = error as Error;
     yield {
@@ -95,15 +95,15 @@ async function* examine(
     };
     return;
   }
-  yield answered.ok
+  yield response.ok
     ? ok('service', `${url} responds in ${Date.now() - asked} ms`)
     : {
         check: 'service',
         state: 'bad',
-        message: `${url}/health returns ${answered.status}`,
+        message: `${url}/health returns ${response.status}`,
         fix: 'check the log of the service, or the URL (sluice whoami)',
       };
-  yield clock(answered.headers.get('date'));
+  yield clock(response.headers.get('date'));
   if (apiKey === undefined) {
     yield { check: 'key', state: 'bad', message: `no API key for ${url}`, fix: 'sluice login' };
     return;
@@ -156,10 +156,10 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
           : `, ${counted(head - checkpoint, 'block')} behind`;
     const needsResume = state === 'down' && (await isHalted(sluice, id));
     yield {
-      check: id.startsWith('aptos') ? 'aptos' : 'chain',
+      check: CHAIN_FORMATS[familyOf(id)].nodeSetting,
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
-      ...(state === 'down' && { fix: fixChain(id, message, needsResume) }),
+      ...(state === 'down' && { fix: describeChainFix(id, message, needsResume) }),
     };
     // If a chain is not live and has only one node, its message already describes that node.
     const troubled = providers.filter((each) => each.state !== 'good');
@@ -211,7 +211,7 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
     finding(
       'bad',
       `is on ${chain}, but no node is configured for it`,
-      `start the service with ${toChainFlag(chain)}`,
+      `start the service with ${describeNodeFlag(chain)}`,
     ),
   );
   if (status === 'error' || failingSince !== null) {
@@ -234,8 +234,3 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   }
   return found;
 }
-
-const toChainFlag = (chain: string): string =>
-  chain.startsWith('aptos:')
-    ? `--aptos ${chain.slice('aptos:'.length)}=<fullnodeUrl>`
-    : `--chain ${chain}=<rpcUrl>`;

@@ -1,7 +1,6 @@
-import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
 import type { CloseMatch } from '@sluice/kit/sluice';
-import { mergeCloseMatches, mergeObserved } from '@sluice/kit/operator';
-import { findAptosNetwork, toAptosNetwork } from '@sluice/kit/contract';
+import { countRecords, mergeCloseMatches, mergeObserved } from '@sluice/kit/operator';
+import { familyOf, nameOfChain } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 import {
   type Connection,
@@ -9,6 +8,7 @@ import {
   addConnectionOptions,
   connect,
 } from '../connection/connection.ts';
+import { CHAINS_OF } from '../families/names.ts';
 import {
   type Observed,
   describeBlock,
@@ -68,9 +68,11 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   if (chain === undefined)
     throw new CommandError('usage', 'The stream has no chain', 'pass --chain');
   const { family } = stream;
-  if (chainId !== undefined && (toAptosNetwork(chainId) !== undefined) !== (family === 'aptos')) {
-    const of = family === 'aptos' ? 'Aptos' : 'EVM chains';
-    throw new CommandError('usage', `The transaction is on ${chainId}, but the stream is on ${of}`);
+  if (chainId !== undefined && familyOf(chainId) !== family) {
+    throw new CommandError(
+      'usage',
+      `The transaction is on ${nameOfChain(chainId)}, but the stream is on ${CHAINS_OF[family]}`,
+    );
   }
   const total = to - from + 1;
   const progress = createProgress(terminal, { what: 'blocks', total });
@@ -119,7 +121,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
 interface Range {
   from: number;
   to: number;
-  /** Chain of the transaction, in the form that streams use; missing for a block range. */
+  /** Chain of the transaction; missing for a block range. */
   chainId?: string;
 }
 
@@ -174,10 +176,5 @@ function readDeclared(file: string): TriedStream {
 
 async function findBlock(connection: Connection, tx: string): Promise<Range> {
   const { chainId, blockNumber } = await findTransaction(connection, tx);
-  return { from: blockNumber, to: blockNumber, chainId: findAptosNetwork(chainId) ?? chainId };
+  return { from: blockNumber, to: blockNumber, chainId };
 }
-
-const countRecords = (webhook: EvmWebhook | AptosWebhook): number =>
-  isAptosWebhook(webhook)
-    ? webhook.transactions.length
-    : [webhook.logs, webhook.txs, webhook.txsInternal, webhook.calls ?? []].flat().length;

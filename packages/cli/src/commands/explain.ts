@@ -82,7 +82,7 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
   else {
     if (isFound) terminal.printText(found.message);
     for (const reason of found.stages) printReason(reason, terminal);
-    for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
+    for (const verdict of streams) printVerdict(verdict, options.stages ?? false, terminal);
   }
   if (!isFound) {
     throw new CommandError(
@@ -103,7 +103,7 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
 const wasFound = ({ kind, block }: Explanation): boolean =>
   kind !== 'unknown' && (kind === 'address' || block !== null);
 
-function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
+function printVerdict(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
   const { tag, streamId, verdict, reason, stages, deliveries } = stream;
   terminal.print();
   terminal.printText(`${verdict}  ${tag || streamId}`, {

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
+import { type AnyWebhook, findWebhookFamily } from '@sluice/kit/contract';
 import { toFixtureName } from '@sluice/kit/operator';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { writePrivately } from '../connection/contexts.ts';
+import { webhooksLike } from '../families/webhooks.ts';
 import { examples } from '../flags/examples.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
 import { findDeliveryId } from '../connection/shortIds.ts';
@@ -90,7 +91,7 @@ async function runFixtures(
 
 interface Read {
   file: string;
-  webhook: EvmWebhook | AptosWebhook;
+  webhook: AnyWebhook;
 }
 
 /**
@@ -116,26 +117,24 @@ function readFixtures(path: string): Read[] {
     .toSorted((a, b) => compareTurns(a.webhook, b.webhook));
 }
 
-const compareTurns = (a: EvmWebhook | AptosWebhook, b: EvmWebhook | AptosWebhook): number =>
-  Number(a.block.number) - Number(b.block.number) || phaseOf(a) - phaseOf(b);
+const compareTurns = (a: AnyWebhook, b: AnyWebhook): number =>
+  Number(a.block.number) - Number(b.block.number) || turnOf(a) - turnOf(b);
 
-/**
- * Returns the sort position of a webhook's phase: unconfirmed, confirmed, removed. Aptos webhooks
- * are always confirmed.
- */
-const phaseOf = (webhook: EvmWebhook | AptosWebhook): number =>
-  isAptosWebhook(webhook) ? 1 : webhook.removed ? 2 : webhook.confirmed ? 1 : 0;
+const turnOf = (webhook: AnyWebhook): number => webhooksLike(webhook).turnOf(webhook);
 
-function readWebhook(path: string): EvmWebhook | AptosWebhook {
-  let webhook: Partial<EvmWebhook & AptosWebhook> | null;
+function readWebhook(path: string): AnyWebhook {
+  let webhook: Partial<AnyWebhook> | null;
   try {
     webhook = JSON.parse(readFileSync(path, 'utf8')) as typeof webhook;
   } catch (error) {
     throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
   }
-  const records = webhook?.logs ?? webhook?.transactions;
-  if (typeof webhook?.streamId === 'string' && webhook.block && Array.isArray(records)) {
-    return webhook as EvmWebhook | AptosWebhook;
+  if (
+    typeof webhook?.streamId === 'string' &&
+    webhook.block &&
+    findWebhookFamily(webhook) !== undefined
+  ) {
+    return webhook as AnyWebhook;
   }
   throw new CommandError(
     'invalid_file',

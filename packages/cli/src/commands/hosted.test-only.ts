@@ -60,19 +60,20 @@ export async function startHosted({
   let refused = 0;
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://hosted');
-    const answer = (status: number, body: object, headers = {}): void =>
+    const respond = (status: number, body: object, headers = {}): void =>
       void response
         .writeHead(status, { 'content-type': 'application/json', ...headers })
         .end(JSON.stringify(body));
     if (request.headers['x-api-key'] !== HOSTED_KEY)
-      return answer(401, { message: 'Unauthorized' });
+      return respond(401, { message: 'Unauthorized' });
     if (++calls % 50 === 0) {
       refused++;
-      return answer(429, { message: 'Too many requests' }, { 'retry-after': '0' });
+      return respond(429, { message: 'Too many requests' }, { 'retry-after': '0' });
     }
-    if (pathname === '/streams/evm') return answer(200, { result: streams, total: streams.length });
+    if (pathname === '/streams/evm')
+      return respond(200, { result: streams, total: streams.length });
     const list = /^\/streams\/evm\/([\w-]+)\/address$/.exec(pathname);
-    if (list === null) return answer(404, { message: 'Not found' });
+    if (list === null) return respond(404, { message: 'Not found' });
     pages++;
     const total = list[1] === streams[0]!.id ? addresses : 3;
     const from = Number(searchParams.get('cursor') ?? 0);
@@ -81,7 +82,7 @@ export async function startHosted({
       address: `0x${(from + at + 1).toString(16).padStart(40, '0')}`,
     }));
     // No page has a `page_size`, and the last one has no `cursor`.
-    answer(200, { result, total, ...(to < total && { cursor: String(to) }) });
+    respond(200, { result, total, ...(to < total && { cursor: String(to) }) });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,3 +1,5 @@
+import { CHAIN_FAMILIES } from '@sluice/kit/contract';
+import { HOSTED_DROPPED } from '../families/hosted.ts';
 import { type Client, type SluiceError, createClient, isSluiceError } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { SluiceClient } from '@sluice/kit/sluice';
@@ -13,7 +15,7 @@ import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
 import type { ListedAddress } from '@sluice/kit/contract';
-import { type SecretOptions, bringSecret, explainRefusal } from '../streams/importSecret.ts';
+import { type SecretOptions, importSecret, explainRefusal } from '../streams/importSecret.ts';
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -87,7 +89,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   if (options.dryRun) return printPlan(found, options, terminal);
   const { api, sluice } = connect(options, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
-  await bringSecret(api, { ...options, hostedKey: apiKey, journal }, terminal);
+  await importSecret(api, { ...options, hostedKey: apiKey, journal }, terminal);
   const ours = await listAll(api);
   let failed = 0;
   for (const { stream, family } of found) {
@@ -178,27 +180,30 @@ function toHostedError(error: SluiceError, { hostedUrl }: ImportOptions): unknow
 
 async function listHosted(hosted: Client): Promise<HostedStream[]> {
   const found: HostedStream[] = [];
-  for await (const stream of hosted.streams.list()) found.push({ stream, family: 'evm' });
-  try {
-    for await (const stream of hosted.streams.list({ networkType: 'aptos' })) {
-      found.push({ stream, family: 'aptos' });
+  for (const family of CHAIN_FAMILIES) {
+    try {
+      for await (const stream of hosted.streams.list({ networkType: family })) {
+        found.push({ stream, family });
+      }
+    } catch (error) {
+      // These errors are expected, because the hosted service no longer supports all families.
+      const isGone =
+        HOSTED_DROPPED.includes(family) &&
+        isSluiceError(error) &&
+        ['not_found', 'bad_request', 'forbidden', 'validation_failed', 'server_error'].includes(
+          error.code,
+        );
+      if (!isGone) throw error;
     }
-  } catch (error) {
-    // These errors are expected, because the hosted service no longer supports Aptos.
-    const isGone =
-      isSluiceError(error) &&
-      ['not_found', 'bad_request', 'forbidden', 'validation_failed', 'server_error'].includes(
-        error.code,
-      );
-    if (!isGone) throw error;
   }
   return found;
 }
 
 async function listAll(api: Client): Promise<AnyStream[]> {
   const streams: AnyStream[] = [];
-  for await (const stream of api.streams.list()) streams.push(stream);
-  for await (const stream of api.streams.list({ networkType: 'aptos' })) streams.push(stream);
+  for (const networkType of CHAIN_FAMILIES) {
+    for await (const stream of api.streams.list({ networkType })) streams.push(stream);
+  }
   return streams;
 }
 

@@ -84,7 +84,7 @@ const running: [args: string, underWay: RegExp][] = [
   ['export -o streams.yaml --debug', /GET/],
 ];
 
-test.concurrent.each(running)('%s', async (args, underWay) => {
+test.concurrent.each(running)('%s stops on Ctrl-C and leaves no file', async (args, underWay) => {
   const words = args.replace('SINK', `${world.sink.url}/slow`).split(' ');
   const { code, output, files } = await interrupt(words, underWay);
   expect(code, output).toBe(130);

@@ -109,11 +109,11 @@ describe('listen', () => {
     expect(paidAt('/dropped').filter((value) => value >= 10)).toEqual([10, 11, 12]);
     expect(new Set(idsAt('/dropped')).size).toBe(idsAt('/dropped').length);
     expect(running.stderr()).toContain('Reconnected');
-    const told = await until('all deliveries are printed', () => {
+    const printed = await until('all deliveries are printed', () => {
       const lines = running!.stdout().trim().split('\n');
       return lines.length === idsAt('/dropped').length && lines;
     });
-    expect(JSON.parse(told.at(-1)!)).toMatchObject({
+    expect(JSON.parse(printed.at(-1)!)).toMatchObject({
       tag: 'pay',
       phase: 'unconfirmed',
       status: 200,
@@ -187,12 +187,12 @@ test('tail prints each delivery as text and as JSON Lines', async () => {
   lines.interrupt();
   expect(await people.ended).toMatchObject({ code: 130, stderr: '' });
   const { stdout } = await lines.ended;
-  const told = stdout
+  const printed = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { id: string; state: string });
-  expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
-  expect(told.every(({ state }) => state === 'succeeded')).toBe(true);
+  expect(new Set(printed.map(({ id }) => id)).size).toBe(printed.length);
+  expect(printed.every(({ state }) => state === 'succeeded')).toBe(true);
 });
 
 describe('trigger', () => {
@@ -389,8 +389,8 @@ test('explain shows why a webhook was or was not sent', async () => {
   const only = ['explain', hash, '--stream', 'other', '--stages'];
   expect((await world.sluice(only)).stdout).toMatch(/✓ chain [\s\S]*✗ /);
   expect(await world.sluice([...only, '--expect', 'delivered'])).toMatchObject({ code: 9 });
-  const told = JSON.parse((await world.sluice([...only, '--json'])).stdout) as object;
-  expect(told).toMatchObject({ kind: 'transaction', streams: [{ verdict: 'not-matched' }] });
+  const explanation = JSON.parse((await world.sluice([...only, '--json'])).stdout) as object;
+  expect(explanation).toMatchObject({ kind: 'transaction', streams: [{ verdict: 'not-matched' }] });
   expect(await world.sluice(['explain', `0x${'1'.repeat(64)}`])).toMatchObject({ code: 4 });
 });
 

@@ -31,8 +31,8 @@ test('resolves a name and uses it as the label', async () => {
   expect((await list()).split('\n').toSorted()).toEqual(
     ['', ALICE.toLowerCase(), `${TREASURY},treasury.eth`].toSorted(),
   );
-  const labelled = ['addresses', 'add', 'named', 'treasury.eth', '--label', 'Vault'];
-  expect(await world.sluice(labelled)).toMatchObject({ code: 0 });
+  const labeled = ['addresses', 'add', 'named', 'treasury.eth', '--label', 'Vault'];
+  expect(await world.sluice(labeled)).toMatchObject({ code: 0 });
   expect(await list()).toContain(`${TREASURY},Vault\n`);
   const { code, stderr } = await world.sluice(['addresses', 'add', 'named', 'nobody.eth']);
   expect(code).toBe(4);
@@ -40,11 +40,11 @@ test('resolves a name and uses it as the label', async () => {
 });
 
 test('a stream from a file keeps the labels of its addresses', async () => {
-  const file = join(world.folder, 'labelled.yaml');
+  const file = join(world.folder, 'labeled.yaml');
   writeFileSync(
     file,
     [
-      'tag: labelled',
+      'tag: labeled',
       `webhookUrl: ${world.sink.url}`,
       "chainIds: ['0x1']",
       'includeContractLogs: true',
@@ -55,7 +55,7 @@ test('a stream from a file keeps the labels of its addresses', async () => {
   );
   const made = ['streams', 'create', '-f', file, '--address', 'treasury.eth'];
   expect(await world.sluice(made)).toMatchObject({ code: 0 });
-  const { stdout } = await world.sluice(['addresses', 'list', 'labelled']);
+  const { stdout } = await world.sluice(['addresses', 'list', 'labeled']);
   expect(stdout.split('\n').toSorted()).toEqual(
     ['', `${BOB.toLowerCase()},Bob`, `${TREASURY},treasury.eth`].toSorted(),
   );

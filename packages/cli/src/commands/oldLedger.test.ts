@@ -26,7 +26,7 @@ test.each(['serve', 'dev'])(
       `error[invalid_file]: The ledger in ${data} was created by another build`,
     );
     expect(stderr).toMatch(
-      /fix: Start the build that created it, or use an empty ledger: another --data folder/,
+      /fix: Start the build that created it, or use an empty ledger: another data folder/,
     );
     expect(stderr).not.toContain('--debug');
   },

@@ -1,5 +1,6 @@
+import { hasChains } from '../families/config.ts';
 import type { Command } from 'commander';
-import { type ServiceConfig, startService } from '@sluice/service';
+import { type Config, startService } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
 import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
@@ -26,15 +27,11 @@ export const declareServe = (command: Command, terminal: Terminal): Command =>
  * Runs the service until SIGTERM, SIGINT or SIGHUP, then drains it. The exit code after a drain is
  * 0.
  */
-async function serve(config: ServiceConfig, terminal: Terminal): Promise<void> {
+async function serve(config: Config, terminal: Terminal): Promise<void> {
   const asked = untilInterrupted(terminal);
   const service = await startService(config);
   terminal.print(`sluice ${VERSION} listening on ${service.url}`);
-  if (
-    config.chains.length === 0 &&
-    config.aptos.length === 0 &&
-    (config.roles ?? []).includes('ingest')
-  ) {
+  if (!hasChains(config) && config.roles.includes('ingest')) {
     terminal.note('No chain is configured. Add one, e.g. --chain 0x1=https://your-node.example');
   }
   if (service.newApiKey !== undefined) {

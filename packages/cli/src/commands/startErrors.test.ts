@@ -54,7 +54,7 @@ test.each<[code: string, message: RegExp, args: () => string[]]>([
       at((url) => Object.assign(url, { username: 'nobody', password: 'hidden-word' })),
     ],
   ],
-])('%s: %s', async (code, message, args) => {
+])('%s is reported with a fix: %s', async (code, message, args) => {
   const run = await sluice(['serve', '--port', '0', '--data', EMPTY, ...args()]);
   const [first = '', ...more] = run.stderr
     .split('\n')
@@ -68,7 +68,7 @@ test.each<[code: string, message: RegExp, args: () => string[]]>([
   expect(run.stderr).not.toContain('hidden-word');
 });
 
-test('data_in_use', async () => {
+test('a data folder in use is reported as data_in_use', async () => {
   const folder = join(root, 'used');
   mkdirSync(folder);
   const lock = lockFolder(folder);
@@ -82,7 +82,7 @@ test('data_in_use', async () => {
   lock.close();
 });
 
-test('wrong_master_key', async () => {
+test('another master key is reported as wrong_master_key', async () => {
   const world = await startWorld();
   await world.api.streams.create({
     webhookUrl: world.sink.url,

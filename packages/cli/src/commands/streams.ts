@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
-import { type AnyStream, familyOfFields } from '../streams/streamFields.ts';
+import { type AnyStream } from '../streams/streamFields.ts';
+import { familyOfFields } from '@sluice/kit/contract';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -37,7 +38,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
     .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const summary = await findStream({ sluice }, name);
-      tell(await readStream(api, summary), options, terminal);
+      printStream(await readStream(api, summary), options, terminal);
       if (options.json === true) return;
       printProblem(summary, terminal);
       printReceiver(summary, terminal);
@@ -77,8 +78,8 @@ export function declareStreams(command: Command, terminal: Terminal): void {
       .action(async (name: string, options: ConnectionOptions) => {
         const { api, sluice } = connect(options, terminal);
         const { id, family, tag } = await findStream({ sluice }, name);
-        const answer = await api.streams.setStatus(id, status, { networkType: family });
-        if (options.json) terminal.printJson({ id, status: answer.status });
+        const updated = await api.streams.setStatus(id, status, { networkType: family });
+        if (options.json) terminal.printJson({ id, status: updated.status });
         else {
           terminal.printText(`${done} ${tag || id}`);
           if (status === 'active') printProblem(await findStream({ sluice }, id), terminal);
@@ -94,7 +95,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
     .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const { id } = await findStream({ sluice }, name);
-      tell(await api.streams.duplicate(id), options, terminal);
+      printStream(await api.streams.duplicate(id), options, terminal);
     });
 }
 
@@ -147,7 +148,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
 
 /** Prints why a stream delivers nothing, or only some of its matches. */
 function printProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
-  if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
+  if (statusMessage !== '') terminal.note(`${tag || id}: ${rewriteCommands(statusMessage)}`);
 }
 
 /** Prints a note if the receiver is backed off, and one if its certificate expires soon. */
@@ -177,7 +178,7 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
  * Prints the fields that have a value. Strings are wrapped; other values are printed as JSON,
  * truncated to the width of the terminal.
  */
-function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
+function printStream(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.printJson(stream);
   for (const [name, value] of Object.entries(stream)) {
     if (value === null || value === undefined || value === '') continue;
@@ -215,8 +216,8 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
   if (addresses.length > 0) {
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
-  tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
-  // Prints the problem as a note too, with its commands spelled as the user must type them.
+  printStream({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
+  // Prints the problem as a note too, with its commands as the user must type them.
   if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
 }
 
@@ -230,7 +231,7 @@ async function update(
   const changes = toGivenFields(options, stream.family, terminal);
   if (Object.keys(changes).length === 0)
     throw new CommandError('usage', 'Nothing to change: pass at least one field');
-  tell(await updateStream(api, stream, changes), options, terminal);
+  printStream(await updateStream(api, stream, changes), options, terminal);
 }
 
 interface DeleteOptions extends ConnectionOptions {

@@ -43,14 +43,14 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     onState: printState(terminal),
   });
   /** Last printed state and attempts by delivery, so that a repeated state is not printed again. */
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   for await (const delivery of deliveries) {
     const { id, state, attempts, chainId, updatedAt } = delivery;
     if (options.state !== undefined && state !== options.state) continue;
     if (chain !== undefined && chainId !== chain) continue;
-    const standing = `${state} ${attempts}`;
-    if (told.get(id) === standing) continue;
-    remember(told, id, standing);
+    const status = `${state} ${attempts}`;
+    if (printed.get(id) === status) continue;
+    remember(printed, id, status);
     if (options.json) terminal.printJson(delivery);
     else terminal.print(deliveryLine(terminal, delivery, delivery, { atMs: updatedAt }));
   }
@@ -65,8 +65,8 @@ function toChain(given: string): string {
 
 const REMEMBERED = 10_000;
 
-function remember(told: Map<string, string>, id: string, standing: string): void {
-  told.delete(id);
-  told.set(id, standing);
-  if (told.size > REMEMBERED) told.delete(told.keys().next().value!);
+function remember(printed: Map<string, string>, id: string, status: string): void {
+  printed.delete(id);
+  printed.set(id, status);
+  if (printed.size > REMEMBERED) printed.delete(printed.keys().next().value!);
 }

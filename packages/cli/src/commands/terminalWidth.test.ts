@@ -2,7 +2,11 @@
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { columnsOf } from '../terminal/columns.test-only.ts';
-import { CLEARED, type OnTerminal, startOnTerminal } from '../terminal/pseudoTerminal.test-only.ts';
+import {
+  CLEARED,
+  type PseudoTerminal,
+  startOnTerminal,
+} from '../terminal/pseudoTerminal.test-only.ts';
 import { type World, startWorld } from './world.test-only.ts';
 
 /** A name with wide characters, a combining mark and an emoji. */
@@ -23,7 +27,7 @@ const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u2
 
 let world: World;
 let names: Record<string, string>;
-const commands: OnTerminal[] = [];
+const commands: PseudoTerminal[] = [];
 
 beforeAll(async () => {
   world = await startWorld();
@@ -49,7 +53,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-function start(command: string, columns: number): OnTerminal {
+function start(command: string, columns: number): PseudoTerminal {
   const args = command
     .split(' ')
     .map((word) => word.replace(/^[A-Z]+/, (name) => names[name] ?? name));

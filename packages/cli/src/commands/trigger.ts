@@ -4,16 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AptosWebhook, type EvmWebhook, describeWebhook, isAptosWebhook } from '@sluice/kit';
-import {
-  type AptosSampleKind,
-  type SampleKind,
-  type SentDelivery,
-  sampleAptosWebhook,
-  sampleWebhook,
-} from '@sluice/kit/testing';
+import { describeWebhook } from '@sluice/kit';
+import type { AnyWebhook } from '@sluice/kit/contract';
+import type { SentDelivery } from '@sluice/kit/testing';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { SAMPLES } from '../families/samples.ts';
+import { webhooksLike } from '../families/webhooks.ts';
 import { toCount, toPerSecond } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
@@ -26,20 +23,7 @@ import { CommandError } from '../terminal/errors.ts';
 import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-const EVM_KINDS = [
-  'erc20-transfer',
-  'erc20-approval',
-  'erc721-transfer',
-  'erc1155-transfer',
-  'erc1155-batch-transfer',
-  'nft-approval-for-all',
-  'native-transfer',
-  'internal-transfer',
-  'call',
-  'failed-call',
-  'test',
-] as const satisfies SampleKind[];
-const KINDS = [...EVM_KINDS, 'aptos-coin-transfer', 'aptos-test', 'transaction'] as const;
+const KINDS = [...Object.keys(SAMPLES), 'transaction'];
 
 export const declareTrigger = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
@@ -80,9 +64,7 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
         'sluice trigger transaction --from-tx 0x… --to 3000',
       ),
     )
-    .action((kind: (typeof KINDS)[number], options: TriggerOptions) =>
-      trigger(kind, options, terminal),
-    );
+    .action((kind: string, options: TriggerOptions) => trigger(kind, options, terminal));
 
 interface TriggerOptions extends ConnectionOptions {
   to?: string;
@@ -101,13 +83,7 @@ interface TriggerOptions extends ConnectionOptions {
   rate: string;
 }
 
-type Webhook = EvmWebhook | AptosWebhook;
-
-async function trigger(
-  kind: (typeof KINDS)[number],
-  options: TriggerOptions,
-  terminal: Terminal,
-): Promise<void> {
+async function trigger(kind: string, options: TriggerOptions, terminal: Terminal): Promise<void> {
   const count = toCount('--count', options.count, 1);
   const pauseMs = 1_000 / toPerSecond('--rate', options.rate);
   const connectIt = () => connect(options, terminal);
@@ -117,7 +93,7 @@ async function trigger(
   const sender = createSingleSender(url, secret, options.unverified);
   let refused = 0;
   let sent = 0;
-  const tell = (phase: string, body: Webhook, delivery: SentDelivery): void => {
+  const report = (phase: string, body: AnyWebhook, delivery: SentDelivery): void => {
     const { id, delivered, attempts } = delivery;
     const last = attempts.at(-1);
     sent++;
@@ -147,15 +123,12 @@ async function trigger(
   for (let at = 0; at < count && !terminal.signal.aborted; at++) {
     if (at > 0) await delay(pauseMs, undefined, { signal: terminal.signal }).catch(() => {});
     const body = at === 0 ? webhook : blocksLater(webhook, at);
-    if (isAptosWebhook(body) || kind === 'test') {
-      tell('final', body, await sender.send(body));
+    if (body.streamId === '') {
+      report('final', body, await sender.send(body));
       continue;
     }
-    const first = options.both || options.reorg || options.unconfirmed;
-    if (first) tell('unconfirmed', body, await sender.send({ ...body, confirmed: false }));
-    if (options.reorg) tell('removed', body, await sender.sendRemoved(body));
-    else if (options.both || !first) {
-      tell('confirmed', body, await sender.send({ ...body, confirmed: true }));
+    for await (const [phase, delivery] of webhooksLike(body).send(sender, body, options)) {
+      report(phase, body, delivery);
     }
   }
   if (refused > 0 && !terminal.signal.aborted) {
@@ -169,10 +142,10 @@ async function trigger(
 
 /** Builds the webhook and the target URL from the options. */
 async function compose(
-  kind: (typeof KINDS)[number],
+  kind: string,
   options: TriggerOptions,
   terminal: Terminal,
-): Promise<{ webhook: Webhook; url: string }> {
+): Promise<{ webhook: AnyWebhook; url: string }> {
   const modes = [options.confirmed, options.unconfirmed, options.both, options.reorg];
   if (modes.filter(Boolean).length > 1) {
     throw new CommandError(
@@ -199,7 +172,7 @@ async function compose(
     options.fromTx !== undefined && connection !== undefined
       ? await readTransaction(connection, options.fromTx, options.touching)
       : sampleOf(kind);
-  if (kind !== 'test' && kind !== 'aptos-test') {
+  if (kind === 'transaction' || webhook.streamId !== '') {
     // Receivers treat a webhook without a stream ID as a test webhook, so a sample without one gets
     // a random ID.
     webhook.streamId ||= randomUUID();
@@ -219,21 +192,19 @@ async function compose(
  * Creates a sample webhook. Unless it is a test webhook, it gets a block with a new hash, so that
  * handlers that pair deliveries by block treat it as new.
  */
-function sampleOf(kind: (typeof KINDS)[number]): Webhook {
-  const sample = kind.startsWith('aptos-')
-    ? sampleAptosWebhook(kind.slice('aptos-'.length) as AptosSampleKind)
-    : sampleWebhook(kind as SampleKind);
+function sampleOf(kind: string): AnyWebhook {
+  const sample = SAMPLES[kind]!();
   return sample.streamId === '' ? sample : blocksLater(sample, 0);
 }
 
 /** Returns the webhook in a block with a new hash, `blocks` blocks later. */
-const blocksLater = (webhook: Webhook, blocks: number): Webhook => {
+const blocksLater = (webhook: AnyWebhook, blocks: number): AnyWebhook => {
   const number = BigInt(webhook.block.number || '0') + BigInt(blocks);
   const hash = `0x${randomBytes(32).toString('hex')}`;
-  return { ...webhook, block: { ...webhook.block, number: String(number), hash } } as Webhook;
+  return { ...webhook, block: { ...webhook.block, number: String(number), hash } } as AnyWebhook;
 };
 
-function edit(webhook: Webhook, { env }: Terminal): Webhook {
+function edit(webhook: AnyWebhook, { env }: Terminal): AnyWebhook {
   const editor = env['VISUAL'] ?? env['EDITOR'];
   if (editor === undefined) {
     throw new CommandError(
@@ -249,7 +220,7 @@ function edit(webhook: Webhook, { env }: Terminal): Webhook {
     const { status } = spawnSync(`${editor} "${path}"`, { shell: true, stdio: 'inherit' });
     if (status !== 0)
       throw new CommandError('usage', `${editor} exited with code ${status}; nothing was sent`);
-    return JSON.parse(readFileSync(path, 'utf8')) as Webhook;
+    return JSON.parse(readFileSync(path, 'utf8')) as AnyWebhook;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('addresses', async () => {
+test('addresses names a stream without a tag by its short id', async () => {
   const file = join(world.folder, 'bob.csv');
   writeFileSync(file, `${BOB}\n`);
   const runs = [
@@ -38,7 +38,7 @@ test('addresses', async () => {
   ]);
 });
 
-test('listen', async () => {
+test('listen names a stream without a tag by its short id', async () => {
   const running = world.start(['listen', world.sink.url, '--stream', id]);
   await until('listen has started', () => running.stderr().includes('Forwarding'));
   expect(running.stderr()).toContain(`Forwarding ${short} of `);
@@ -46,7 +46,7 @@ test('listen', async () => {
   await running.ended;
 });
 
-test('explain', async () => {
+test('explain names a stream without a tag by its short id', async () => {
   world.pay(1n);
   const { hash } = world.chain.head.transactions[0]!;
   const { stderr } = await until('the delivery exists', async () => {

@@ -153,12 +153,12 @@ export function connectTo(
   };
 }
 
-const told = new WeakSet<Terminal>();
+const printedOn = new WeakSet<Terminal>();
 
 /** Prints the service and the reason for its choice, once per command, if there is a `guess`. */
 function printGuess({ url, guess }: Target, terminal: Terminal): void {
-  if (guess === undefined || told.has(terminal)) return;
-  told.add(terminal);
+  if (guess === undefined || printedOn.has(terminal)) return;
+  printedOn.add(terminal);
   terminal.note(`Using ${url}, ${guess}`);
 }
 

@@ -26,48 +26,48 @@ const fresh = { fresh: true };
 describe('--fresh', () => {
   test('empties a folder that sluice dev created, which then counts as new', () => {
     const folder = join(root, 'dev');
-    expect(openDevFolder({ dataFolder: folder })).toMatchObject({ isFirstStart: true });
+    expect(openDevFolder({ data: folder })).toMatchObject({ isFirstStart: true });
     write(folder, 'sluice.db', 'api-key');
-    expect(openDevFolder({ dataFolder: folder })).toMatchObject({ isFirstStart: false });
-    const made = openDevFolder({ dataFolder: folder }, fresh);
+    expect(openDevFolder({ data: folder })).toMatchObject({ isFirstStart: false });
+    const made = openDevFolder({ data: folder }, fresh);
     expect(made).toMatchObject({ isFirstStart: true });
     expect(existsSync(join(folder, 'sluice.db'))).toBe(false);
-    expect(openDevFolder({ dataFolder: folder }, fresh)).toMatchObject({ isFirstStart: true });
+    expect(openDevFolder({ data: folder }, fresh)).toMatchObject({ isFirstStart: true });
   });
 
   test('deletes nothing in a folder that sluice dev did not create, even after a start there', () => {
     const home = join(root, 'home');
     write(home, 'thesis.txt');
     const refused = { code: 'usage', message: expect.stringContaining(home) as string };
-    expect(() => openDevFolder({ dataFolder: home }, fresh)).toThrow(
+    expect(() => openDevFolder({ data: home }, fresh)).toThrow(
       expect.objectContaining(refused) as Error,
     );
-    openDevFolder({ dataFolder: home });
-    expect(() => openDevFolder({ dataFolder: home }, fresh)).toThrow(
+    openDevFolder({ data: home });
+    expect(() => openDevFolder({ data: home }, fresh)).toThrow(
       expect.objectContaining(refused) as Error,
     );
     const link = join(root, 'link');
     symlinkSync(home, link);
-    expect(() => openDevFolder({ dataFolder: link }, fresh)).toThrow('nothing was deleted');
+    expect(() => openDevFolder({ data: link }, fresh)).toThrow('nothing was deleted');
     expect(readdirSync(home)).toEqual(['thesis.txt']);
   });
 
   test('deletes nothing while a service runs, on SQLite and on PostgreSQL', () => {
     const folder = join(root, 'running');
-    openDevFolder({ dataFolder: folder });
+    openDevFolder({ data: folder });
     write(folder, 'sluice.db');
     const inUse = expect.objectContaining({ code: 'data_in_use' }) as Error;
     const lock = lockFolder(folder);
-    expect(() => openDevFolder({ dataFolder: folder }, fresh)).toThrow(inUse);
+    expect(() => openDevFolder({ data: folder }, fresh)).toThrow(inUse);
     lock.close();
     const { release } = openDevFolder({
-      dataFolder: folder,
+      data: folder,
       databaseUrl: 'postgres://elsewhere',
     });
-    expect(() => openDevFolder({ dataFolder: folder }, fresh)).toThrow(inUse);
+    expect(() => openDevFolder({ data: folder }, fresh)).toThrow(inUse);
     expect(existsSync(join(folder, 'sluice.db'))).toBe(true);
     release();
-    expect(openDevFolder({ dataFolder: folder }, fresh)).toMatchObject({ isFirstStart: true });
+    expect(openDevFolder({ data: folder }, fresh)).toMatchObject({ isFirstStart: true });
   });
 
   test.each(['dev', 'dev --seed demo'])(

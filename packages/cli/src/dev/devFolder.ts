@@ -1,7 +1,7 @@
 /** The data folder of `sluice dev`. `--fresh` empties it only if `sluice dev` created it. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ServiceConfig } from '@sluice/service';
+import type { Config } from '@sluice/service';
 import { LOCK_FILE, lockFolder } from '@sluice/service/folderLock';
 import { CommandError } from '../terminal/errors.ts';
 
@@ -17,7 +17,7 @@ const MARKER = 'made-by-sluice-dev';
  * `data_in_use` if a service uses the folder.
  */
 export function openDevFolder(
-  { dataFolder: folder, databaseUrl }: Pick<ServiceConfig, 'dataFolder' | 'databaseUrl'>,
+  { data: folder, databaseUrl }: Pick<Config, 'data'> & Partial<Pick<Config, 'databaseUrl'>>,
   { fresh = false }: { fresh?: boolean } = {},
 ): { isFirstStart: boolean; release(): void } {
   if (fresh && existsSync(folder)) empty(folder);

@@ -17,7 +17,7 @@ import type { Terminal } from '../terminal/terminal.ts';
  * Reads a value from a file, or creates the file with a new value, so that keys and links stay
  * valid across restarts.
  */
-export function keep(path: string, make: () => string): string {
+export function readOrCreate(path: string, make: () => string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   const text = make();
   writeFileSync(path, `${text}\n`, { mode: 0o600 });

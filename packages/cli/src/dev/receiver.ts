@@ -5,16 +5,12 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AptosWebhook, type EvmWebhook, isAptosWebhook, verifySignature } from '@sluice/kit';
-
-export interface ReceivedAptos {
-  id: string;
-  webhook: AptosWebhook;
-}
+import { verifySignature } from '@sluice/kit';
+import type { AnyWebhook } from '@sluice/kit/contract';
 
 export interface Received {
   id: string;
-  webhook: EvmWebhook;
+  webhook: AnyWebhook;
 }
 
 export interface Receiver {
@@ -31,22 +27,19 @@ export async function startReceiver({
   port,
   secret,
   onWebhook,
-  onAptosWebhook,
   onRefused,
 }: {
   /** Port; 0 for any free port. */
   port: number;
   secret: string;
   onWebhook(received: Received): void;
-  onAptosWebhook(received: ReceivedAptos): void;
   onRefused(why: string): void;
 }): Promise<Receiver> {
   const receive = (body: string, id: string, signature: string): void => {
     verifySignature({ body, signature, secret });
-    const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+    const webhook = JSON.parse(body) as AnyWebhook;
     // The test webhook only checks that the receiver responds.
     if (webhook.streamId === '') return;
-    if (isAptosWebhook(webhook)) return onAptosWebhook({ id, webhook });
     onWebhook({ id, webhook });
   };
 

@@ -14,7 +14,7 @@ test('every flag has its default', () => {
   expect(parse([])).toMatchObject({
     port: 4400,
     host: '127.0.0.1',
-    dataFolder: 'folder',
+    data: 'folder',
     databaseUrl: undefined,
     apiKey: undefined,
     chains: [],
@@ -96,14 +96,17 @@ test.each([
 
 test('parses retention settings', () => {
   expect(parse([])).toMatchObject({
-    retention: { deliveredDays: 7, undeliveredDays: 30, minFreeBytes: 512 * 1024 * 1024 },
-    terminateAfterHours: undefined,
+    keepDelivered: 7,
+    keepUndelivered: 30,
+    minFreeMib: 512,
+    terminateAfter: undefined,
   });
   expect(
     parse(['--keep-delivered', '0.5', '--terminate-after', '24', '--min-free-mib', '0']),
   ).toMatchObject({
-    retention: { deliveredDays: 0.5, minFreeBytes: 0 },
-    terminateAfterHours: 24,
+    keepDelivered: 0.5,
+    minFreeMib: 0,
+    terminateAfter: 24,
   });
 });
 

@@ -1,28 +1,22 @@
 /** Declares the flags of commands that start a service, and resolves the settings. */
 import { type Command, Option } from 'commander';
 import {
-  CallerError,
-  findConfigErrors,
-  configError,
-  hideSecrets,
-  type ServiceConfig,
-  parseAbiUrls,
-  parseAptos,
-  parseChains,
-  parseExplorers,
-  parseLogFormat,
-  parseRoles,
-  readSpamLists,
-  splitNodeOptions,
-} from '@sluice/service';
-import { findConsole, findDocs } from '../package/packaged.ts';
-import {
+  type Config,
+  type ConfigError,
   FIELDS,
   type Field,
-  type Setting,
-  type SettingValues,
+  type GivenValue,
+  type Settings,
+  checkTogether,
+  flagOf,
+  kindOf,
+  readSetting,
+  schemaOf,
   settingOf,
-} from '../settings/settings.ts';
+  splitNodeOptions,
+  variableOf,
+} from '@sluice/service';
+import { findConsole, findDocs } from '../package/packaged.ts';
 import {
   type SettingsFile,
   type WrittenText,
@@ -44,14 +38,19 @@ export const repeatable = (flags: string, description: string, shownDefault = 'n
       ...value.split(/\s+/).filter(Boolean),
     ]);
 
-function toOption({ flags, description, variable, shape, ...setting }: Setting): Option {
-  const isList = !['switch', 'number', 'text'].includes(shape.kind);
-  const option = isList
-    ? repeatable(flags, description, setting.shownDefault)
+function toOption(field: Field): Option {
+  const { flags, description, shownDefault } = settingOf(field);
+  const kind = kindOf(field);
+  const isRepeatable = kind === 'list' || kind === 'textByChain' || kind === 'nodesByChain';
+  const option = isRepeatable
+    ? repeatable(flags, description, shownDefault)
     : new Option(flags, description);
-  if (setting.default !== undefined) option.default(setting.default);
-  if (shape.kind === 'switch' && !option.negate) option.default(false);
-  return option.env(variable);
+  const { default: fallback } = schemaOf(field);
+  if (kind === 'switch' && !option.negate) option.default(false);
+  if (typeof fallback === 'string' || typeof fallback === 'number') {
+    option.default(String(fallback));
+  }
+  return option.env(variableOf(field));
 }
 
 /** @param dataFolder default of `--data` */
@@ -63,12 +62,12 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     ).env('SLUICE_CONFIG'),
   );
   for (const field of FIELDS) {
-    const setting = settingOf(field);
+    const variable = variableOf(field);
     // Commander turns a boolean flag on for any value of its variable, so the variable is deleted
     // if its value means off.
-    const isOff = /^(|0|no|false|off)$/i.test(process.env[setting.variable] ?? '');
-    if (setting.shape.kind === 'switch' && isOff) delete process.env[setting.variable];
-    const option = toOption(setting);
+    const isOff = /^(|0|no|false|off)$/i.test(process.env[variable] ?? '');
+    if (kindOf(field) === 'switch' && isOff) delete process.env[variable];
+    const option = toOption(field);
     command.addOption(field === 'data' ? option.default(dataFolder) : option);
   }
   return command;
@@ -76,7 +75,7 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
 
 /** One setting of this process, and where its value comes from. */
 export interface ResolvedSetting {
-  value: string | string[] | boolean | undefined;
+  value: GivenValue;
   source: 'flag' | 'variable' | 'file' | 'default';
   /** The values as written; empty if missing, or for a switch that is not set in the file. */
   texts: readonly WrittenText[];
@@ -86,7 +85,7 @@ export interface ResolvedSetting {
 
 export interface ResolvedSettings {
   settings: Readonly<Record<Field, ResolvedSetting>>;
-  config: ServiceConfig;
+  config: Config;
   /** Variables that the settings file refers to. */
   variables: ReadonlySet<string>;
 }
@@ -95,7 +94,7 @@ export interface ResolvedSettings {
  * Resolves the settings of a command with the options of `addServiceOptions`. A flag takes
  * precedence over its variable, which takes precedence over the settings file.
  *
- * @throws CallerError or CommandError that names the flag, the variable or the place in the file.
+ * @throws CommandError that names the flag, the variable or the place in the file.
  */
 export function resolveSettings(command: Command): ResolvedSettings {
   const path = command.opts<{ config?: string }>().config;
@@ -106,21 +105,30 @@ export function resolveSettings(command: Command): ResolvedSettings {
   const settings = Object.fromEntries(
     FIELDS.map((field) => [field, resolveSetting(command, field, file)]),
   ) as Record<Field, ResolvedSetting>;
-  const errors: Error[] = [...file.errors];
-  const config = toServiceConfig(
-    Object.fromEntries(FIELDS.map((field) => [field, settings[field].value])) as SettingValues,
-    (error) => errors.push(locate(error, settings)),
-  );
-  // Settings are checked together only once each of them can be read.
-  if (errors.length === 0) {
-    errors.push(...findConfigErrors(config).map((error) => locate(error, settings)));
-  }
+  const errors = [...file.errors];
+  const onError = (error: ConfigError): void => {
+    errors.push(locate(error, settings));
+  };
+  const config = Object.fromEntries(
+    FIELDS.map((field) => [field, readSetting(field, settings[field].value, onError)]),
+  ) as Settings;
+  // Settings are checked together only once each of them is valid.
+  if (errors.length === 0) checkTogether(config).forEach(onError);
   if (errors.length > 0) throw combineErrors(errors);
-  return { settings, config, variables: file.variables };
+  return {
+    settings,
+    config: {
+      ...config,
+      masterKey: process.env['SLUICE_MASTER_KEY'],
+      consoleFolder: findConsole(),
+      docsFolder: findDocs(),
+    },
+    variables: file.variables,
+  };
 }
 
 function resolveSetting(command: Command, field: Field, file: SettingsFile): ResolvedSetting {
-  const { flags, variable, shape } = settingOf(field);
+  const { flags } = settingOf(field);
   const option = command.options.find((each) => each.flags === flags)!;
   const name = option.attributeName();
   const value = command.getOptionValue(name) as string | string[] | boolean | undefined;
@@ -130,13 +138,13 @@ function resolveSetting(command: Command, field: Field, file: SettingsFile): Res
     const texts = written.texts.map(({ text }) => text);
     const isList = Array.isArray(value);
     return {
-      value: isList ? texts : shape.kind === 'switch' ? texts[0] === 'true' : texts[0],
+      value: isList ? texts : kindOf(field) === 'switch' ? texts[0] === 'true' : texts[0],
       source: 'file',
       texts: written.texts,
       place: written.place,
     };
   }
-  const place = source === 'env' ? variable : option.long!;
+  const place = source === 'env' ? variableOf(field) : flagOf(field);
   const given = typeof value === 'boolean' || value === undefined ? [] : [value].flat();
   return {
     value,
@@ -146,131 +154,22 @@ function resolveSetting(command: Command, field: Field, file: SettingsFile): Res
   };
 }
 
-/** Adds to the error where the rejected value was set, and masks and truncates the value. */
+/** Names the place that sets the invalid value, and masks and truncates the value. */
 function locate(
-  error: CallerError,
+  { setting, value, shown, problem }: ConfigError,
   settings: Readonly<Record<Field, ResolvedSetting>>,
-): CallerError | CommandError {
-  const { code, message, fix } = error;
-  const flag = /^--[a-z-]+/.exec(message)?.[0] ?? '';
-  const field = FIELDS.find((each) => settingOf(each).flags.split(' ')[0] === flag);
-  if (field === undefined) return error;
-  const { source, texts, place } = settings[field];
-  // Includes the colon, because after a query value, `hideSecrets` hides the colon too.
-  const begin = (text: string): string => hideSecrets(`${flag} ${text}:`);
+): CommandError {
+  const { source, texts, place } = settings[setting];
   const found =
-    texts.find(({ text }) => message.startsWith(begin(text))) ??
-    texts.find(({ text }) => message.startsWith(`${flag} ${text.split('=')[0]}=…:`)) ??
-    (texts.length === 1 ? texts[0] : undefined);
-  let rest = maskText(message.slice(flag.length));
-  if (found && message.startsWith(begin(found.text))) {
-    const why = message
-      .slice(begin(found.text).length)
-      .replaceAll(hideSecrets(toUrl(found.text)), toUrl(found.written));
-    rest = ` ${toShown(found.written)}:${maskText(why)}`;
-  }
-  if (source !== 'file') return new CallerError(code, `${place}${rest}`, { ...(fix && { fix }) });
-  return new CommandError('invalid_file', `${found?.place ?? place}: ${field}${rest}`, fix);
+    texts.find(({ text }) => text === value) ?? (texts.length === 1 ? texts[0] : undefined);
+  const isComplete = found !== undefined && shown === found.text;
+  const invalid = isComplete ? toShown(found.written) : shown && maskText(shown);
+  const why = isComplete ? problem.replaceAll(toUrl(found.text), toUrl(found.written)) : problem;
+  const rest = `${invalid === undefined ? '' : ` ${invalid}`}: ${maskText(why)}`;
+  return source === 'file'
+    ? new CommandError('invalid_file', `${found?.place ?? place}: ${setting}${rest}`)
+    : new CommandError('usage', `${place}${rest}`);
 }
 
 /** Returns the URL of `<chain>=<url>[,option=value]`, or the complete text. */
 const toUrl = (text: string): string => splitNodeOptions(text.slice(text.indexOf('=') + 1)).url;
-
-/**
- * Parses a number. Throws a CallerError that names the flag if the number is invalid or out of
- * bounds.
- */
-function toNumber(field: Field, text: string): number {
-  const { flags, shape } = settingOf(field);
-  if (shape.kind !== 'number') throw new TypeError(`${field} is not a number`);
-  const { least, most = Number.POSITIVE_INFINITY, isWhole } = shape;
-  const isNumber = isWhole ? /^\d+$/.test(text) : /^\d+(\.\d+)?$/.test(text);
-  if (isNumber && Number(text) >= least && Number(text) <= most) return Number(text);
-  throw configError(
-    `${flags.split(' ')[0]} ${text}: should be a ${isWhole ? 'whole ' : ''}number ` +
-      (shape.most === undefined ? `of at least ${least}` : `from ${least} to ${most}`),
-  );
-}
-
-/** @param onError called with the error of each setting that cannot be read */
-function toServiceConfig(
-  values: SettingValues,
-  onError: (error: CallerError) => void,
-): ServiceConfig {
-  /** Reads a setting. If this fails, the configuration must not be used. */
-  const attempt = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof CallerError)) throw error;
-      onError(error);
-      return undefined as T;
-    }
-  };
-  const number = (field: Parameters<typeof toNumber>[0], text: string): number =>
-    attempt(() => toNumber(field, text));
-  const optional = (field: 'maxPerHost' | 'terminateAfter'): number | undefined =>
-    values[field] === undefined ? undefined : number(field, values[field]);
-  /** Reads a list, and reports each value that cannot be read together with the others. */
-  const listed = <T>(parse: (texts: readonly string[]) => T, texts: readonly string[]): T => {
-    const accepted: string[] = [];
-    const refuses = (text: string): boolean => {
-      try {
-        parse([...accepted, text]);
-        accepted.push(text);
-        return false;
-      } catch {
-        return true;
-      }
-    };
-    // A value may need a later one, so the refused ones are tried again.
-    for (const text of texts.filter(refuses).filter(refuses)) {
-      attempt(() => parse([...accepted, text]));
-    }
-    return parse(accepted);
-  };
-  return {
-    roles: listed(parseRoles, values.roles),
-    port: number('port', values.port),
-    host: values.host,
-    dataFolder: values.data,
-    databaseUrl: values.databaseUrl,
-    apiKey: values.apiKey,
-    secret: values.secret,
-    masterKey: process.env['SLUICE_MASTER_KEY'],
-    masterKeyFile: values.masterKeyFile,
-    trustProxy: values.trustProxy,
-    allowHosts: values.allowHosts,
-    corsOrigins: values.corsOrigins,
-    rateLimit: number('rateLimit', values.rateLimit),
-    chains: listed(parseChains, values.chains),
-    settleMs: number('settle', values.settle) * 1_000,
-    aptos: listed(parseAptos, values.aptos),
-    spamLists: listed(readSpamLists, values.spamLists),
-    abiUrls: listed(parseAbiUrls, values.abiUrls),
-    explorers: listed(parseExplorers, values.explorers),
-    allowCidrs: values.allowCidrs,
-    allowPrivateEndpoints: values.allowPrivateEndpoints,
-    allowNodeChanges: values.allowNodeChanges,
-    egressProxy: values.egressProxy,
-    clientCertFile: values.clientCert,
-    clientKeyFile: values.clientKey,
-    httpsOnly: values.httpsOnly,
-    maxPerHost: optional('maxPerHost'),
-    hideSecrets: values.hideSecrets,
-    testWebhook: values.testWebhook,
-    fastRetry: values.fastRetry,
-    retention: {
-      deliveredDays: number('keepDelivered', values.keepDelivered),
-      undeliveredDays: number('keepUndelivered', values.keepUndelivered),
-      minFreeBytes: number('minFreeMib', values.minFreeMib) * 1024 * 1024,
-    },
-    maxWebhookBytes: number('maxWebhookBytes', values.maxWebhookBytes),
-    omitRecentFields: values.omitRecentFields,
-    notifyUrl: values.notifyUrl,
-    terminateAfterHours: optional('terminateAfter'),
-    logFormat: attempt(() => parseLogFormat(values.logFormat)),
-    consoleFolder: findConsole(),
-    docsFolder: findDocs(),
-  };
-}

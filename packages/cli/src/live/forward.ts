@@ -1,7 +1,13 @@
 /** Forwards deliveries to another URL, signed again as the service signs them. */
-import { familyOf, WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contract';
+import {
+  type AnyWebhook,
+  familyOf,
+  WEBHOOK_HEADERS,
+  cutText,
+  signStandardWebhook,
+} from '@sluice/kit/contract';
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
-import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
+import { isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -94,7 +100,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
       const delivery = await persist(() => findDelivery(id), signal);
       if (delivery === undefined) return undefined;
       const { body } = delivery;
-      const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+      const webhook = JSON.parse(body) as AnyWebhook;
       const headers: Record<string, string> = {
         ...(await ownHeaders(delivery)),
         ...signedHeaders(body, { secret, id, unverified: delivery.unverified }, webhook),

@@ -9,13 +9,13 @@ const MAX_WAIT_MS = 10_000;
  * Retries a call while the service is unavailable or limits the rate, so that commands survive
  * outages.
  */
-export async function persist<Answer>(
-  ask: () => PromiseLike<Answer>,
+export async function persist<Result>(
+  call: () => PromiseLike<Result>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<Result> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       if (signal.aborted || !isSluiceError(error) || !PASSING.has(error.code)) throw error;
       await delay(waitMs, undefined, { signal });

@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { type HttpBindings, createAdaptorServer } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { isSluiceError } from '@sluice/kit';
-import { checkHostNames, createHostCheck } from '@sluice/service/hostNames';
+import { CommandError } from '../terminal/errors.ts';
+import { createHostCheck, hostNameProblem, originProblem } from '@sluice/service/hostNames';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { HTTPException } from 'hono/http-exception';
@@ -31,10 +32,15 @@ export interface RunningMcp {
   stop(): Promise<void>;
 }
 
-/** @throws CallerError for an invalid name in `allowHosts` or `corsOrigins`. */
+function refuseName(flag: string, name: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new CommandError('usage', `${flag} ${name}: ${problem}`);
+}
+
+/** @throws CommandError for an invalid name in `allowHosts` or `corsOrigins`. */
 export async function serveMcpOverHttp(options: McpHttpOptions): Promise<RunningMcp> {
   const { host, port, allowHosts, corsOrigins, allowWrites, connect } = options;
-  checkHostNames({ allowHosts, corsOrigins });
+  for (const name of allowHosts) refuseName('--allow-host', name, hostNameProblem(name));
+  for (const origin of corsOrigins) refuseName('--cors-origin', origin, originProblem(origin));
   const isOurHost = createHostCheck(host, allowHosts);
   const handler = createMcpHandler(
     ({ authInfo }) =>

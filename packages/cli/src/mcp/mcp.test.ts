@@ -14,7 +14,7 @@ import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ALICE, SECRET, type World, startWorld } from '../commands/world.test-only.ts';
 import type { Running } from '../terminal/scripted.test-only.ts';
-import { MAX_DATA } from './answers.ts';
+import { MAX_DATA } from './results.ts';
 
 const READ_NAMES = [
   'list_streams',
@@ -193,7 +193,7 @@ describe('with one client', () => {
     expect(await running.ended).toMatchObject({ code: 130, stderr: '' });
   });
 
-  test('no answer contains a secret, and every one is marked', async () => {
+  test('no result contains a secret, and every one is marked', async () => {
     const block = (await world.client.getDelivery(deliveryId)).blockNumber;
     const rule = { block, includeContractLogs: true, addresses: [ALICE], tag: TAG };
     const questions: [string, object][] = [
@@ -259,8 +259,8 @@ describe('with one client', () => {
 
   test('64 clients are served at once', async () => {
     const clients = await Promise.all(Array.from({ length: 64 }, () => connectOverHttp(url)));
-    const answers = await Promise.all(clients.map((each) => call(each, 'list_streams')));
-    for (const answer of answers) expect(dataOf(answer)).toMatchObject({ total: 1 });
+    const results = await Promise.all(clients.map((each) => call(each, 'list_streams')));
+    for (const result of results) expect(dataOf(result)).toMatchObject({ total: 1 });
   });
 
   test.each([
@@ -268,7 +268,7 @@ describe('with one client', () => {
     ['a long field', { [`y${'x'.repeat(900_000)}`]: 1 }],
     ['many fields', Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`f${n}`, n]))],
     ['a lone surrogate', { find: '\ud800' }],
-  ])('%s gets a short answer', async (_, args) => {
+  ])('%s gets a short result', async (_, args) => {
     const result = await call(client, 'list_streams', args);
     expect(textOf(result).length).toBeLessThan(5_000);
   });
@@ -289,9 +289,9 @@ describe('with one client', () => {
     ['a page of this host', { origin: 'http://127.0.0.1' }, 403],
   ])('%s is rejected', async (what, headers, status) => {
     const key = status === 403 ? toHeaders('test-key-0123456789abcdef') : {};
-    const answer = await post(url, { ...key, ...headers });
-    expect(answer.status, what).toBe(status);
-    expect(answer.body).not.toContain('tools');
+    const response = await post(url, { ...key, ...headers });
+    expect(response.status, what).toBe(status);
+    expect(response.body).not.toContain('tools');
   });
 });
 
@@ -300,9 +300,9 @@ test('named hosts and origins are accepted', async () => {
   const { url, running } = await serve(flags);
   onTestFinished(() => running.interrupt());
   const headers = { ...toHeaders(), host: 'mcp.example', origin: 'https://app.example' };
-  const answer = await post(url, headers);
-  expect(answer.status).toBe(200);
-  expect(answer.headers['access-control-allow-origin']).toBe('https://app.example');
+  const response = await post(url, headers);
+  expect(response.status).toBe(200);
+  expect(response.headers['access-control-allow-origin']).toBe('https://app.example');
   const { code, stderr } = await world.sluice(['mcp', '--http', '0', '--cors-origin', 'app/x']);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--cors-origin app/x: should be')]);
 });
@@ -359,14 +359,14 @@ test('a line above the limit is rejected, also before its end, and does not end 
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-interface Answered {
+interface HttpResponse {
   status: number | undefined;
   headers: Record<string, unknown>;
   body: string;
 }
 
 /** Requests the list of tools. Uses `request`, because `fetch` cannot send a different `Host`. */
-const post = (url: string, headers: Record<string, string>): Promise<Answered> =>
+const post = (url: string, headers: Record<string, string>): Promise<HttpResponse> =>
   new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',

@@ -1,17 +1,14 @@
 /** Tools that only read. */
-import {
-  aptosDryRunSchema,
-  evmDryRunSchema,
-  explainQuerySchema,
-  replayFilter,
-} from '@sluice/kit/calls';
-import type { AptosNetwork, DeliveryAttempt, StreamSummary } from '@sluice/kit/sluice';
+import { DRY_RUN_TOOLS } from '../families/tools.ts';
+import { chainName } from './chainName.ts';
+import { toShownStream } from './shownStream.ts';
+import { explainQuerySchema, replayFilter } from '@sluice/kit/calls';
+import type { DeliveryAttempt, StreamSummary } from '@sluice/kit/sluice';
 import * as z from 'zod';
 import { findDeliveryId } from '../connection/shortIds.ts';
 import { findStream } from '../streams/findStream.ts';
 import { matchBlock, tryStored } from '../streams/matchBlock.ts';
 import { readStream } from '../streams/saveStream.ts';
-import type { AnyStream } from '../streams/streamFields.ts';
 import { type Tool, defineTool } from './tool.ts';
 
 export const streamName = z
@@ -66,12 +63,6 @@ const getStream = defineTool('get_stream', {
       changes: changes.slice(0, 20),
     };
   },
-});
-
-/** Masks the values of custom headers, which often authenticate the service to the receiver. */
-export const toShownStream = (stream: AnyStream): AnyStream => ({
-  ...stream,
-  headers: Object.fromEntries(Object.keys(stream.headers ?? {}).map((name) => [name, '***'])),
 });
 
 const listDeliveries = defineTool('list_deliveries', {
@@ -142,37 +133,15 @@ const listChains = defineTool('list_chains', {
   },
 });
 
-const chain = z.string().min(1).max(100).describe('Chain ID in hex, or an Aptos network.');
-
 const dryRunStream = defineTool('dry_run_stream', {
   title: 'Try a stream on a block',
   description:
     'Matches a past block against an existing stream and returns the webhook that the stream would send, the close matches of its filters and all events of its addresses. Sends and stores nothing.',
-  input: z.strictObject({ stream: streamName, chain: chain.optional(), block: blockNumber }),
+  input: z.strictObject({ stream: streamName, chain: chainName.optional(), block: blockNumber }),
   async call({ stream, chain, block }, connection) {
     const tried = tryStored(await findStream(connection, stream));
     const question = { stream: tried, chain: chain ?? tried.chains[0] ?? '', block };
     return await matchBlock(connection, { ...question, tx: undefined });
-  },
-});
-
-const dryRunEvmRule = defineTool('dry_run_evm_rule', {
-  title: 'Try an EVM rule on a block',
-  description:
-    'Matches a past block against the rule of a stream that does not exist yet. Sends and stores nothing.',
-  input: z.strictObject({ chain, rule: evmDryRunSchema }),
-  async call({ chain, rule }, { sluice }) {
-    return await sluice.dryRunEvm(chain, rule);
-  },
-});
-
-const dryRunAptosRule = defineTool('dry_run_aptos_rule', {
-  title: 'Try an Aptos rule on a block',
-  description:
-    'Matches a past block, by height or ledger version, against the rule of a stream that does not exist yet. Sends and stores nothing.',
-  input: z.strictObject({ network: chain, rule: aptosDryRunSchema }),
-  async call({ network, rule }, { sluice }) {
-    return await sluice.dryRunAptos(network as AptosNetwork, rule);
   },
 });
 
@@ -184,6 +153,5 @@ export const READ_TOOLS: readonly Tool[] = [
   explain,
   listChains,
   dryRunStream,
-  dryRunEvmRule,
-  dryRunAptosRule,
+  ...DRY_RUN_TOOLS,
 ];

@@ -2,7 +2,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { VERSION } from '@sluice/service/build';
 import type { Connection } from '../connection/connection.ts';
-import { INSTRUCTIONS } from './answers.ts';
+import { INSTRUCTIONS } from './results.ts';
 import { READ_TOOLS } from './readTools.ts';
 import { WRITE_TOOLS } from './writeTools.ts';
 

@@ -9,7 +9,7 @@ import { cutText } from '@sluice/kit/contract';
 import type { ZodType } from 'zod';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { toUntrusted } from './answers.ts';
+import { toUntrusted } from './results.ts';
 
 export interface Tool {
   name: string;

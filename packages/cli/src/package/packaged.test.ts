@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { spellCommands } from './packaged.ts';
+import { rewriteCommands } from './packaged.ts';
 import { reportError } from '../terminal/errors.ts';
 import { sluice } from '../terminal/scripted.test-only.ts';
 import { createTerminal } from '../terminal/terminal.ts';
@@ -17,11 +17,11 @@ test('each command is rewritten for a checkout', async () => {
   const names = [...stdout.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map(([, name]) => name);
   expect(names).toEqual(expect.arrayContaining(['dev', 'dry-run', 'import', 'context']));
   for (const name of names) {
-    expect(spellCommands(`run sluice ${name} --json`)).toBe(
+    expect(rewriteCommands(`run sluice ${name} --json`)).toBe(
       `run npm run -s sluice -- ${name} --json`,
     );
   }
-  expect(spellCommands('sluice --help')).toBe('npm run -s sluice -- --help');
+  expect(rewriteCommands('sluice --help')).toBe('npm run -s sluice -- --help');
 });
 
 test('other text is unchanged', () => {
@@ -33,7 +33,7 @@ test('other text is unchanged', () => {
     'a newer sluice: it has',
     'npm run -s sluice -- dev',
   ]) {
-    expect(spellCommands(text)).toBe(text);
+    expect(rewriteCommands(text)).toBe(text);
   }
 });
 

@@ -25,8 +25,8 @@ export const sluiceCommand = (): string =>
 const COMMAND = /\bsluice (?=(--help|[a-z][a-z-]{0,30}))/g;
 const NAMES: ReadonlySet<string> = new Set(['--help', ...COMMAND_NAMES]);
 
-/** Rewrites the commands in a text, such as `sluice dev`, as the user must type them. */
-export const spellCommands = (text: string): string =>
+/** Rewrites commands in text, such as `sluice dev`, to the form that the user must type. */
+export const rewriteCommands = (text: string): string =>
   text.replaceAll(COMMAND, (whole, name: string) =>
     NAMES.has(name) ? `${sluiceCommand()} ` : whole,
   );

@@ -7,7 +7,7 @@ import { hideSecrets } from '@sluice/service/hideSecrets';
  */
 const TOKEN = /^(?=.*\d)[\w-]{20,}$/;
 const URL_START = /^[\w+.-]+:\/\//;
-/** Matches the host and path of each URL in a text. */
+/** Matches the host and path of each URL in text. */
 const PLACES = /:\/\/[^\s"'<>?#,]*/g;
 /** Minimum length of a key in the path of a URL, in characters. */
 const MIN_KEY = 10;

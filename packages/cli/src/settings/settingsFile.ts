@@ -2,12 +2,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nearest } from '@sluice/kit/contract';
-import { splitNodeOptions } from '@sluice/service';
+import { FIELDS, type Field, kindOf, schemaOf, settingOf, splitNodeOptions } from '@sluice/service';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
 import { hasSecret, maskText } from './masked.ts';
-import { FIELDS, type Field, type Setting, settingOf } from './settings.ts';
 
 /** A value from the settings file; `text` has the form of the command line. */
 export interface WrittenText {
@@ -82,7 +81,7 @@ class Reader {
     for (const { name, key, value } of this.entries(document.contents, 'the settings')) {
       try {
         const field = this.readField(name, key);
-        const texts = this.readSetting(field, settingOf(field), value);
+        const texts = this.readSetting(field, value);
         settings.set(field, { place: this.placeOf(startOf(key)), texts });
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
@@ -102,25 +101,25 @@ class Reader {
     );
   }
 
-  private readSetting(field: Field, setting: Setting, value: Node | null): WrittenText[] {
-    const { shape } = setting;
-    const isPath = 'isPath' in shape;
-    if (shape.kind === 'list') {
+  private readSetting(field: Field, value: Node | null): WrittenText[] {
+    const { isPath = false, isSecret = false } = settingOf(field);
+    const kind = kindOf(field);
+    if (kind === 'list') {
       return this.items(value, field).map((each, n) => this.scalar(each, `${field}[${n}]`));
     }
-    if (shape.kind === 'byChain') {
+    if (kind === 'textByChain') {
       return this.entries(value, field).map(({ name, value: each }) => {
         const one = this.scalar(each, `${field}.${name}`, { isPath });
         return { ...one, text: `${name}=${one.text}`, written: `${name}=${one.written}` };
       });
     }
-    if (shape.kind === 'nodes') {
+    if (kind === 'nodesByChain') {
       return this.entries(value, field).flatMap(({ name, value: each }) =>
-        this.readNodes(`${field}.${name}`, name, each, Object.keys(shape.options)),
+        this.readNodes(`${field}.${name}`, name, each, nodeOptionsOf(field)),
       );
     }
-    const one = this.scalar(value, field, { isPath, isSecret: setting.isSecret === true });
-    if (shape.kind === 'switch' && !/^(true|false)$/.test(one.text)) {
+    const one = this.scalar(value, field, { isPath, isSecret });
+    if (kind === 'switch' && !/^(true|false)$/.test(one.text)) {
       throw this.fail(startOf(value), `${field} ${toShown(one.written)}: should be true or false`);
     }
     return [one];
@@ -137,12 +136,11 @@ class Reader {
     options: readonly string[],
   ): WrittenText[] {
     const all = this.entries(value, where);
-    const known = ['nodes', ...options];
-    const wrong = all.find(({ name }) => !known.includes(name));
+    const wrong = all.find(({ name }) => !options.includes(name));
     if (wrong) {
       throw this.fail(
         startOf(wrong.key),
-        `${where} ${toShown(wrong.name)}: should be one of ${known.join(', ')}`,
+        `${where} ${toShown(wrong.name)}: should be one of ${options.join(', ')}`,
       );
     }
     const nodes = all.find(({ name }) => name === 'nodes');
@@ -257,6 +255,12 @@ class Reader {
   private fail(offset: number, message: string, fix?: string): CommandError {
     return new CommandError('invalid_file', `${this.placeOf(offset)}: ${message}`, fix);
   }
+}
+
+/** Returns the names in the entry of a chain: `nodes` and the options. */
+function nodeOptionsOf(field: Field): string[] {
+  const { additionalProperties: entry } = schemaOf(field);
+  return typeof entry === 'object' ? Object.keys(entry.properties ?? {}) : [];
 }
 
 /** Removes references, and query parameters whose value consists only of references. */

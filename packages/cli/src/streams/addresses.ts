@@ -1,7 +1,7 @@
 /** Reads, compares and removes the addresses of a stream. */
 import type { Client } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
-import type { ListedAddress } from '@sluice/kit/contract';
+import { ADDRESS_FORMATS, type ListedAddress } from '@sluice/kit/contract';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 
@@ -47,7 +47,7 @@ export function compareAddresses(
 
 /** Returns an address in the form in which the service lists it, but in lowercase. */
 const comparable = (family: Named['family'], address: string): string =>
-  (family === 'aptos' ? `0x${address.slice(2).padStart(64, '0')}` : address).toLowerCase();
+  ADDRESS_FORMATS[family].toAddress(address) ?? address.toLowerCase();
 
 export async function removeAddresses(
   api: Client,

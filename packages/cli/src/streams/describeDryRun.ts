@@ -1,13 +1,9 @@
 /** Formats the result of a dry run as lines of limited width. */
-import {
-  type AptosWebhook,
-  type EvmWebhook,
-  type WebhookTrigger,
-  describeWebhook,
-  isAptosWebhook,
-} from '@sluice/kit';
+import { describeWebhook } from '@sluice/kit';
+import type { AnyWebhook } from '@sluice/kit/contract';
 import type { CloseMatch, ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
-import { cutText } from '../terminal/text.ts';
+import { webhooksLike } from '../families/webhooks.ts';
+import { cutText, shortenHash } from '../terminal/text.ts';
 import { count, counted } from '../terminal/progress.ts';
 
 /**
@@ -26,11 +22,11 @@ const MAX_NUMBER_LENGTH = 30;
 export function describeBlock(
   block: number,
   records: number,
-  webhook: EvmWebhook | AptosWebhook,
+  webhook: AnyWebhook,
   width: number,
 ): string[] {
   const about = describeWebhook(webhook);
-  const readings = readingsOf(webhook);
+  const readings = webhooksLike(webhook).readingsOf(webhook);
   const more = readings.length - SHOWN_READINGS;
   return [
     `#${block}  ${counted(records, 'record')}  ${about}`,
@@ -108,7 +104,7 @@ function nameEvents(events: readonly ObservedEvent[]): NamedCount[] {
   return events.map(({ topic0, signature, indexed, count: found }) => ({
     name:
       (isTwo(topic0) ? `${indexed} indexed  ` : '') +
-      (signature ?? `${shorten(topic0)}  unknown event`),
+      (signature ?? `${shortenHash(topic0)}  unknown event`),
     count: found,
   }));
 }
@@ -116,7 +112,7 @@ function nameEvents(events: readonly ObservedEvent[]): NamedCount[] {
 /** Shortens the addresses in paths, because the end of a path is more informative. */
 const namePaths = (paths: readonly ObservedMovePath[] = []): NamedCount[] =>
   paths.map(({ path, count: found }) => ({
-    name: path.replace(/0x[0-9a-f]{16,}/g, shorten),
+    name: path.replace(/0x[0-9a-f]{16,}/g, shortenHash),
     count: found,
   }));
 
@@ -124,36 +120,3 @@ const SIGNS = { lt: '<', lte: '≤', gt: '>', gte: '≥' } as const;
 
 const number = (decimal: string): string =>
   cutText(BigInt(decimal).toLocaleString('en-US'), MAX_NUMBER_LENGTH, 'middle');
-
-function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
-  if (isAptosWebhook(webhook)) return [];
-  const { logs, txs, erc20Transfers, erc20Approvals, nftTransfers, nativeBalances } = webhook;
-  const records: { triggers?: WebhookTrigger[] }[] = [
-    logs,
-    txs,
-    erc20Transfers,
-    erc20Approvals,
-    nftTransfers,
-  ].flat();
-  return [
-    ...records
-      .flatMap(({ triggers = [] }) => triggers)
-      .map(({ name, value }) => `trigger  ${name}  ${textOf(value)}`),
-    ...nativeBalances.map(
-      ({ address, balance }) => `balance  ${shorten(address)}  ${toNative(balance)} native`,
-    ),
-  ];
-}
-
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value);
-
-/** Shortens an address or a hash: `0x7099…79c8`. */
-const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
-
-/** Formats 1500000000000000000 as `1.5`. Native currencies of EVM chains have 18 decimals. */
-function toNative(amount: string): string {
-  const digits = amount.padStart(19, '0');
-  const [rest] = /^(?:0*[1-9])*/.exec(digits.slice(-18))!;
-  return `${digits.slice(0, -18)}${rest === '' ? '' : `.${rest}`}`;
-}

@@ -2,22 +2,27 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { NetworkType } from '@sluice/kit';
-import { isEventItem, listAbi } from '@sluice/kit/contract';
+import {
+  RETRY_PRESETS,
+  type Retries,
+  isEventItem,
+  listAbi,
+  parseRetries,
+} from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type FieldFlag, FLAGS, nameOf, withoutDuplicates } from './flagTable.ts';
+import { type FieldFlag, flagsOf, nameOf } from './flagTable.ts';
 import { type OAuth2Options, addOAuth2Options, toOAuth2 } from './oauth2Flags.ts';
 import type { Fields } from './streamFields.ts';
 
 /** The given flags: those of the table of fields, and those of the OAuth 2.0 credentials. */
 export interface FieldOptions extends OAuth2Options {
   network?: string[];
-  [flag: string]: unknown;
 }
 
 export function addFieldOptions(command: Command): Command {
   addOAuth2Options(command);
-  for (const flag of withoutDuplicates([...FLAGS.evm, ...FLAGS.aptos])) {
+  for (const flag of flagsOf()) {
     if (flag.kind === 'boolean') {
       const off = nameOf(flag).replace('--', '--no-');
       command.option(flag.syntax, `${flag.help} (off: ${off})`);
@@ -33,9 +38,8 @@ export function toGivenFields(
   family: NetworkType,
   terminal: Terminal,
 ): Fields {
-  const others = family === 'evm' ? FLAGS.aptos : FLAGS.evm;
   const isNeeded = options['function'] === undefined ? isEventItem : () => true;
-  const fields = withoutDuplicates([...FLAGS[family], ...others]).map((flag) => [
+  const fields = flagsOf(family).map((flag) => [
     flag.field,
     toValue(flag, options[new Option(flag.syntax).attributeName()], isNeeded),
   ]);
@@ -51,9 +55,19 @@ function toValue(
 ): unknown {
   if (typeof given !== 'string') return given;
   if (flag.field === 'abi') return readAbiFile(given, isNeeded);
+  if (flag.field === 'retries') return readRetries(flag, given);
   if (flag.kind !== 'integer' && flag.kind !== 'number') return given;
   if (given.trim() !== '' && Number.isFinite(Number(given))) return Number(given);
   throw new CommandError('usage', `${nameOf(flag)} ${given}: should be a number`);
+}
+
+function readRetries(flag: FieldFlag, given: string): Retries {
+  const retries = parseRetries(given);
+  if (retries !== undefined) return retries;
+  throw new CommandError(
+    'usage',
+    `${nameOf(flag)} ${given}: should be ${RETRY_PRESETS.join(', ')}, or waits such as 30s,5m,1h`,
+  );
 }
 
 /** Reads the needed items of an ABI from a JSON list, or from a compiler's output that has one. */

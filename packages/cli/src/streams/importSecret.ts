@@ -22,7 +22,7 @@ export interface SecretOptions {
  *
  * @param hostedKey API key of the hosted service, which is often the streams secret too.
  */
-export async function bringSecret(
+export async function importSecret(
   api: Client,
   options: SecretOptions & { hostedKey: string; journal: ImportJournal },
   terminal: Terminal,
@@ -51,7 +51,7 @@ export async function bringSecret(
     );
     terminal.note('--new-secret, or change the streams secret once the receivers accept both.');
     if (terminal.canAsk && (await isRotationWanted(terminal))) {
-      return bringSecret(api, { ...options, newSecret: true }, terminal);
+      return importSecret(api, { ...options, newSecret: true }, terminal);
     }
   }
   await setSecret(api, secret);

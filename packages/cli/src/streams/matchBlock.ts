@@ -1,21 +1,15 @@
 /** Matches a past block against a stream. */
-import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import {
-  APTOS_STREAM_FIELDS,
-  EVM_STREAM_FIELDS,
-  type StreamFieldView,
-  findAptosNetwork,
-} from '@sluice/kit/contract';
-import type { AptosNetwork, CloseMatch, StreamSummary } from '@sluice/kit/sluice';
+import { CHAIN_FORMATS, STREAM_FIELDS, familyOfFields } from '@sluice/kit/contract';
+import { type BlockMatch, DRY_RUNS } from '@sluice/kit/operator';
+import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
-import { onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
-import type { Observed } from './describeDryRun.ts';
-import { type Fields, familyOfFields } from './streamFields.ts';
+import { webhooksLike } from '../families/webhooks.ts';
+import type { Fields } from './streamFields.ts';
 
 /** A stream to try, which may not exist yet. */
 export interface TriedStream {
   family: StreamSummary['family'];
-  /** Chain IDs in hex, or Aptos networks. */
+  /** Chains, as fields of streams name them. */
   chains: readonly string[];
   /** The fields of a dry run that describe the stream. */
   rule: Fields;
@@ -30,17 +24,15 @@ export const tryStored = ({ id, family, chainIds }: StreamSummary): TriedStream 
 
 export function tryDeclared(fields: Fields, addresses: readonly string[]): TriedStream {
   const family = familyOfFields(fields);
-  const rows: Readonly<Record<string, StreamFieldView>> =
-    family === 'evm' ? EVM_STREAM_FIELDS : APTOS_STREAM_FIELDS;
-  const matching = Object.entries(fields).filter(([name]) => rows[name]?.isTried);
+  const matching = Object.entries(fields).filter(([name]) => STREAM_FIELDS[family][name]?.isTried);
   return {
     family,
-    chains: (fields['chainIds'] ?? fields['network'] ?? []) as string[],
+    chains: (fields[CHAIN_FORMATS[family].streamField] ?? []) as string[],
     rule: { ...Object.fromEntries(matching), addresses },
   };
 }
 
-interface Question {
+interface BlockRequest {
   stream: Pick<TriedStream, 'family' | 'rule'>;
   chain: string;
   block: number;
@@ -48,28 +40,13 @@ interface Question {
   tx: string | undefined;
 }
 
-interface Answer {
-  /** The webhook; null if nothing matches. */
-  webhook: EvmWebhook | AptosWebhook | null;
-  /** Close matches; always empty on Aptos. */
-  closeMatches: CloseMatch[];
-  observed: Observed[];
-}
-
 /** Matches one block. Nothing is sent or stored. */
 export async function matchBlock(
   { sluice }: Connection,
-  { stream: { family, rule }, chain, block, tx }: Question,
-): Promise<Answer> {
-  const asked = { ...rule, block };
-  const isComplete = tx === undefined;
-  if (family === 'aptos') {
-    const network = findAptosNetwork(chain) ?? (chain as AptosNetwork);
-    const { webhook, observed } = await sluice.dryRunAptos(network, asked);
-    const its = webhook === null || isComplete ? webhook : onlyOfAptos(webhook, tx);
-    return { webhook: its ?? null, closeMatches: [], observed };
-  }
-  const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, asked);
-  const its = webhook === null || isComplete ? webhook : onlyOf(webhook, tx);
-  return { webhook: its ?? null, closeMatches, observed };
+  { stream: { family, rule }, chain, block, tx }: BlockRequest,
+): Promise<BlockMatch> {
+  const match = await DRY_RUNS[family](sluice, chain, { ...rule, block });
+  const { webhook } = match;
+  if (webhook === null || tx === undefined) return match;
+  return { ...match, webhook: webhooksLike(webhook).onlyOf(webhook, tx) ?? null };
 }

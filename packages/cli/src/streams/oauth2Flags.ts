@@ -1,5 +1,6 @@
 /** The flags and file keys for the OAuth 2.0 client credentials of a stream. */
 import { readFileSync } from 'node:fs';
+import { type OAuth2Credentials, OAUTH2_FIELDS, type StreamFieldView } from '@sluice/kit/contract';
 import { type Command, Option } from 'commander';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -7,53 +8,51 @@ import type { Terminal } from '../terminal/terminal.ts';
 export interface OAuth2Options {
   /** False with `--no-oauth2`, otherwise true. */
   oauth2?: boolean;
-  oauth2TokenUrl?: string;
-  oauth2ClientId?: string;
-  oauth2ClientSecretFile?: string;
-  oauth2Scope?: string;
-  oauth2Audience?: string;
+  [flag: string]: unknown;
 }
 
-const SECRET_FLAG = '--oauth2-client-secret-file';
+const ROWS: Readonly<Record<keyof OAuth2Credentials, StreamFieldView>> = OAUTH2_FIELDS;
+const FIELDS = Object.keys(OAUTH2_FIELDS) as (keyof OAuth2Credentials)[];
 const SECRET_VARIABLE = 'SLUICE_OAUTH2_CLIENT_SECRET';
 
-export const addOAuth2Options = (command: Command): Command =>
-  command
-    .option('--oauth2-token-url <url>', 'Token URL for OAuth 2.0 client credentials')
-    .option('--oauth2-client-id <id>', 'Client ID (off: --no-oauth2)')
-    .option(`${SECRET_FLAG} <file>`, `File with the client secret (env: ${SECRET_VARIABLE})`)
-    .option('--oauth2-scope <scopes>', 'Requested scopes, separated by spaces')
-    .option('--oauth2-audience <audience>', 'Requested audience')
-    .addOption(new Option('--no-oauth2').hideHelp());
+const syntaxOf = (field: keyof OAuth2Credentials): string => OAUTH2_FIELDS[field].flag.syntax;
+
+export function addOAuth2Options(command: Command): Command {
+  for (const field of FIELDS) {
+    const { help } = OAUTH2_FIELDS[field].flag;
+    const variable = field === 'clientSecret' ? ` (env: ${SECRET_VARIABLE})` : '';
+    command.option(syntaxOf(field), `${help}${variable}`);
+  }
+  return command.addOption(new Option('--no-oauth2').hideHelp());
+}
 
 /**
  * Returns the value of the field `oauth2`: null to remove it, undefined to leave it unchanged. A
  * secret in the environment alone changes nothing.
  */
 export function toOAuth2(options: OAuth2Options, { env }: Pick<Terminal, 'env'>): unknown {
-  const { oauth2TokenUrl: tokenUrl, oauth2ClientId: clientId } = options;
-  const { oauth2ClientSecretFile: file, oauth2Scope: scope, oauth2Audience: audience } = options;
-  const given = [tokenUrl, clientId, file, scope, audience].some((each) => each !== undefined);
+  const given: Partial<Record<keyof OAuth2Credentials, string>> = Object.fromEntries(
+    FIELDS.map((field) => [field, options[new Option(syntaxOf(field)).attributeName()]]).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+  const isGiven = Object.keys(given).length > 0;
   if (options.oauth2 === false) {
-    if (!given) return null;
+    if (!isGiven) return null;
     throw new CommandError('usage', '--no-oauth2 cannot be combined with other --oauth2 flags');
   }
-  if (!given) return undefined;
+  if (!isGiven) return undefined;
+  const file = given.clientSecret;
   const clientSecret = file === undefined ? env[SECRET_VARIABLE] : readSecretFile(file);
-  if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) {
-    throw new CommandError(
-      'usage',
-      `OAuth 2.0 needs --oauth2-token-url, --oauth2-client-id and ${SECRET_FLAG}`,
-      `the service never returns the secret, so pass all of them, or ${SECRET_VARIABLE} for the secret`,
-    );
-  }
-  return {
-    tokenUrl,
-    clientId,
-    clientSecret,
-    ...(scope !== undefined && { scope }),
-    ...(audience !== undefined && { audience }),
-  };
+  const credentials = { ...given, clientSecret };
+  const required = FIELDS.filter((field) => ROWS[field].isRequired);
+  if (required.every((field) => credentials[field] !== undefined)) return credentials;
+  const flags = required.map((field) => syntaxOf(field).split(' ', 1)[0]!);
+  throw new CommandError(
+    'usage',
+    `OAuth 2.0 needs ${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`,
+    `the service never returns the secret, so pass all of them, or ${SECRET_VARIABLE} for the secret`,
+  );
 }
 
 /** @throws CommandError `invalid_file` that names the file, if it cannot be read or is empty. */

@@ -1,41 +1,32 @@
 /** The user-defined fields of a stream, without the fields that the service adds. */
-import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
+import type { Networks, NetworkType } from '@sluice/kit';
 import {
-  APTOS_STREAM_FIELDS,
-  EVM_STREAM_FIELDS,
+  ALL_STREAM_FIELDS,
+  CHAIN_FORMATS,
   type StreamFieldView,
-  aptosStreamDefaults,
-  evmStreamDefaults,
+  allStreamDefaults,
   readAbi,
   readFunction,
-  toAptosNetwork,
-  toChainId,
   writeFunction,
 } from '@sluice/kit/contract';
 
-/** A stream of either chain family, as the API returns it. */
-export type AnyStream = Stream | AptosStream;
+/** A stream of any chain family, as the API returns it. */
+export type AnyStream = Networks[NetworkType]['stream'];
 
 /** The user-defined fields of a stream, by name. */
 export type Fields = Record<string, unknown>;
 
-const ROWS: Readonly<Record<string, StreamFieldView>> = {
-  ...EVM_STREAM_FIELDS,
-  ...APTOS_STREAM_FIELDS,
-};
+const ROWS: Readonly<Record<string, StreamFieldView>> = ALL_STREAM_FIELDS;
 
 /**
  * Default values. Fields that are not listed cannot be reset. The default of a list is empty rather
  * than null, because null in an update leaves a list unchanged.
  */
 const DEFAULTS: Readonly<Fields> = Object.fromEntries(
-  Object.entries({ ...evmStreamDefaults(), ...aptosStreamDefaults() })
+  Object.entries(allStreamDefaults())
     .filter(([name]) => name !== 'tag' && !ROWS[name]?.isReadOnly)
     .map(([name, value]) => [name, value ?? (ROWS[name]?.kind === 'list' ? [] : null)]),
 );
-
-export const familyOfFields = (stream: AnyStream | Fields): NetworkType =>
-  'network' in stream ? 'aptos' : 'evm';
 
 /** Returns the user-defined fields that differ from their defaults. */
 export function toFields(stream: AnyStream): Fields {
@@ -98,7 +89,7 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
   });
 }
 
-/** Spells chains, functions and ABIs as the service does. Other fields are returned unchanged. */
+/** Normalizes chains, functions and ABIs as the service does. Other fields are returned unchanged. */
 function toCanonical(field: string, value: unknown): unknown {
   if (field === 'abi') return readAbi(value)?.items ?? value;
   if (!Array.isArray(value)) return value;
@@ -109,9 +100,8 @@ function toCanonical(field: string, value: unknown): unknown {
     }));
   }
   if (field === 'functions') return value.map(toFunctionText);
-  if (field === 'chainIds') return value.map((each: unknown) => toChainId(each) ?? each);
-  if (field === 'network') return value.map((each: unknown) => toAptosNetwork(each) ?? each);
-  return value;
+  const format = Object.values(CHAIN_FORMATS).find(({ streamField }) => streamField === field);
+  return format === undefined ? value : value.map((each: unknown) => format.toName(each) ?? each);
 }
 
 /** Writes an ABI item of a function as the service stores it. */

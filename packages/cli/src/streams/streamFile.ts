@@ -3,13 +3,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
+import { CREATE_STREAM_SCHEMAS } from '../families/schemas.ts';
 import type { ListedAddress } from '@sluice/kit/contract';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { readAddressFile } from './addressFile.ts';
 import { readSecretFile } from './oauth2Flags.ts';
-import { type Fields, familyOfFields, lacksClientSecret } from './streamFields.ts';
+import { type Fields, lacksClientSecret } from './streamFields.ts';
+import { familyOfFields } from '@sluice/kit/contract';
 
 export interface DeclaredStream {
   /** Tag that identifies the stream, unless `id` is set. */
@@ -86,8 +87,7 @@ function withClientSecret(fields: Fields, folder: string): Fields {
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */
 export function checkFields(path: string, { tag, fields }: DeclaredStream): void {
-  const schema =
-    familyOfFields(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
+  const schema = CREATE_STREAM_SCHEMAS[familyOfFields(fields)];
   // An exported file has no secret, which is required only if the credentials change.
   const oauth2 = lacksClientSecret(fields) && {
     oauth2: { ...(fields['oauth2'] as Fields), clientSecret: 'unchanged' },

@@ -14,6 +14,6 @@ test.each<
   ['a CI machine', false, { env: { ...screen, CI: 'true' } }],
   ['a remote machine, over SSH', false, { env: { SSH_CONNECTION: '…' }, on: 'darwin' }],
   ['Linux without a display', false, {}],
-])('%s: %s', (_, expected, { env = {}, isTTY = true, on = 'linux' }) => {
+])('a browser can open from %s: %s', (_, expected, { env = {}, isTTY = true, on = 'linux' }) => {
   expect(isBrowserHere({ stdout: { ...stdout, isTTY }, env }, on)).toBe(expected);
 });

@@ -3,7 +3,7 @@ import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
 import type { CallerError } from '@sluice/service';
 import { CommanderError } from 'commander';
 import { flagOf } from '../streams/flagTable.ts';
-import { spellCommands } from '../package/packaged.ts';
+import { rewriteCommands } from '../package/packaged.ts';
 import { wrapText } from './text.ts';
 import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
 
@@ -49,21 +49,24 @@ export const COMMAND_ERRORS = {
     exit: EXIT.partial,
     fix: 'fix the problems above, then replay only the failed deliveries',
   },
-  port_in_use: { exit: EXIT.notStarted, fix: 'stop that process, or pass another --port' },
+  port_in_use: {
+    exit: EXIT.notStarted,
+    fix: 'stop the other process, or pass another port with --port (0 for any free port)',
+  },
   /** Another Sluice process uses the data folder. */
   data_in_use: {
     exit: EXIT.notStarted,
-    fix: 'stop that service, or pass another folder with --data',
+    fix: 'stop that process, or pass another folder with --data',
   },
   /** The secrets in the ledger are encrypted with another master key. */
   wrong_master_key: {
     exit: EXIT.notStarted,
-    fix: 'pass the key that the ledger was created with: --master-key-file, or SLUICE_MASTER_KEY',
+    fix: 'pass the key that encrypted them: --master-key-file, or SLUICE_MASTER_KEY',
   },
   /** PostgreSQL cannot be reached. */
   database_unreachable: {
     exit: EXIT.notStarted,
-    fix: 'check that PostgreSQL is running, and the host and port in --database-url',
+    fix: 'check that it is running and accepts connections from this host, and that --database-url has the right host and port',
   },
   /** PostgreSQL rejects the login or the database, or denies a permission. */
   database_refused: {
@@ -130,14 +133,13 @@ export class CommandError extends Error {
 }
 
 /** Combines the errors of settings, of which there is at least one. */
-export function combineErrors(errors: readonly Error[]): Error {
+export function combineErrors(errors: readonly CommandError[]): CommandError {
   const [first] = errors;
   if (errors.length === 1) return first!;
-  const why = errors.map((error) => {
-    const fix = error instanceof CommandError || isCallerError(error) ? error.fix : undefined;
-    return fix === undefined ? error.message : `${error.message}. Fix: ${fix}`;
-  });
-  const isFile = errors.every((error) => error instanceof CommandError);
+  const why = errors.map(({ message, fix }) =>
+    fix === undefined ? message : `${message}. Fix: ${fix}`,
+  );
+  const isFile = errors.every(({ code }) => code === 'invalid_file');
   return new CommandError(
     isFile ? 'invalid_file' : 'usage',
     `${errors.length} settings are invalid`,
@@ -163,9 +165,9 @@ export function reportError(
   { command, json = false }: { command: string; json?: boolean },
 ): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
-  const { exit, code, message, why = [], requestId, ...told } = tell(error, command);
-  const fix = told.fix && spellCommands(told.fix);
-  const docs = spellCommands(`sluice docs ${code}`);
+  const { exit, code, message, why = [], requestId, ...rest } = toErrorText(error, command);
+  const fix = rest.fix && rewriteCommands(rest.fix);
+  const docs = rewriteCommands(`sluice docs ${code}`);
   const { stderr } = terminal;
   if (json) {
     stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
@@ -191,24 +193,24 @@ export function reportError(
   return exit;
 }
 
-function tell(error: unknown, command: string): ErrorText {
+function toErrorText(error: unknown, command: string): ErrorText {
   const help = `${command} --help`;
-  const toErrorText = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
+  const ofCode = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
     const usual = code === 'usage' ? `see ${help}` : COMMAND_ERRORS[code].fix;
     return { exit: COMMAND_ERRORS[code].exit, code, message, fix: fix ?? usual };
   };
   if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') return toErrorText('usage', 'Missing subcommand');
+    if (error.code === 'commander.help') return ofCode('usage', 'Missing subcommand');
     const [first = '', ...rest] = error.message.split('\n');
     const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-    return toErrorText(
+    return ofCode(
       'usage',
       first.replace(/^error: /, ''),
       suggestion === '' ? undefined : `${suggestion} See ${help}`,
     );
   }
   if (error instanceof CommandError) {
-    return { ...toErrorText(error.code, error.message, error.fix), why: error.why };
+    return { ...ofCode(error.code, error.message, error.fix), why: error.why };
   }
   if (isSluiceError(error)) {
     const { code, message, hint, details = {}, requestId } = error;
@@ -227,9 +229,9 @@ function tell(error: unknown, command: string): ErrorText {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (isCallerError(error) && error.code in COMMAND_ERRORS) {
-    return toErrorText(error.code as CommandErrorCode, spellCommands(message), error.fix);
+    return ofCode(error.code as CommandErrorCode, rewriteCommands(message), error.fix);
   }
-  return toErrorText('unexpected', message);
+  return ofCode('unexpected', message);
 }
 
 /** Recognizes an error of the service by its name, because its class may not be loaded. */

@@ -18,7 +18,7 @@ export function createProgress(
 ): Progress {
   const started = performance.now();
   let painted = 0;
-  let toldTenth = Math.floor((10 * from) / Math.max(1, total));
+  let printedTenth = Math.floor((10 * from) / Math.max(1, total));
   if (terminal.options.quiet) return { update() {}, end() {} };
 
   const describe = (done: number): string => {
@@ -41,8 +41,8 @@ export function createProgress(
         return;
       }
       const tenth = Math.floor((10 * done) / Math.max(1, total));
-      if (tenth <= toldTenth) return;
-      toldTenth = tenth;
+      if (tenth <= printedTenth) return;
+      printedTenth = tenth;
       terminal.stderr.write(`${describe(done)}\n`);
     },
     end() {

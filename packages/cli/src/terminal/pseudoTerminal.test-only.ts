@@ -9,7 +9,7 @@ const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 /** The sequence that clears the screen. */
 export const CLEARED = '\u001b[2J\u001b[H';
 
-export interface OnTerminal {
+export interface PseudoTerminal {
   /** Returns all output so far. */
   written(): string;
   type(text: string): void;
@@ -21,7 +21,7 @@ export interface OnTerminal {
 export function startOnTerminal(
   args: readonly string[],
   { columns, cwd, env }: { columns: number; cwd: string; env: Readonly<Record<string, string>> },
-): OnTerminal {
+): PseudoTerminal {
   const words = [process.execPath, '-C', '@sluice/source', MAIN, ...args];
   const command = `stty cols ${columns} rows 24; exec ${words.map(quoteShell).join(' ')}`;
   const ofScript =

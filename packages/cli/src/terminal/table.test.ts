@@ -66,7 +66,7 @@ const anyText = fc
   )
   .map((parts) => parts.join(''));
 
-test('property: a text is never wider than its computed width', () => {
+test('property: text is never wider than its computed width', () => {
   for (let code = 0x20; code < 0x2_0000; code++) {
     if ((code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000)) continue;
     const text = `x${String.fromCodePoint(code)}`;
@@ -77,7 +77,7 @@ test('property: a text is never wider than its computed width', () => {
   fc.assert(fc.property(anyText, (text) => widthOf(text) >= columnsOf(text)));
 });
 
-test('property: a text is cut and padded to columns, and no combining mark follows the …', () => {
+test('property: text is cut and padded to columns, and no combining mark follows the …', () => {
   const where = fc.constantFrom('middle' as const, 'end' as const);
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), where, (text, width, place) => {

@@ -27,7 +27,7 @@ function open(shape: Partial<RawOutput> = {}): { terminal: Terminal; written(): 
 
 /** Matches the color sequences that `tint` writes. */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
-const COLOURS = /\u001b\[(?:[12]|22|3[1-3]|39)m/g;
+const COLORS = /\u001b\[(?:[12]|22|3[1-3]|39)m/g;
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const HOSTILE = [
@@ -49,10 +49,10 @@ test('property: untrusted text never controls the terminal, however it is printe
     fc.property(text, fc.constantFrom(...ways), (said, way) => {
       const { terminal, written } = open();
       way(terminal, said);
-      expect(written().replaceAll(COLOURS, '')).not.toMatch(CONTROLS);
+      expect(written().replaceAll(COLORS, '')).not.toMatch(CONTROLS);
       // All lines of a long note except the first are indented, so that it cannot imitate other
       // output.
-      const [, ...more] = written().replaceAll(COLOURS, '').slice(0, -1).split('\n');
+      const [, ...more] = written().replaceAll(COLORS, '').slice(0, -1).split('\n');
       expect(more.filter((line) => !/^ {4}|^ *\S+$/.test(line))).toEqual([]);
     }),
   );

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 import { wrapText } from './text.ts';
 
-/** The role of a text, shown as a color, as dim or as bold. */
+/** The role of text, shown as a color, as dim or as bold. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'faint' | 'strong';
 
 const STYLES = {

@@ -88,3 +88,6 @@ export function padText(text: string, width: number, where: 'left' | 'right' = '
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
   return where === 'left' ? text + spaces : spaces + text;
 }
+
+/** Shortens an address or a hash: `0x7099…79c8`. */
+export const shortenHash = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;

@@ -4,11 +4,17 @@
  */
 import { useEffect, useId, useMemo, useState } from 'react';
 import { createBodyReader, type BodyReader } from './bodyReader.ts';
-import { dropBody, LONG_CHARACTERS, readBody, type FarBody, type SentBody } from './bodyWorker.ts';
+import {
+  dropBody,
+  LONG_CHARACTERS,
+  readBody,
+  type WorkerBody,
+  type SentBody,
+} from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
 /** A body that the page or the worker has parsed. */
-export type Body = { reader: BodyReader } | FarBody;
+export type Body = { reader: BodyReader } | WorkerBody;
 
 export const bodyOf = (value: unknown): Body => ({ reader: createBodyReader(value) });
 

@@ -29,10 +29,11 @@ worker.addEventListener('message', ({ data }) => {
   else if ('drop' in data) bodies.delete(data.drop);
   else {
     const { id, of } = data;
-    const tell = (answer: unknown): void => worker.postMessage({ id, answer });
-    if ('what' in data) tell(answerOf(of, data));
-    else if ('text' in data) tell(read(of, data.text));
-    else void fetchText(id, data.url).then((text) => tell(text === null ? null : read(of, text)));
+    const respond = (answer: unknown): void => worker.postMessage({ id, answer });
+    if ('what' in data) respond(answerOf(of, data));
+    else if ('text' in data) respond(read(of, data.text));
+    else
+      void fetchText(id, data.url).then((text) => respond(text === null ? null : read(of, text)));
   }
 });
 

@@ -1,7 +1,8 @@
 /**
  * Queries a JSON body. The results are small enough to render or to send between threads.
  */
-import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
+import type { DecodedRecord } from './decodedRecord.ts';
+import { toDecodedRecords } from '../families/body.ts';
 import { createNotes } from './jsonNotes.ts';
 import {
   findInJson,

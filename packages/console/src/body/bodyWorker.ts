@@ -35,13 +35,13 @@ export interface BodyAnswer {
 }
 
 /** A long JSON body that the worker keeps. */
-export interface FarBody {
+export interface WorkerBody {
   first: FirstAnswers;
   ask: (question: BodyQuestion) => Promise<unknown>;
 }
 
 /** The text of a body, or a long JSON body that the worker keeps. */
-export type SentBody = string | FarBody;
+export type SentBody = string | WorkerBody;
 
 export const readText = async (sent: SentBody): Promise<string> =>
   typeof sent === 'string' ? sent : ((await sent.ask({ what: 'text' })) as string);

@@ -1,6 +1,7 @@
 /** Explains lines of a webhook body, such as amounts and parameters. Bodies are untrusted. */
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
-import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
+import { amountOf, type DecodedRecord, type Json } from './decodedRecord.ts';
+import { createLogReader } from '../families/body.ts';
 import { formatHash } from '../ui/text/format.ts';
 
 /** Returns the note of a line, or an empty string. */
@@ -61,9 +62,9 @@ function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
     const topic = TOPICS.find(
       (each) => !notes.has(each) && String(log[each]).toLowerCase() === word,
     );
-    const told = `${name} ${note === '' ? shorten(value) : note}`;
-    if (topic === undefined) inData.push(told);
-    else notes.set(topic, told);
+    const described = `${name} ${note === '' ? shorten(value) : note}`;
+    if (topic === undefined) inData.push(described);
+    else notes.set(topic, described);
   }
   if (inData.length > 0) notes.set('data', inData.join(', '));
   return notes;

@@ -1,6 +1,6 @@
 /** Finds why each record of a webhook matched, using the result of Explain for its block. */
 import type { ExplainedRecord, Explanation } from '@sluice/kit/sluice';
-import type { DecodedRecord } from './decoded.ts';
+import type { DecodedRecord } from './decodedRecord.ts';
 
 export interface Why {
   included: boolean;
@@ -37,8 +37,8 @@ export function toWhyMatched(
   );
   const byTransaction = Map.groupBy(stream.records, ({ transactionHash }) => transactionHash);
   return {
-    // A place is, for example, `log 214`. It is empty for internal transactions, balances and Aptos
-    // records.
+    // A place is, for example, `log 214`. It is empty for internal transactions and balances, and
+    // in families whose records have no index.
     of({ place, txHash }) {
       const here =
         place === ''

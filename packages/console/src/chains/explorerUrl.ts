@@ -1,11 +1,6 @@
 import { familyOf } from '@sluice/kit/contract';
-
-const SEGMENTS = {
-  evm: { transaction: 'tx', address: 'address', block: 'block' },
-  aptos: { transaction: 'txn', address: 'account', block: 'block' },
-} as const;
-
-export type ExplorerPage = keyof (typeof SEGMENTS)['evm'];
+import type { ExplorerPage } from '../families/chainPages.ts';
+import { CHAIN_PAGES } from '../families/chains.ts';
 
 /**
  * Returns the URL of the page of a transaction, address or block.
@@ -19,7 +14,7 @@ export function explorerUrl(
   value: string,
 ): string {
   const url = new URL(base);
-  const segment = SEGMENTS[familyOf(chainId)][page];
+  const segment = CHAIN_PAGES[familyOf(chainId)].segments[page];
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${segment}/${value}`;
   return url.href;
 }

@@ -122,7 +122,7 @@ test('blocks before the oldest loaded delivery are unknown, not empty', () => {
 });
 
 test('blocks without a loaded delivery show what the service reported', () => {
-  const told = (number: number, changes: Partial<TimelineBlock>): TimelineBlock => ({
+  const reported = (number: number, changes: Partial<TimelineBlock>): TimelineBlock => ({
     number,
     hash: `0x${number}`,
     matches: 1,
@@ -138,10 +138,10 @@ test('blocks without a loaded delivery show what the service reported', () => {
     chainId: '0x1',
     from: 7,
     blocks: [
-      told(10, { failed: 1 }),
-      told(9, { hash: '0xother', removed: true }),
-      told(8, { delivered: 1 }),
-      told(7, { waiting: 1 }),
+      reported(10, { failed: 1 }),
+      reported(9, { hash: '0xother', removed: true }),
+      reported(8, { delivered: 1 }),
+      reported(7, { waiting: 1 }),
     ],
   };
   const blocks = { deliveries: [delivery({ blockNumber: 10 })], since: Infinity, past };

@@ -137,7 +137,7 @@ export function streamTimeline(
   length: number,
 ): Timeline {
   const { from = Infinity, blocks: matched = [] } = past ?? {};
-  const told = new Map(matched.map((block) => [block.hash, block]));
+  const reported = new Map(matched.map((block) => [block.hash, block]));
   const left = matched.filter(({ removed }) => removed);
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
   /**
@@ -182,7 +182,7 @@ export function streamTimeline(
     const match = byBlock.get(block.number);
     if (match !== undefined) return { height: heightOf(match.records), fill: match.fill };
     if (block.timestamp >= since) return { height: 0, fill: 'empty' };
-    const was = told.get(block.hash);
+    const was = reported.get(block.hash);
     if (was !== undefined) return { height: heightOf(was.matches), fill: pastFill(was) };
     return { height: 0, fill: block.number >= from ? 'empty' : 'unknown' };
   });

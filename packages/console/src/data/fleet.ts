@@ -101,7 +101,7 @@ export function useFleet(): FleetStream[] | undefined {
  * Returns the stream's latest delivery with an attempt. If none is loaded for a failing stream,
  * requests the stream's newest delivery that waits for a retry.
  */
-export function useLatest(row: FleetStream | undefined): DeliverySummary | undefined {
+export function useLatestDelivery(row: FleetStream | undefined): DeliverySummary | undefined {
   const { data } = useQuery({
     ...lastTriedQuery(row?.stream.id ?? ''),
     enabled: row !== undefined && isFailing(row) && row.latest === undefined,

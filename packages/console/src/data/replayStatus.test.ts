@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOpen, standingOf } from './replayStatus.ts';
+import { isOpen, progressOf } from './replayStatus.ts';
 
 const running = {
   state: 'running',
@@ -12,16 +12,16 @@ const running = {
 } as const;
 
 test('the time left follows the rate; deliveries of a later replay are counted separately', () => {
-  expect(standingOf(running)).toEqual({ total: 100, left: 60, elsewhere: 3, secondsLeft: 3 });
-  expect(standingOf({ ...running, state: 'cancelled' })).toMatchObject({
+  expect(progressOf(running)).toEqual({ total: 100, left: 60, elsewhere: 3, secondsLeft: 3 });
+  expect(progressOf({ ...running, state: 'cancelled' })).toMatchObject({
     left: 60,
     secondsLeft: null,
   });
 });
 
 test('a finished replay has nothing left, whatever its estimate was', () => {
-  expect(standingOf({ ...running, state: 'done' })).toMatchObject({ total: 40, left: 0 });
-  expect(standingOf({ ...running, replayed: 120 })).toMatchObject({ total: 120, left: 0 });
+  expect(progressOf({ ...running, state: 'done' })).toMatchObject({ total: 40, left: 0 });
+  expect(progressOf({ ...running, replayed: 120 })).toMatchObject({ total: 120, left: 0 });
 });
 
 test('a replay stays open until its last delivery has ended', () => {

@@ -1,7 +1,7 @@
 /** Computes the progress of a replay. */
 import type { Replay } from '@sluice/kit/sluice';
 
-export interface Standing {
+export interface Progress {
   /** Number of deliveries to replay; estimated unless the replay is done. */
   total: number;
   /** Number of deliveries that the replay has not queued yet. */
@@ -15,7 +15,7 @@ export interface Standing {
   secondsLeft: number | null;
 }
 
-export function standingOf({
+export function progressOf({
   state,
   total: fitted,
   replayed,
@@ -24,7 +24,7 @@ export function standingOf({
 }: Pick<
   Replay,
   'state' | 'total' | 'replayed' | 'perSecond' | 'succeeded' | 'failed' | 'waiting'
->): Standing {
+>): Progress {
   // The service counted the deliveries when it created the replay. Since then, some may have
   // started or stopped matching the filter.
   const total = state === 'done' ? replayed : Math.max(fitted, replayed);

@@ -5,7 +5,8 @@
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
 import { DELIVERY_STATES, cutText } from '@sluice/kit/contract';
 import type { ListFilter } from './live/liveCache.ts';
-import { recognise, toQuestion, UUID } from '../words/paste.ts';
+import { RECIPE_IDS, type RecipeId } from '../families/recipeIds.ts';
+import { recognize, toQuestion, UUID } from '../words/paste.ts';
 
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
   allowed.find((item) => item === value);
@@ -44,8 +45,9 @@ const time = (value: unknown): number | undefined =>
     : undefined;
 
 /** Drops undefined values, so that they do not appear in the URL. */
-export const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+export const withoutUndefined = <T extends object>(values: {
+  [K in keyof T]: T[K] | undefined;
+}): T => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 
 export const STREAM_SHOWS = ['failing', 'paused'] as const;
 
@@ -67,7 +69,7 @@ export interface StreamsSearch {
 }
 
 export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearch {
-  return present<StreamsSearch>({
+  return withoutUndefined<StreamsSearch>({
     q: words(input['q'], 200),
     show: pick(input['show'], STREAM_SHOWS),
     sort: pick(input['sort'], valuesOf(STREAM_SORTS)),
@@ -142,7 +144,7 @@ export interface DeliveriesSearch {
 
 export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
   const status = text(input['status'], 4);
-  return present<DeliveriesSearch>({
+  return withoutUndefined<DeliveriesSearch>({
     state: pick(input['state'], DELIVERY_STATES),
     phase: pick(input['phase'], PHASES),
     status: status !== undefined && STATUS.test(status) ? status : undefined,
@@ -173,16 +175,12 @@ export function parseDeliverySearch(input: Record<string, unknown>): DeliverySea
   return search;
 }
 
-/** Ids of the recipes, which fill in the form of a new stream. */
-export const RECIPE_IDS = ['wallet', 'transfers', 'payments', 'events', 'mints', 'aptos'] as const;
-export type RecipeId = (typeof RECIPE_IDS)[number];
-
 /** Fields of the form of a new stream that a link can fill in. */
 export interface NewStreamSearch {
   recipe?: RecipeId;
   /** One address, or a list in the format of the form's address field. */
   address?: string;
-  /** Event signatures, an ABI or a Move path. */
+  /** Event signatures, an ABI or the path of a function. */
   event?: string;
 }
 
@@ -190,7 +188,7 @@ export interface NewStreamSearch {
 const MAX_GIVEN_LENGTH = 20_000;
 
 export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
-  return present<NewStreamSearch>({
+  return withoutUndefined<NewStreamSearch>({
     recipe: pick(input['recipe'], RECIPE_IDS),
     address: text(input['address'], MAX_GIVEN_LENGTH),
     event: text(input['event'], MAX_GIVEN_LENGTH),
@@ -227,7 +225,7 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
   const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
-  return present<StreamSearch>({
+  return withoutUndefined<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
     find: words(input['find'], MAX_FIND_LENGTH),
@@ -252,7 +250,7 @@ export interface InboxSearch {
 }
 
 export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
-  return present<InboxSearch>({
+  return withoutUndefined<InboxSearch>({
     sel: text(input['sel'], 64),
     view: pick(input['view'], REQUEST_VIEWS),
   });
@@ -270,9 +268,9 @@ const MAX_QUESTION_LENGTH = 500;
 
 export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
   const q = text(input['q'], MAX_QUESTION_LENGTH);
-  return present<ExplainSearch>({
+  return withoutUndefined<ExplainSearch>({
     // Reduces an explorer URL to its hash, address or number, and removes separators from numbers.
-    q: q && (toQuestion(recognise(q)) ?? q),
+    q: q && (toQuestion(recognize(q)) ?? q),
     chain: text(input['chain'], 40),
   });
 }
@@ -283,7 +281,7 @@ export interface VerifySearch {
 }
 
 export function parseVerifySearch(input: Record<string, unknown>): VerifySearch {
-  return present<VerifySearch>({ delivery: uuid(input['delivery']) });
+  return withoutUndefined<VerifySearch>({ delivery: uuid(input['delivery']) });
 }
 
 export interface ApiSearch {
@@ -294,12 +292,12 @@ export interface ApiSearch {
 }
 
 export function parseApiSearch(input: Record<string, unknown>): ApiSearch {
-  return present<ApiSearch>({ call: text(input['call'], 100), q: words(input['q'], 200) });
+  return withoutUndefined<ApiSearch>({ call: text(input['call'], 100), q: words(input['q'], 200) });
 }
 
 export function toListFilter(search: DeliveriesSearch): ListFilter {
   const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
-  return present<ListFilter>({
+  return withoutUndefined<ListFilter>({
     state: search.state,
     streamId: search.stream,
     chainId: search.chain,

@@ -40,7 +40,7 @@ const failed = delivery({
   state: 'retrying',
   attempts: 2,
   status: 500,
-  error: 'the receiver answered 500',
+  error: 'the receiver responded with 500',
   nextAttemptAt: 60_000,
 });
 
@@ -158,9 +158,9 @@ test('while sending is paused the reason counts down, then names the trial deliv
 });
 
 test('a stream with a backed-off receiver is not active, even if its newest delivery succeeded', () => {
-  const spell = { since: 0, until: 1 };
-  const failures = stream({ backOff: { reason: 'failures', ...spell } });
-  const throttled = stream({ backOff: { reason: 'throttled', ...spell } });
+  const times = { since: 0, until: 1 };
+  const failures = stream({ backOff: { reason: 'failures', ...times } });
+  const throttled = stream({ backOff: { reason: 'throttled', ...times } });
   expect(streamCondition(failures, delivery({})).word).toBe('failing');
   expect(streamCondition(throttled, delivery({})).word).toBe('attention');
 });

@@ -1,5 +1,5 @@
 /** Describes what is deployed at an address. */
-import type { Contract } from '@sluice/kit/sluice';
+import type { ContractDetails } from '@sluice/kit/sluice';
 import { cutText } from '@sluice/kit/contract';
 
 /** Maximum length of a displayed name or symbol. A contract may choose longer ones. */
@@ -11,7 +11,10 @@ const short = (text: string): string =>
  * Describes an account or a contract: `On Ethereum: Tether USD (USDT), 6 decimals`. The name and
  * symbol are reported by the contract and not verified.
  */
-export function describeContract({ isContract, token }: Contract, chainName: string): string {
+export function describeContract(
+  { isContract, token }: ContractDetails,
+  chainName: string,
+): string {
   const on = `On ${chainName}: `;
   if (!isContract) return `${on}an account, not a contract`;
   if (token === null) return `${on}a contract`;

@@ -3,10 +3,8 @@
  * numbers.
  */
 import type { ChainHealth } from '@sluice/kit/sluice';
+import { CHAIN_ID } from '../families/words.ts';
 import { formatCount } from '../ui/text/format.ts';
-
-/** Matches possible chain ids, except in a longer word or in a Move path such as `0x1::coin`. */
-const CHAIN_ID = /(?<![\w:])(?:0x[0-9a-f]+|aptos:[a-z]+)(?!\w|::)/g;
 
 /** Matches numbers of five or more digits that are not part of a hash, id, port or fraction. */
 const LONG_NUMBER = /(?<![\w.:-])\d{5,}(?![\w-]|\.\d)/g;

@@ -1,4 +1,4 @@
-import { isSluiceError, type UrlVerdict } from '@sluice/kit/sluice';
+import { isSluiceError, type UrlTestResult } from '@sluice/kit/sluice';
 import { useMutation } from '@tanstack/react-query';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/form/field.tsx';
@@ -29,7 +29,7 @@ export function UrlForm<Sent extends { url: string }>({
   action: string;
   /** Heading of an error that is not about a field. */
   failed: string;
-  test: (sent: Sent) => Promise<UrlVerdict>;
+  test: (sent: Sent) => Promise<UrlTestResult>;
   add: (sent: Sent) => Promise<unknown>;
   /** Renders the fields that are shown above the URL. */
   renderFields?: (problemAt: ProblemAt) => React.ReactNode;

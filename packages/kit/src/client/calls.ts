@@ -14,13 +14,13 @@ export interface Calls {
   one<Data>(
     build: () => Call,
     options: CallOptions | undefined,
-    read?: (answer: unknown, response: Response) => Data,
+    read?: (body: unknown, response: Response) => Data,
   ): CallResult<Data>;
   list<Row, P extends AnyPage<Row>>(
     build: () => Call,
     place: ListOptions,
     options: CallOptions | undefined,
-    readPage: (answer: unknown) => P,
+    readPage: (body: unknown) => P,
   ): ListResult<Row, P>;
 }
 
@@ -29,11 +29,11 @@ export function createCalls(connection: Connection): Calls {
     one<Data>(
       build: () => Call,
       options: CallOptions | undefined,
-      read: (answer: unknown, response: Response) => Data = (answer) => answer as Data,
+      read: (body: unknown, response: Response) => Data = (body) => body as Data,
     ) {
       const send = async () => {
-        const answer = await connection.send(build(), options);
-        return { ...answer, data: read(answer.data, answer.response) };
+        const received = await connection.send(build(), options);
+        return { ...received, data: read(received.data, received.response) };
       };
       return createCallResult(send());
     },
@@ -41,13 +41,13 @@ export function createCalls(connection: Connection): Calls {
       build: () => Call,
       { limit, cursor }: ListOptions,
       options: CallOptions | undefined,
-      readPage: (answer: unknown) => P,
+      readPage: (body: unknown) => P,
     ) {
       return createList<Row, P>(async (next) => {
         const call = build();
         const query = { limit: toLimit(limit), cursor: next ?? cursor, ...call.query };
-        const answer = await connection.send({ ...call, query }, options);
-        return { ...answer, data: readPage(answer.data) };
+        const received = await connection.send({ ...call, query }, options);
+        return { ...received, data: readPage(received.data) };
       });
     },
   };

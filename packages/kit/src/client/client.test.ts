@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { erc20Abi } from 'viem';
 import { createClient } from './client.ts';
-import type { Stream } from './compatible/answers.ts';
+import type { Stream } from '../families/evm/client.ts';
 import type {
   AptosStream,
   AptosStreamStatus,
@@ -25,7 +25,7 @@ interface Recorded {
 }
 
 const requests: Recorded[] = [];
-let answers: unknown[] = [];
+let bodies: unknown[] = [];
 const baseUrl = 'http://sluice.test';
 
 /** Records each request and returns the next prepared response, by default a stream. */
@@ -38,14 +38,14 @@ const fetch: typeof globalThis.fetch = async (input, init) => {
     ...(text && { body: JSON.parse(text) as unknown }),
     headers: Object.fromEntries(request.headers),
   });
-  return Response.json(answers.shift() ?? { id: ID, chainIds: ['0x1'] }, {
+  return Response.json(bodies.shift() ?? { id: ID, chainIds: ['0x1'] }, {
     headers: { 'x-request-id': `req-${requests.length}` },
   });
 };
 
 beforeEach(() => {
   requests.length = 0;
-  answers = [];
+  bodies = [];
 });
 
 const ID = '6c86e9ed-0a93-4f8f-af4d-929ee8918bbb';
@@ -357,7 +357,7 @@ describe('each call', () => {
 
 describe('results', () => {
   it('get defaults for missing fields and keep extra fields', async () => {
-    answers = [{ id: ID, chainIds: ['0x1'], includeNativeTxs: true, allAddresses: null, extra: 1 }];
+    bodies = [{ id: ID, chainIds: ['0x1'], includeNativeTxs: true, allAddresses: null, extra: 1 }];
     expect(await streams().get(ID)).toMatchObject({
       id: ID,
       chainIds: ['0x1'],
@@ -392,7 +392,7 @@ describe('results', () => {
   });
 
   it('get defaults for Aptos streams', async () => {
-    answers = [{ id: ID, network: ['mainnet'], includeEvents: true }];
+    bodies = [{ id: ID, network: ['mainnet'], includeEvents: true }];
     expect(await streams().get(ID, aptos)).toMatchObject({
       id: ID,
       network: ['mainnet'],
@@ -414,14 +414,14 @@ describe('results', () => {
       tag: '',
       statusMessage: '',
     });
-    answers = [{ result: [{ id: ID }], total: 1 }];
+    bodies = [{ result: [{ id: ID }], total: 1 }];
     expect((await streams().list(aptos)).result[0]).toMatchObject({ includeChanges: false });
   });
 
   it('of delete and setStatus on Aptos are returned unchanged', async () => {
-    answers = [true];
+    bodies = [true];
     expect(await streams().delete(ID, aptos)).toBe(true);
-    answers = [{ status: 'paused', statusMessage: 'Stream was paused by the user' }];
+    bodies = [{ status: 'paused', statusMessage: 'Stream was paused by the user' }];
     expect(await streams().setStatus(ID, 'paused', aptos)).toEqual({
       status: 'paused',
       statusMessage: 'Stream was paused by the user',
@@ -429,12 +429,12 @@ describe('results', () => {
   });
 
   it('get defaults for a duplicated stream', async () => {
-    answers = [{ id: 'b' }];
+    bodies = [{ id: 'b' }];
     expect(await streams().duplicate(ID)).toMatchObject({ id: 'b', demo: false });
   });
 
   it('come with their HTTP response', async () => {
-    answers = [{ id: 'a' }];
+    bodies = [{ id: 'a' }];
     const call = streams().get('a');
     const { data, response, requestId } = await call.withResponse();
     expect(data).toMatchObject({ id: 'a', allAddresses: false });
@@ -446,7 +446,7 @@ describe('results', () => {
   });
 
   it('of a list come with the HTTP response of the first page', async () => {
-    answers = [{ result: [{ id: 'a' }], total: 2, cursor: 'c' }];
+    bodies = [{ result: [{ id: 'a' }], total: 2, cursor: 'c' }];
     const list = streams().list();
     const { data, response, requestId } = await list.withResponse();
     expect([data.total, data.cursor, requestId]).toEqual([2, 'c', 'req-1']);
@@ -467,20 +467,20 @@ describe('results', () => {
   });
 
   it('get defaults for listed streams', async () => {
-    answers = [{ result: [{ id: ID }], total: 1 }];
+    bodies = [{ result: [{ id: ID }], total: 1 }];
     const { result, total, cursor } = await streams().list();
     expect(result[0]).toMatchObject({ id: ID, allAddresses: false });
     expect([total, cursor]).toEqual([1, undefined]);
   });
 
   it('of address changes are returned unchanged', async () => {
-    const answer = { streamId: ID, address: LOWER, effectiveFrom: { '0x1': 7 } };
-    answers = [answer];
-    expect(await streams().addAddress(ID, LOWER)).toEqual(answer);
+    const body = { streamId: ID, address: LOWER, effectiveFrom: { '0x1': 7 } };
+    bodies = [body];
+    expect(await streams().addAddress(ID, LOWER)).toEqual(body);
   });
 
-  it.each(['text', 7, true, [], {}])('with %j instead of a stream are rejected', async (answer) => {
-    answers = [answer];
+  it.each(['text', 7, true, [], {}])('with %j instead of a stream are rejected', async (body) => {
+    bodies = [body];
     await expect(streams().get(ID)).rejects.toMatchObject({ code: 'invalid_response' });
   });
 });
@@ -651,16 +651,16 @@ describe('lists', () => {
   };
 
   it('number their pages from 0, even after a given cursor', async () => {
-    answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
+    bodies = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
     const numbers: number[] = [];
     for await (const { page: number } of streams().list({ limit: 2 }).pages()) numbers.push(number);
     expect(numbers).toEqual([0, 1, 2]);
-    answers = [page(['c'])];
+    bodies = [page(['c'])];
     expect((await streams().list({ cursor: 'c1' })).page).toBe(0);
   });
 
   it('iterate over every row, requesting each page once', async () => {
-    answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
+    bodies = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
     expect(await idsOf(streams().list({ limit: 2 }))).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(sent().map(({ call }) => call)).toEqual([
       'GET /streams/evm?limit=2',
@@ -674,32 +674,32 @@ describe('lists', () => {
     ['empty', ''],
     ['null', null],
   ])('stop if the cursor is %s, whatever the total', async (_, cursor) => {
-    answers = [page(['a'], 'c1'), page(['b'], cursor, 99)];
+    bodies = [page(['a'], 'c1'), page(['b'], cursor, 99)];
     expect(await idsOf(streams().list())).toEqual(['a', 'b']);
   });
 
   it('stop at an empty page after all rows, even if it has a cursor', async () => {
-    answers = [page(['a', 'b'], 'c1', 2), page([], 'c2', 2)];
+    bodies = [page(['a', 'b'], 'c1', 2), page([], 'c2', 2)];
     expect(await idsOf(streams().list())).toEqual(['a', 'b']);
   });
 
   it('continue after an empty page before all rows', async () => {
-    answers = [page([], 'c1', 1), page(['a'], undefined, 1)];
+    bodies = [page([], 'c1', 1), page(['a'], undefined, 1)];
     expect(await idsOf(streams().list())).toEqual(['a']);
   });
 
   it('continue a search after an empty page', async () => {
-    answers = [{ ...page([], 'c1', 0), searchedTo: 5 }, page(['a'], undefined, 0)];
+    bodies = [{ ...page([], 'c1', 0), searchedTo: 5 }, page(['a'], undefined, 0)];
     expect(await idsOf(streams().list())).toEqual(['a']);
   });
 
   it('fail if the service repeats a cursor', async () => {
-    answers = [page(['a'], 'c1'), page(['b'], 'c1')];
+    bodies = [page(['a'], 'c1'), page(['b'], 'c1')];
     await expect(idsOf(streams().list())).rejects.toMatchObject({ code: 'invalid_response' });
   });
 
   it('iterate over pages', async () => {
-    answers = [page(['a'], 'c1'), page(['b'])];
+    bodies = [page(['a'], 'c1'), page(['b'])];
     const totals: number[] = [];
     for await (const { result, total } of streams().list().pages()) {
       totals.push(total, result.length);
@@ -708,7 +708,7 @@ describe('lists', () => {
   });
 
   it('continue after a given cursor', async () => {
-    answers = [page(['b'])];
+    bodies = [page(['b'])];
     expect(await idsOf(streams().list({ cursor: 'c1' }))).toEqual(['b']);
     expect(sent().map(({ call }) => call)).toEqual(['GET /streams/evm?limit=100&cursor=c1']);
   });
@@ -717,14 +717,14 @@ describe('lists', () => {
     const list = streams().list();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(requests).toEqual([]);
-    answers = [page(['a'])];
+    bodies = [page(['a'])];
     expect(await list).toEqual(await list);
     await list.finally(() => {});
     expect(requests).toHaveLength(1);
   });
 
   it('send nothing after the loop ends early', async () => {
-    answers = [page(['a', 'b'], 'c1'), page(['c'])];
+    bodies = [page(['a', 'b'], 'c1'), page(['c'])];
     for await (const { id } of streams().list()) {
       expect(id).toBe('a');
       break;
@@ -740,12 +740,12 @@ describe('lists', () => {
   });
 
   it('are empty if the response has no rows', async () => {
-    answers = [{}];
+    bodies = [{}];
     expect(await streams().list()).toEqual({ result: [], total: 0, page: 0 });
   });
 
   it('of addresses continue after a cursor, too', async () => {
-    answers = [
+    bodies = [
       { result: [{ address: LOWER }], total: 2, cursor: 'c1' },
       { result: [{ address: CHECKSUMMED }], total: 2, page_size: 2 },
     ];

@@ -1,28 +1,12 @@
 /** Creates a client with a method for every call of the compatible API. */
-import { toPage, toStream } from './compatible/answers.ts';
-import type { Stream } from './compatible/answers.ts';
-import {
-  lowerAddress,
-  mapAddresses,
-  toBlockNumber,
-  toChainIds,
-  toChainIdStrictly,
-  toEvmBody,
-  toLabels,
-} from './compatible/arguments.ts';
+import { toPage } from './compatible/responses.ts';
+import { type LabelOptions, mapAddresses, toChainIds, toLabels } from './compatible/arguments.ts';
+import type { NetworkCalls } from './compatible/networkCalls.ts';
 import { createCalls } from './calls.ts';
 import type { Calls } from './calls.ts';
 import type {
   AddressesResponse,
-  AptosStream,
-  AptosStreamStatus,
-  CreateAptosStream,
-  CreateEvmStream,
   DeliveryLog,
-  DryRunResult,
-  DryRunBlock,
-  HistoricalJob,
-  HistoricalJobResponse,
   HistoryFilter,
   HistoryRecord,
   ListOptions,
@@ -36,11 +20,12 @@ import type {
 import { ROUTES } from '../contract/routes.generated.ts';
 import type { Page } from '../contract/generic.ts';
 import { SluiceError } from '../errors.ts';
+import { createFamilyStreams, networkOf } from '../families/client.ts';
+import type { FamilyStreamsClient, Networks, NetworkType } from '../families/client.ts';
 import type { ListResult } from './pages.ts';
 import { connect } from './request.ts';
 import type { Call, CallOptions, CallResult, ConnectionOptions } from './request.ts';
 import type { Given } from './given.ts';
-import { checksummedAddress, networkOf, type NetworkCalls } from './compatible/networks.ts';
 
 /** Options of {@link createClient}. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
@@ -51,17 +36,8 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   apiKey: string | null;
 }
 
-/** The chain families, with the response types of their stream calls. */
-export interface Networks {
-  evm: { stream: Stream; deleted: Stream; status: Stream };
-  aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
-}
-
-/** The name of a chain family: `evm` or `aptos`. */
-export type NetworkType = keyof Networks;
-
 /** The chain family of a stream call. */
-export interface NetworkChoice<Network extends NetworkType = NetworkType> {
+export interface NetworkOptions<Network extends NetworkType = NetworkType> {
   /**
    * The chain family of the stream.
    * @default 'evm'
@@ -71,40 +47,11 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
 
 /** Call options with the chain family, for calls that take a stream's id but none of its fields. */
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
-  NetworkChoice<Network>;
-
-/** Labels of addresses, in a call that adds or replaces addresses. */
-export interface LabelOptions {
-  /**
-   * Labels by address, for addresses in this call. Addresses may have any casing. A label has at
-   * most 64 characters; an empty one removes the label. `listAddresses` returns labels as `label`.
-   * Sluice only; the hosted service rejects them.
-   */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-}
-
-interface AptosChoice {
-  readonly networkType: 'aptos';
-}
-
-/** The fields of an EVM stream; see {@link CreateEvmStream}. */
-export type StreamFields = Given<CreateEvmStream>;
-
-/** Fields of an EVM stream to change; absent fields stay unchanged. */
-export type StreamChanges = Partial<StreamFields>;
-
-/** The fields of an Aptos stream; see {@link CreateAptosStream}. */
-export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
-  /** At least one network: a name, or the chain id `1` (mainnet) or `2` (testnet). */
-  readonly network: readonly (CreateAptosStream['network'][number] | '1' | '2')[];
-};
-
-/** Fields of an Aptos stream to change; absent fields stay unchanged. */
-export type AptosStreamChanges = Partial<AptosStreamFields>;
+  NetworkOptions<Network>;
 
 /** Options of `streams.list`. */
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
-  extends ListOptions, NetworkChoice<Network> {
+  extends ListOptions, NetworkOptions<Network> {
   /**
    * Status of the streams to list. This option is newer than the official client; a service may
    * ignore it.
@@ -113,7 +60,7 @@ export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
 }
 
 /** Options of `streams.listAddresses`. */
-export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
+export interface ListAddressesOptions extends ListOptions, NetworkOptions {}
 
 interface ChainFilter {
   /** Ids of the chains whose rows are listed: hex, decimal strings or numbers. */
@@ -132,30 +79,19 @@ export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilte
  */
 export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
 
-/** A block of a chain. */
-export interface BlockChoice {
-  /** Hex, a decimal string or a number. */
-  readonly chainId: string | number;
-  readonly blockNumber: number;
-}
-
-/** A block, and the fields of the stream to preview for it. */
-export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
-
-/** A stream and the inclusive range of past blocks to match. */
-export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
-
 /**
  * The calls about streams. Methods reject only with a SluiceError; calls with invalid arguments are
  * not sent.
  */
-export interface StreamsClient {
+export interface StreamsClient extends FamilyStreamsClient {
   /**
    * Creates a stream. The service first POSTs a test webhook to `webhookUrl`, and rejects the
    * stream unless the response is a 2xx.
    */
-  create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
-  create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
+  create<Network extends NetworkType = 'evm'>(
+    stream: Networks[Network]['fields'] & NetworkOptions<Network>,
+    options?: CallOptions,
+  ): CallResult<Networks[Network]['stream']>;
   list<Network extends NetworkType = 'evm'>(
     query?: ListStreamsOptions<Network>,
     options?: CallOptions,
@@ -168,16 +104,11 @@ export interface StreamsClient {
    * Changes the given fields. If `webhookUrl` or `headers` are given, the service first POSTs a
    * test webhook, as for a new stream.
    */
-  update(
+  update<Network extends NetworkType = 'evm'>(
     id: string,
-    changes: AptosStreamChanges & AptosChoice,
+    changes: Partial<Networks[Network]['fields']> & NetworkOptions<Network>,
     options?: CallOptions,
-  ): CallResult<AptosStream>;
-  update(
-    id: string,
-    changes: StreamChanges & NetworkChoice<'evm'>,
-    options?: CallOptions,
-  ): CallResult<Stream>;
+  ): CallResult<Networks[Network]['stream']>;
   /** Deletes a stream. Returns the deleted EVM stream, or `true` for Aptos. */
   delete<Network extends NetworkType = 'evm'>(
     id: string,
@@ -213,33 +144,6 @@ export interface StreamsClient {
     query?: ListAddressesOptions,
     options?: CallOptions,
   ): ListResult<StreamAddress>;
-
-  // The calls below are for EVM streams and newer than the official client. A service without them
-  // rejects with `not_found`.
-
-  /** Creates a stream with the fields and addresses of the stream `id`. */
-  duplicate(id: string, options?: CallOptions): CallResult<Stream>;
-  /** Replaces all addresses. Addresses without a label in the call lose their labels. */
-  replaceAddresses(
-    id: string,
-    addresses: readonly string[],
-    options?: CallOptions & LabelOptions,
-  ): CallResult<AddressesResponse>;
-  /** Previews the webhook that a stream would send for a block. Nothing is sent or stored. */
-  dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunResult>;
-  /**
-   * Matches a block against the stream as it is now, and sends the webhook. Sluice returns the
-   * number of records; if it is 0, no webhook is sent.
-   */
-  sendBlock(
-    block: BlockChoice & { readonly streamId: string },
-    options?: CallOptions,
-  ): CallResult<number | null | undefined>;
-  /** Starts a backfill: matches an inclusive range of past blocks, and sends the webhooks. */
-  createHistoricalJob(
-    job: HistoricalJobOptions,
-    options?: CallOptions,
-  ): CallResult<HistoricalJobResponse>;
 }
 
 /** Reads the history of EVM and Aptos webhooks, newest first, and sends webhooks again. */
@@ -305,24 +209,27 @@ export function createClient(options: ClientOptions): Client {
 /** Returns a function that reads a page and converts each row with `toRow`. */
 const pageOf =
   <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
-  (answer: unknown): Page<Row> =>
-    toPage(answer, toRow);
+  (body: unknown): Page<Row> =>
+    toPage(body, toRow);
 
-function createStreams({ one, list }: Calls): StreamsClient {
+function createStreams(calls: Calls): StreamsClient {
+  const { one, list } = calls;
   /** Sends a call whose response is a stream. */
-  const streamCall = <Answer>(
+  const streamCall = <Data>(
     networkType: unknown,
     build: (network: NetworkCalls) => Call,
     options: CallOptions | undefined,
-  ): CallResult<Answer> =>
+  ): CallResult<Data> =>
     one(
       () => build(networkOf(networkType)),
       options,
-      (answer) => networkOf(networkType).toStream(answer) as Answer,
+      (body) => networkOf(networkType).toStream(body) as Data,
     );
 
   return {
-    create: ({ networkType, ...fields }: NetworkChoice, options?: CallOptions) =>
+    ...createFamilyStreams(calls),
+
+    create: ({ networkType, ...fields }: NetworkOptions, options?: CallOptions) =>
       streamCall<never>(
         networkType,
         ({ routes, toBody }) => ({ route: routes.create, body: toBody(fields) }),
@@ -343,7 +250,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
     get: (id, { networkType, ...options } = {}) =>
       streamCall(networkType, ({ routes }) => ({ route: routes.get, path: { id } }), options),
 
-    update: (id: string, { networkType, ...changes }: NetworkChoice, options?: CallOptions) =>
+    update: (id: string, { networkType, ...changes }: NetworkOptions, options?: CallOptions) =>
       streamCall<never>(
         networkType,
         ({ routes, toBody }) => ({
@@ -362,7 +269,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
       one<Networks[Network]['deleted']>(
         () => ({ route: networkOf(networkType).routes.delete, path: { id }, body: {} }),
         options,
-        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+        (body) => networkOf(networkType).toDeleted(body) as never,
       ),
 
     setStatus: <Network extends NetworkType>(
@@ -378,7 +285,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
           repeatable: true,
         }),
         options,
-        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+        (body) => networkOf(networkType).toStatus(body) as never,
       ),
 
     addAddress: (id, given, { networkType, labels, ...options } = {}) =>
@@ -402,55 +309,8 @@ function createStreams({ one, list }: Calls): StreamsClient {
         options,
         pageOf<StreamAddress>(),
       ),
-
-    duplicate: (id, options) =>
-      one(() => ({ route: ROUTES.duplicateEvmStream, path: { id } }), options, toStream),
-
-    replaceAddresses: (id, addresses, { labels, ...options } = {}) =>
-      one(() => {
-        const body = {
-          address: mapAddresses(addresses, checksummedAddress),
-          ...toLabels(labels, checksummedAddress),
-        };
-        return { route: ROUTES.replaceEvmAddresses, path: { id }, body, repeatable: true };
-      }, options),
-
-    dryRunBlock: ({ chainId, blockNumber, addresses, ...fields }, options) =>
-      one(() => {
-        const body = {
-          ...toEvmBody(fields),
-          addresses: addresses && mapAddresses(addresses, lowerAddress),
-        };
-        const path = toBlockPath({ chainId, blockNumber });
-        return { route: ROUTES.dryRunEvmBlock, path, body, repeatable: true };
-      }, options),
-
-    sendBlock: ({ streamId, ...block }, options) =>
-      one(
-        () => ({ route: ROUTES.sendEvmBlock, path: { ...toBlockPath(block), streamId } }),
-        options,
-      ),
-
-    createHistoricalJob: ({ chainId, streamId, blockFrom, blockTo }, options) =>
-      one(
-        () => ({
-          route: ROUTES.createHistoricalJob,
-          body: {
-            chainId: toChainIdStrictly('chainId', chainId),
-            streamId,
-            blockFrom: toBlockNumber('blockFrom', blockFrom),
-            blockTo: toBlockNumber('blockTo', blockTo),
-          },
-        }),
-        options,
-      ),
   };
 }
-
-const toBlockPath = ({ chainId, blockNumber }: BlockChoice) => ({
-  chainId: toChainIdStrictly('chainId', chainId),
-  blockNumber: String(toBlockNumber('blockNumber', blockNumber)),
-});
 
 function createHistory({ one, list }: Calls): HistoryClient {
   const toQuery = <Filter extends ChainFilter>(filter: Filter) => ({

@@ -51,19 +51,19 @@ function startService(fail: (request: number) => 'before' | 'after' | undefined 
 it('sends addresses in order, in growing parts while requests are fast, and reports progress', async () => {
   const { client, parts, urls } = startService();
   const addresses = listed(20_000);
-  const told: number[] = [];
+  const reported: number[] = [];
   await client.importAddresses({
     streamId: 's',
     family: 'evm',
     addresses,
-    onProgress: (done) => told.push(done),
+    onProgress: (done) => reported.push(done),
   });
   expect([...urls]).toEqual(['POST /streams/evm/s/address']);
   expect(parts.flatMap(({ address }) => address)).toEqual(addresses.map(({ address }) => address));
   const sizes = parts.map(({ address }) => address.length);
   expect(sizes[0]).toBe(500);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
-  expect(told).toEqual(sizes.map((_, n) => sizes.slice(0, n + 1).reduce((a, b) => a + b)));
+  expect(reported).toEqual(sizes.map((_, n) => sizes.slice(0, n + 1).reduce((a, b) => a + b)));
 });
 
 it('sends smaller parts to a slow service', async () => {

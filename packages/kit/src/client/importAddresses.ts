@@ -1,14 +1,13 @@
 /** Adds many addresses to a stream in small parts, so that an import can be resumed. */
-import { aptosAddress, lowerAddress } from './compatible/arguments.ts';
 import type { Calls } from './calls.ts';
-import type { NetworkType } from './client.ts';
-import { ROUTES } from '../contract/routes.generated.ts';
+import { ADDRESS_CALLS } from '../families/addressCalls.ts';
+import type { ChainFamily } from '../contract/shapes.generated.ts';
 import type { CallOptions } from './request.ts';
 
 /** Options of {@link SluiceClient.importAddresses}. */
 export interface AddressImport {
   readonly streamId: string;
-  readonly family: NetworkType;
+  readonly family: ChainFamily;
   /**
    * Addresses in hex, in any casing. A label has at most 64 characters; an empty one is ignored.
    */
@@ -37,7 +36,7 @@ export async function importAddresses(
   { streamId, family, addresses, from = 0, onProgress }: AddressImport,
   options?: CallOptions,
 ): Promise<void> {
-  const { route, toAddress } = NETWORKS[family];
+  const { route, toAddress } = ADDRESS_CALLS[family];
   let size = FIRST_PART;
   for (let at = from; at < addresses.length;) {
     const part = addresses.slice(at, at + size);
@@ -57,8 +56,3 @@ export async function importAddresses(
     size = Math.round(Math.min(MAX_PART, 2 * size, Math.max(MIN_PART, wanted)));
   }
 }
-
-const NETWORKS = {
-  evm: { route: ROUTES.addEvmAddresses, toAddress: lowerAddress },
-  aptos: { route: ROUTES.addAptosAddresses, toAddress: aptosAddress },
-} as const;

@@ -45,8 +45,8 @@ export function createList<Row, P extends AnyPage<Row> & { total?: number; searc
     cursor: string | undefined,
     page: number,
   ): Promise<WithResponse<ListedPage<P>>> => {
-    const answered = await readPage(cursor);
-    return { ...answered, data: { ...answered.data, page } };
+    const received = await readPage(cursor);
+    return { ...received, data: { ...received.data, page } };
   };
   let first: CallResult<ListedPage<P>> | undefined;
   const readFirst = (): CallResult<ListedPage<P>> =>

@@ -10,18 +10,18 @@ const KEY = 'very-secret-api-key';
 const STREAM = { webhookUrl: 'https://example.com', description: '', chainIds: ['0x1'] };
 const ADDRESS = `0x${'1'.repeat(40)}`;
 
-type Answer = Response | Error | (() => Promise<Response>);
+type FakeResponse = Response | Error | (() => Promise<Response>);
 
 /**
  * Creates a client whose `fetch` returns these responses in order, and then repeats the last one.
  */
-function fakeClient(answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
-  const left = [...answers];
+function fakeClient(given: readonly FakeResponse[], options: Partial<ClientOptions> = {}) {
+  const left = [...given];
   const fetch = vi.fn<typeof globalThis.fetch>(async () => {
-    const answer = left.length > 1 ? left.shift() : left[0];
-    if (answer instanceof Error) throw answer;
-    if (typeof answer === 'function') return answer();
-    return answer?.clone() ?? Response.error();
+    const response = left.length > 1 ? left.shift() : left[0];
+    if (response instanceof Error) throw response;
+    if (typeof response === 'function') return response();
+    return response?.clone() ?? Response.error();
   });
   const client = createClient({ apiKey: KEY, baseUrl: 'http://sluice.test', fetch, ...options });
   return { ...client, fetch };
@@ -233,8 +233,8 @@ describe('errors', () => {
     [[], 'The service returned 404 Not Found'],
     [null, 'The service returned 404 Not Found'],
   ])('contain the message of the service: %j', async (body, message) => {
-    const answer = Response.json(body, { status: 404, statusText: 'Not Found' });
-    const { streams } = fakeClient([answer]);
+    const response = Response.json(body, { status: 404, statusText: 'Not Found' });
+    const { streams } = fakeClient([response]);
     const error = await errorOf(streams.get('a'));
     expect(error.message).toBe(message);
     const details = (body as { details?: unknown } | null)?.details;
@@ -262,8 +262,8 @@ describe('errors', () => {
   });
 
   it('do not contain the HTML page of a proxy', async () => {
-    const answer = new Response('<html>Bad gateway</html>', { status: 502 });
-    const { streams } = fakeClient([answer], { maxRetries: 0 });
+    const response = new Response('<html>Bad gateway</html>', { status: 502 });
+    const { streams } = fakeClient([response], { maxRetries: 0 });
     expect((await errorOf(streams.get('a'))).message).toBe('The service returned 502');
   });
 
@@ -299,11 +299,11 @@ describe('errors', () => {
 describe('hooks', () => {
   const SECRET = 'the-streams-secret';
 
-  function watched(answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
+  function watched(given: readonly FakeResponse[], options: Partial<ClientOptions> = {}) {
     const requests: SentRequest[] = [];
     const responses: ReceivedResponse[] = [];
     const retries: Retry[] = [];
-    const client = fakeClient(answers, {
+    const client = fakeClient(given, {
       onRequest: (it) => requests.push(it),
       onResponse: (it) => responses.push(it),
       onRetry: (it) => retries.push(it),

@@ -145,12 +145,12 @@ export interface CallResult<Data> extends Promise<Data> {
 }
 
 export function createCallResult<Data>(sent: Promise<WithResponse<Data>>): CallResult<Data> {
-  const answer = sent.then(({ data }) => data);
-  return Object.assign(answer, {
+  const result = sent.then(({ data }) => data);
+  return Object.assign(result, {
     withResponse() {
-      // The returned promise reports a failure, so a rejection of `answer` must not count as
+      // The returned promise reports a failure, so a rejection of `result` must not count as
       // unhandled.
-      answer.catch(() => {});
+      result.catch(() => {});
       return sent.then((it) => it);
     },
   });

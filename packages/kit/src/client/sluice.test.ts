@@ -9,7 +9,7 @@ import type { LiveState, ReceivedEvent } from './sluice.ts';
 const KEY = 'sixteen-characters';
 
 let requests: { call: string; body: string; headers: NodeJS.Dict<string | string[]> }[] = [];
-let answer: (response: ServerResponse, request: IncomingMessage) => void = (response) => {
+let respond: (response: ServerResponse, request: IncomingMessage) => void = (response) => {
   response.end('{}');
 };
 let server: ReturnType<typeof createServer>;
@@ -23,7 +23,7 @@ beforeEach(async () => {
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString();
       requests.push({ call: `${request.method} ${request.url}`, body, headers: request.headers });
-      answer(response, request);
+      respond(response, request);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -37,33 +37,33 @@ afterEach(() => {
 
 const client = () => createSluiceClient({ baseUrl, apiKey: KEY, maxRetries: 0 });
 const calls = () => requests.map(({ call, body }) => (body ? [call, JSON.parse(body)] : [call]));
-const answerJson = (body: unknown, status = 200) => {
-  answer = (response) => {
+const respondJson = (body: unknown, status = 200) => {
+  respond = (response) => {
     response
       .writeHead(status, { 'content-type': 'application/json' })
       .end(JSON.stringify(body) ?? '');
   };
 };
-const answerNothing = (status: number) => {
-  answer = (response) => response.writeHead(status).end();
+const respondEmpty = (status: number) => {
+  respond = (response) => response.writeHead(status).end();
 };
 
 describe('each call', () => {
   it('createSession sends the key in the body', async () => {
-    answerNothing(204);
+    respondEmpty(204);
     expect(await createSluiceClient({ baseUrl }).createSession(KEY)).toBeUndefined();
     expect(calls()).toEqual([['POST /sluice/session', { apiKey: KEY }]]);
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
   it('inbox calls have the name in the path and the options in the body', async () => {
-    answerJson({ result: [] });
+    respondJson({ result: [] });
     expect(await client().listInboxes()).toEqual([]);
     await client().listInboxRequests('my-app', { limit: 5 });
     await client().setInbox('my-app', { failFirst: 2 });
     await client().setInbox('my-app');
     await client().getInboxRequest('my-app', 'r1');
-    answerNothing(204);
+    respondEmpty(204);
     expect(await client().clearInbox('my-app')).toBeUndefined();
     expect(await client().deleteInbox('my-app')).toBeUndefined();
     expect(calls()).toEqual([
@@ -77,8 +77,8 @@ describe('each call', () => {
     ]);
   });
 
-  it('activity, timelines, changes, addresses, reorgs and gaps', async () => {
-    answerJson({ result: [] });
+  it('activity, timelines, changes, addresses, reorgs and gaps have their own paths', async () => {
+    respondJson({ result: [] });
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
     await client().getActivityBreakdown({ streamId: 's1', step: 60, points: 24 });
@@ -102,24 +102,24 @@ describe('each call', () => {
     ]);
   });
 
-  it('getExpiry', async () => {
+  it('getExpiry returns the expiring deliveries', async () => {
     const expiry = { at: null, deliveries: 0, bodyBytes: 0, isCapped: false };
-    answerJson(expiry);
+    respondJson(expiry);
     expect(await client().getExpiry()).toEqual(expiry);
     expect(calls()).toEqual([['GET /sluice/expiry']]);
   });
 
   it('dryRunEvm has the chain in the path and the block in the body', async () => {
-    const answer = { webhook: null, closeMatches: [], observed: [] };
-    answerJson(answer);
-    expect(await client().dryRunEvm('0x1', { block: 7, allAddresses: true })).toEqual(answer);
+    const result = { webhook: null, closeMatches: [], observed: [] };
+    respondJson(result);
+    expect(await client().dryRunEvm('0x1', { block: 7, allAddresses: true })).toEqual(result);
     expect(calls()).toEqual([['POST /sluice/evm/0x1/dry-run', { block: 7, allAddresses: true }]]);
   });
 
   it('dryRunAptos has the network in the path and the version in the body', async () => {
-    const answer = { webhook: null, observed: [] };
-    answerJson(answer);
-    expect(await client().dryRunAptos('local', { version: 7, addresses: ['0x1'] })).toEqual(answer);
+    const result = { webhook: null, observed: [] };
+    respondJson(result);
+    expect(await client().dryRunAptos('local', { version: 7, addresses: ['0x1'] })).toEqual(result);
     expect(calls()).toEqual([
       ['POST /sluice/aptos/local/dry-run', { version: 7, addresses: ['0x1'] }],
     ]);
@@ -127,7 +127,7 @@ describe('each call', () => {
 
   it('explain sends its query, for one chain or all', async () => {
     const explanation = { query: '0x12', kind: 'unknown', streams: [] };
-    answerJson(explanation);
+    respondJson(explanation);
     expect(await client().explain('0x12')).toEqual(explanation);
     await client().explain('17 000', { chain: 'aptos:local' });
     expect(calls()).toEqual([
@@ -137,7 +137,7 @@ describe('each call', () => {
   });
 
   it('createSession never repeats the key in its error', async () => {
-    answerJson({ message: `Unknown key ${KEY}` }, 401);
+    respondJson({ message: `Unknown key ${KEY}` }, 401);
     const session = createSluiceClient({ baseUrl }).createSession(KEY);
     await expect(session).rejects.toMatchObject({
       code: 'unauthorized',
@@ -146,31 +146,31 @@ describe('each call', () => {
   });
 
   it('checkSession returns whether the session is valid', async () => {
-    answerNothing(204);
+    respondEmpty(204);
     expect(await client().checkSession()).toBe(true);
-    answerJson({ message: 'Unauthorized' }, 401);
+    respondJson({ message: 'Unauthorized' }, 401);
     expect(await client().checkSession()).toBe(false);
-    answerNothing(503);
+    respondEmpty(503);
     await expect(client().checkSession()).rejects.toMatchObject({ code: 'server_error' });
     expect(requests.map(({ call }) => call)).toEqual(Array(3).fill('GET /sluice/session'));
     expect(requests[0]?.headers['x-api-key']).toBe(KEY);
   });
 
-  it('deleteSession', async () => {
-    answerNothing(204);
+  it('deleteSession sends no body', async () => {
+    respondEmpty(204);
     expect(await client().deleteSession()).toBeUndefined();
     expect(calls()).toEqual([['DELETE /sluice/session']]);
   });
 
   it('listStreamSummaries and listChains return the rows', async () => {
-    answerJson({ result: [{ id: 'a' }] });
+    respondJson({ result: [{ id: 'a' }] });
     expect(await client().listStreamSummaries()).toEqual([{ id: 'a' }]);
     expect(await client().listChains()).toEqual([{ id: 'a' }]);
     expect(calls()).toEqual([['GET /sluice/streams'], ['GET /sluice/chains']]);
   });
 
   it.each([undefined, null, {}, { result: {} }])('rejects %j instead of a list', async (body) => {
-    answerJson(body);
+    respondJson(body);
     const code = 'invalid_response';
     await expect(client().listChains()).rejects.toMatchObject({ code });
     await expect(client().listStreamSummaries()).rejects.toMatchObject({ code });
@@ -178,11 +178,11 @@ describe('each call', () => {
   });
 
   it('listDeliveries returns a page, or iterates over every row', async () => {
-    answerJson({ result: [{ id: 'a' }] });
+    respondJson({ result: [{ id: 'a' }] });
     const query = { limit: 5, streamId: 's', state: 'failed', cursor: 'c' } as const;
     expect(await client().listDeliveries(query)).toEqual({ result: [{ id: 'a' }], page: 0 });
     const pages = [{ result: [{ id: 'a' }], cursor: 'c1' }, { result: [{ id: 'b' }] }];
-    answer = (response) => response.end(JSON.stringify(pages.shift()));
+    respond = (response) => response.end(JSON.stringify(pages.shift()));
     const ids: string[] = [];
     for await (const { id } of client().listDeliveries()) ids.push(id);
     expect(ids).toEqual(['a', 'b']);
@@ -193,16 +193,16 @@ describe('each call', () => {
     ]);
   });
 
-  it('stopDelivery and replays', async () => {
+  it('stopDelivery and the replay calls have their own paths', async () => {
     const filter = { state: ['failed', 'quarantined'], status: '5xx' } as const;
-    answerJson({ id: 'a' });
+    respondJson({ id: 'a' });
     await client().stopDelivery('a');
     await client().estimateReplay(filter);
     await client().createReplay({ name: 'n', filter, perSecond: 5 });
     await client().getReplay('a');
     await client().getReplayProgress('a');
     await client().cancelReplay('a');
-    answerJson({ result: [{ id: 'a' }] });
+    respondJson({ result: [{ id: 'a' }] });
     expect(await client().listReplays()).toEqual([{ id: 'a' }]);
     await client().listDeliveries(filter);
     expect(calls()).toEqual([
@@ -217,27 +217,27 @@ describe('each call', () => {
     ]);
   });
 
-  it('getDelivery', async () => {
-    answerJson({ id: 'a/b' });
+  it('getDelivery returns the delivery', async () => {
+    respondJson({ id: 'a/b' });
     expect(await client().getDelivery('a/b')).toEqual({ id: 'a/b' });
     expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
   });
 
   it('getDeliveryBody returns the text unchanged', async () => {
     const body = '{"confirmed":true, "chainId":"0x1"}\n';
-    answer = (response) => response.end(body);
+    respond = (response) => response.end(body);
     expect(await client().getDeliveryBody('a/b')).toBe(body);
-    answer = (response) => response.end('');
+    respond = (response) => response.end('');
     expect(await client().getDeliveryBody('a/b')).toBe('');
     const call = 'GET /sluice/deliveries/a%2Fb/body';
     expect(calls()).toEqual([[call], [call]]);
   });
 
-  it('keys, secrets and the audit log', async () => {
-    answerJson({ result: [{ id: 'k' }] });
+  it('calls for keys, secrets and the audit log have their own paths', async () => {
+    respondJson({ result: [{ id: 'k' }] });
     expect(await client().listApiKeys()).toEqual([{ id: 'k' }]);
     expect((await client().listAudit({ limit: 5 })).result).toEqual([{ id: 'k' }]);
-    answerJson({ id: 'k', key: 'sluice_k_s' });
+    respondJson({ id: 'k', key: 'sluice_k_s' });
     const wanted = { name: 'deploy', scopes: ['streams:read'] } as const;
     const created = await client().createApiKey({ ...wanted, scopes: [...wanted.scopes] });
     expect(created.key).toBe('sluice_k_s');
@@ -257,13 +257,13 @@ describe('each call', () => {
   });
 
   it('is available with its HTTP response', async () => {
-    answer = (response, request) => {
+    respond = (response, request) => {
       response.setHeader('x-request-id', `req-${requests.length}`);
       if (request.method !== 'GET') return response.writeHead(204).end();
       return response.end(JSON.stringify({ id: 'a', result: [{ id: 'a' }] }));
     };
     const { createSession, deleteSession, checkSession, ...reads } = client();
-    const answers = [
+    const results = [
       await createSession(KEY).withResponse(),
       await deleteSession().withResponse(),
       await checkSession().withResponse(),
@@ -273,7 +273,7 @@ describe('each call', () => {
       await reads.listDeliveries().withResponse(),
     ];
     expect(
-      answers.map(({ data, response, requestId }) => [data, response.status, requestId]),
+      results.map(({ data, response, requestId }) => [data, response.status, requestId]),
     ).toEqual([
       [undefined, 204, 'req-1'],
       [undefined, 204, 'req-2'],
@@ -286,7 +286,7 @@ describe('each call', () => {
   });
 
   it('checkSession returns the response for an invalid session, too', async () => {
-    answerJson({ message: 'Unauthorized' }, 401);
+    respondJson({ message: 'Unauthorized' }, 401);
     const { data, response } = await client().checkSession().withResponse();
     expect([data, response.status]).toEqual([false, 401]);
   });
@@ -342,7 +342,7 @@ describe('liveEvents', () => {
   it('yields events as they arrive, and closes the connection when the loop ends', async () => {
     let close = (): void => {};
     const closed = new Promise<void>((resolve) => (close = resolve));
-    answer = (response, request) => {
+    respond = (response, request) => {
       request.on('close', () => close());
       stream(response, `: hello\n\n${message(1)}`);
       setTimeout(() => response.write(message(2)), 30);
@@ -364,7 +364,7 @@ describe('liveEvents', () => {
   it('is live from the first data, not from the headers', async () => {
     const states: string[] = [];
     let statesAtHeaders: string[] = [];
-    answer = (response) => {
+    respond = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.flushHeaders();
       setTimeout(() => {
@@ -378,13 +378,13 @@ describe('liveEvents', () => {
   });
 
   it('resumes after a given id', async () => {
-    answer = (response) => stream(response, message(8));
+    respond = (response) => stream(response, message(8));
     await read(1, { lastEventId: '7' });
     expect(requests[0]?.headers['last-event-id']).toBe('7');
   });
 
   it('reconnects after the last event', async () => {
-    answer = (response) => {
+    respond = (response) => {
       stream(response, message(requests.length));
       setTimeout(() => response.destroy(), 20);
     };
@@ -447,7 +447,7 @@ describe('liveEvents', () => {
   });
 
   it('ends without an error when aborted in any state', async () => {
-    answer = (response) => stream(response, ': hello\n\n');
+    respond = (response) => stream(response, ': hello\n\n');
     const controller = new AbortController();
     const states: string[] = [];
     const onState = ({ state }: LiveState) => {
@@ -462,7 +462,7 @@ describe('liveEvents', () => {
   });
 
   it.each([401, 403, 404])('throws on status %i', async (status) => {
-    answerJson({ message: 'No' }, status);
+    respondJson({ message: 'No' }, status);
     const states: string[] = [];
     const next = watch({ onState: ({ state }) => states.push(state) }).next();
     await expect(next).rejects.toMatchObject({ status, message: 'No' });
@@ -470,14 +470,14 @@ describe('liveEvents', () => {
   });
 
   it('throws if the response is not an event stream, or an event is not JSON', async () => {
-    answerJson({});
+    respondJson({});
     await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_response' });
-    answer = (response) => stream(response, 'data: {\n\n');
+    respond = (response) => stream(response, 'data: {\n\n');
     await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_response' });
   });
 
   it('passes on an error thrown in the loop, and closes the connection', async () => {
-    answer = (response) => stream(response, message(1));
+    respond = (response) => stream(response, message(1));
     const states: string[] = [];
     const run = async () => {
       for await (const _ of watch({ onState: ({ state }) => states.push(state) })) {

@@ -194,14 +194,14 @@ function toMethod(route: SluiceRoute, { one, list }: Calls) {
     const build = () =>
       ({ route, path, [takes ?? '']: taken, repeatable, asText: reads === 'text' }) as Call;
     if (reads === 'nothing') return one(build, options, nothing);
-    return one(build, options, reads === 'list' ? (answer) => toPage(answer).result : undefined);
+    return one(build, options, reads === 'list' ? (body) => toPage(body).result : undefined);
   };
 }
 
 const nothing = (): void => {};
 
-function toPage<Row>(answer: unknown): AnyPage<Row> {
-  const page = answer as AnyPage<Row> | undefined;
+function toPage<Row>(body: unknown): AnyPage<Row> {
+  const page = body as AnyPage<Row> | undefined;
   if (Array.isArray(page?.result)) return page;
   throw new SluiceError('invalid_response', 'The response is not a list');
 }

@@ -4,10 +4,11 @@ import type {
   ActivityBreakdown,
   ActivityQuery,
   AddressPage,
+  AddressQuery,
   AlertUrl,
   ApiKey,
   AptosBackfill,
-  AptosBlockChoice,
+  AptosBlockIdentifier,
   AptosDryRun,
   AptosDryRunResult,
   AptosNetwork,
@@ -17,11 +18,10 @@ import type {
   ChainGap,
   ChainHealth,
   ChainNode,
-  Contract,
   ContractAbi,
+  ContractDetails,
   CreateApiKey,
   CreateReplay,
-  CreatedApiKey,
   DeliveryCounts,
   DeliveryDetail,
   DeliveryFilter,
@@ -29,17 +29,16 @@ import type {
   DeliverySummary,
   EvmDryRun,
   EvmDryRunResult,
-  Expiry,
+  ExpiringDeliveries,
   Inbox,
   InboxPage,
   InboxRequest,
   InboxRequestSummary,
   InboxResponse,
+  IssuedApiKey,
   Job,
-  ListAddresses,
   ListDeliveriesOptions,
   ListOptions,
-  ListTimelines,
   NewAlertUrl,
   NewNode,
   PublicKey,
@@ -55,7 +54,8 @@ import type {
   StreamSecretTimes,
   StreamSummary,
   StreamTimeline,
-  UrlVerdict,
+  TimelineQuery,
+  UrlTestResult,
   WatchedAddress,
 } from '../contract/shapes.generated.ts';
 import type {
@@ -76,7 +76,7 @@ export interface SluiceMethods {
   /** Read the version, environment and retention of the service. */
   getAbout: (options?: CallOptions) => CallResult<ServiceDetails>;
   /** Read what retention will delete next, and when. */
-  getExpiry: (options?: CallOptions) => CallResult<Expiry>;
+  getExpiry: (options?: CallOptions) => CallResult<ExpiringDeliveries>;
   /** List streams with recent statistics, newest first. */
   listStreamSummaries: (options?: CallOptions) => CallResult<StreamSummary[]>;
   /** List changes to a stream, newest first, at most 100. Includes edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Excludes address changes. */
@@ -96,7 +96,7 @@ export interface SluiceMethods {
   /** List addresses of an EVM or Aptos stream, with when and by whom they were added. `find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label. */
   listAddresses: (
     id: string,
-    query?: ListAddresses,
+    query?: AddressQuery,
     options?: CallOptions
   ) => ListResult<WatchedAddress, AddressPage>;
   /** List deliveries, newest first. */
@@ -132,7 +132,7 @@ export interface SluiceMethods {
     options?: CallOptions
   ) => CallResult<ActivityBreakdown>;
   /** Read the timelines of several streams. Returns the blocks that each stream matched, in the requested order. Unknown streams are left out. */
-  listTimelines: (body: ListTimelines, options?: CallOptions) => CallResult<StreamTimeline[]>;
+  listTimelines: (body: TimelineQuery, options?: CallOptions) => CallResult<StreamTimeline[]>;
   /** List the built-in receivers by name. A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox. */
   listInboxes: (options?: CallOptions) => CallResult<Inbox[]>;
   /** Create an inbox or change its response; omitted fields get their defaults. At most 100 inboxes exist, including those that webhooks created. */
@@ -166,7 +166,7 @@ export interface SluiceMethods {
   /** Test a node, and read its chain from it if it passes. All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes. */
   addNode: (body: NewNode, options?: CallOptions) => CallResult<ChainNode>;
   /** Test whether a node responds and serves a chain. Requires --allow-node-changes. */
-  testNode: (body: NewNode, options?: CallOptions) => CallResult<UrlVerdict>;
+  testNode: (body: NewNode, options?: CallOptions) => CallResult<UrlTestResult>;
   /** Stop using a node that was added. All processes follow within 5 seconds. Requires --allow-node-changes. */
   removeNode: (nodeId: string, options?: CallOptions) => CallResult<void>;
   /** List reorgs, newest first; 100 are kept for each chain. */
@@ -174,7 +174,11 @@ export interface SluiceMethods {
   /** List gaps of chains with their reasons, newest first. Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain. */
   listGaps: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<ChainGap[]>;
   /** Check whether an address is a contract, and read its token metadata. The metadata is what the contract reports at the head of the chain; it is not verified. */
-  getContract: (chainId: string, address: string, options?: CallOptions) => CallResult<Contract>;
+  getContract: (
+    chainId: string,
+    address: string,
+    options?: CallOptions
+  ) => CallResult<ContractDetails>;
   /** Read the ABI of a verified contract. The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation. */
   getContractAbi: (
     chainId: string,
@@ -188,7 +192,7 @@ export interface SluiceMethods {
   /** Send alerts to another URL, starting with all current problems. The URL must be allowed for webhooks. Requires --allow-node-changes. At most 10 URLs can be added. */
   addAlertUrl: (body: NewAlertUrl, options?: CallOptions) => CallResult<AlertUrl>;
   /** Send the alert `alert.test` to a URL. Requires --allow-node-changes. */
-  testAlertUrl: (body: NewAlertUrl, options?: CallOptions) => CallResult<UrlVerdict>;
+  testAlertUrl: (body: NewAlertUrl, options?: CallOptions) => CallResult<UrlTestResult>;
   /** Stop sending alerts to a URL that was added. Requires --allow-node-changes. */
   removeAlertUrl: (alertUrlId: string, options?: CallOptions) => CallResult<void>;
   /** List the public keys that verify webhooks, newest first, without an API key. */
@@ -213,7 +217,7 @@ export interface SluiceMethods {
   sendAptosBlock: (
     network: AptosNetwork,
     id: string,
-    body: AptosBlockChoice,
+    body: AptosBlockIdentifier,
     options?: CallOptions
   ) => CallResult<number>;
   /** Match past blocks against an Aptos stream, by height or version, and send the webhooks. */
@@ -231,7 +235,7 @@ export interface SluiceMethods {
   /** List all API keys, including revoked ones, newest first, without the keys themselves. */
   listApiKeys: (options?: CallOptions) => CallResult<ApiKey[]>;
   /** Create an API key, which is returned only once. */
-  createApiKey: (body: CreateApiKey, options?: CallOptions) => CallResult<CreatedApiKey>;
+  createApiKey: (body: CreateApiKey, options?: CallOptions) => CallResult<IssuedApiKey>;
   /** Revoke an API key and end the console sessions opened with it. All processes reject the key within 5 seconds. */
   revokeApiKey: (keyId: string, options?: CallOptions) => CallResult<ApiKey>;
   /** List the audit log, newest first. Each record contains the hash of the previous one. */

@@ -15,7 +15,8 @@ export * from './streamFields.generated.ts';
 export type * from './streamFieldView.ts';
 
 // Webhooks, signatures, hashes
-export * from './rules/testWebhooks.ts';
+export * from '../families/aptos/testWebhook.ts';
+export * from '../families/evm/testWebhook.ts';
 export * from './rules/signature.ts';
 export { hmacSha256, keccak256 } from './rules/hash.ts';
 export * from './rules/auditHash.ts';
@@ -28,15 +29,21 @@ export * from './rules/csv.ts';
 export * from './unverified.ts';
 
 // Chains, addresses, events
-export * from './rules/chains/aptos.ts';
-export * from './rules/chains/evm.ts';
-export * from './rules/checksum.ts';
+export * from '../families/chains.ts';
+export * from '../families/streamFields.ts';
+export * from '../families/addresses.ts';
+export * from '../families/titles.ts';
+export { type AnyWebhook, familyOfWebhook, findWebhookFamily } from '../families/webhooks.ts';
+export * from '../families/aptos/address.ts';
+export * from '../families/aptos/chains.ts';
+export * from '../families/evm/address.ts';
+export * from '../families/evm/chains.ts';
+export * from '../families/evm/checksum.ts';
+export * from '../families/evm/evmChains.ts';
+export * from '../families/evm/nativeTransfer.ts';
 export * from './rules/addressList.ts';
-export * from './rules/chains/explorerUrls.ts';
-export * from './rules/chains/chainId.ts';
-export * from './rules/chains/family.ts';
+export * from './rules/explorerUrls.ts';
 export * from './rules/ids.ts';
-export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';
 export * from './rules/functions.ts';
 export * from './rules/selectors.ts';

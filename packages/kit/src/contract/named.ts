@@ -5,7 +5,7 @@ export const SCHEMAS = new Map<string, z.ZodType>();
 /** Schemas from which a TypeScript type is generated, by the name of that type. */
 export const SHAPES = new Map<string, z.ZodType>();
 /** Names of the types that are generated from the input of their schema instead of the output. */
-export const SENT = new Set<string>();
+export const REQUESTS = new Set<string>();
 
 /** Details of a generated type that JSON Schema cannot express. */
 interface TypeHint {
@@ -44,23 +44,23 @@ export function shape<Schema extends z.ZodType>(
 }
 
 /** Declares the schema of a request, with an OpenAPI component and a generated type. */
-export function sent<Schema extends z.ZodType>(
+export function namedRequest<Schema extends z.ZodType>(
   name: string,
   description: string,
   schema: Schema,
 ): Schema {
-  return component(name, sentShape(name, description, schema));
+  return component(name, requestShape(name, description, schema));
 }
 
 /**
  * Declares the schema of a query or a part of a request, with a generated type but no component.
  */
-export function sentShape<Schema extends z.ZodType>(
+export function requestShape<Schema extends z.ZodType>(
   name: string,
   description: string,
   schema: Schema,
 ): Schema {
-  SENT.add(name);
+  REQUESTS.add(name);
   return shape(name, description, schema);
 }
 

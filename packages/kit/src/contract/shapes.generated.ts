@@ -105,6 +105,15 @@ export interface AddressPage {
   /** Cursor of the next page; absent on the last. */
   cursor?: string;
 }
+/** Filter and page of an address list. */
+export interface AddressQuery {
+  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
+  find?: string | undefined;
+  /** Rows per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** The `cursor` of the previous page. */
+  cursor?: string | undefined;
+}
 /** One address or several. */
 export interface AddressesBody {
   address: string | string[];
@@ -170,7 +179,7 @@ export interface AptosBackfill {
   versionTo?: number | undefined;
 }
 /** A block of an Aptos chain, either by height or by a ledger version in it. */
-export interface AptosBlockChoice {
+export interface AptosBlockIdentifier {
   block?: number | undefined;
   version?: number | undefined;
 }
@@ -282,6 +291,10 @@ export interface AptosStream {
   maxPerSecond: number | null;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes: number | null;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder: boolean;
   status: StreamStatus;
@@ -343,7 +356,7 @@ export interface AptosWebhookTransaction {
   sender: string;
 }
 /** The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part. */
-export interface AttemptParts {
+export interface AttemptTimings {
   /** DNS lookup. */
   dnsMs: number | null;
   /** TCP connection. With a proxy: the time until the tunnel is open, including the lookup of the proxy and the connection to it. */
@@ -532,8 +545,50 @@ export interface CloseMatch {
   min: string;
   max: string;
 }
+/** A stream to try on one block. */
+export interface CompatibleDryRun {
+  /** Included in each webhook; official receivers require a letter or digit in it. */
+  tag?: string | undefined;
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
+  topic0?: string[] | null | undefined;
+  /** Match every address; needs `topic0`, `functions` or `advancedOptions`. Default: false. */
+  allAddresses?: boolean | undefined;
+  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
+  includeContractLogs?: boolean | undefined;
+  /** Transactions from or to a watched address. Default: false. */
+  includeNativeTxs?: boolean | undefined;
+  /** Calls inside transactions that move value. Default: false. */
+  includeInternalTxs?: boolean | undefined;
+  /** Every log of each matched transaction. Default: false. */
+  includeAllTxLogs?: boolean | undefined;
+  /** Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures. Sluice only. */
+  functions?: (string | AbiItem)[] | null | undefined;
+  /** `failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`. Sluice only. */
+  transactionStatus?: TransactionStatus | undefined;
+  /** Calls of `functions` inside transactions, too, with or without value. Default: false. Sluice only. */
+  includeInternalCalls?: boolean | undefined;
+  /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
+  includeCaller?: boolean | undefined;
+  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
+  abi?: AbiItem[] | null | undefined;
+  /** Filters on events and functions. */
+  advancedOptions?: AdvancedOption[] | null | undefined;
+  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
+  filterPossibleSpamAddresses?: boolean | undefined;
+  /** EVM addresses the stream would watch. */
+  addresses?: string[] | undefined;
+}
+/** The ABI of a verified contract. */
+export interface ContractAbi {
+  /** For a proxy, its own items and those of its implementation, without duplicates. */
+  abi: AbiItem[];
+  /** The current implementation of an EIP-1967 proxy, lowercase; null for other contracts. */
+  implementation: string | null;
+  /** Host of the ABI source. */
+  source: string;
+}
 /** The contract at an address, at the head of an EVM chain. */
-export interface Contract {
+export interface ContractDetails {
   /** Whether the address has code. */
   isContract: boolean;
   /** Token metadata that the contract reports, unverified; null if it reports none. */
@@ -544,15 +599,6 @@ export interface Contract {
     decimals: number | null;
     standard: 'ERC721' | 'ERC1155' | '';
   } | null;
-}
-/** The ABI of a verified contract. */
-export interface ContractAbi {
-  /** For a proxy, its own items and those of its implementation, without duplicates. */
-  abi: AbiItem[];
-  /** The current implementation of an EIP-1967 proxy, lowercase; null for other contracts. */
-  implementation: string | null;
-  /** Host of the ABI source. */
-  source: string;
 }
 /** A new API key. */
 export interface CreateApiKey {
@@ -602,6 +648,10 @@ export interface CreateAptosStream {
   maxPerSecond?: number | null | undefined;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes?: number | null | undefined;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds?: number | null | undefined;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries?: Retries | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
@@ -672,6 +722,10 @@ export interface CreateEvmStream {
   maxPerSecond?: number | null | undefined;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes?: number | null | undefined;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds?: number | null | undefined;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries?: Retries | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
@@ -683,25 +737,6 @@ export interface CreateReplay {
   filter: DeliveryFilter;
   /** Deliveries queued per second, 0.1 to 1000. Default: 50. */
   perSecond?: number | undefined;
-}
-/** A new API key, including the key itself, which is returned only once. */
-export interface CreatedApiKey {
-  /** The middle part of the key, `sluice_<id>_…`. */
-  id: string;
-  name: string;
-  scopes: Scope[];
-  /** Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any. */
-  cidrs: string[];
-  /** Unix milliseconds */
-  createdAt: number;
-  /** Null for never. */
-  expiresAt: number | null;
-  /** Accurate to the minute; null before the first use. */
-  lastUsedAt: number | null;
-  /** Null unless revoked. */
-  revokedAt: number | null;
-  /** `sluice_<id>_<secret>`. */
-  key: string;
 }
 /** `confirmed` leaves out the delivery that is sent when the block appears. */
 export type DeliverMode = 'both' | 'confirmed';
@@ -719,7 +754,7 @@ export interface DeliveryAttempt {
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
   /** Null for an inbox, or if the process ended during the attempt. */
-  parts: AttemptParts | null;
+  parts: AttemptTimings | null;
   /** IP address and port of a new connection or a failed one; null for a reused connection. */
   address: string | null;
   /** Set for a new or failed connection; for a reused one, only while it `expiresSoon`. */
@@ -913,39 +948,6 @@ export interface DeliverySummary {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
 }
-/** A stream to try on one block. */
-export interface DryRunBlock {
-  /** Included in each webhook; official receivers require a letter or digit in it. */
-  tag?: string | undefined;
-  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
-  topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`, `functions` or `advancedOptions`. Default: false. */
-  allAddresses?: boolean | undefined;
-  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
-  includeContractLogs?: boolean | undefined;
-  /** Transactions from or to a watched address. Default: false. */
-  includeNativeTxs?: boolean | undefined;
-  /** Calls inside transactions that move value. Default: false. */
-  includeInternalTxs?: boolean | undefined;
-  /** Every log of each matched transaction. Default: false. */
-  includeAllTxLogs?: boolean | undefined;
-  /** Functions whose calls to a watched address match: signatures (`transfer(address to, uint256 amount)`), 4-byte selectors, ABI items, or `*` for every call. Requests may contain ABI items, which are stored as signatures. Sluice only. */
-  functions?: (string | AbiItem)[] | null | undefined;
-  /** `failed`: only calls that were undone; `any`: all calls of `functions`. Default: `success`. Sluice only. */
-  transactionStatus?: TransactionStatus | undefined;
-  /** Calls of `functions` inside transactions, too, with or without value. Default: false. Sluice only. */
-  includeInternalCalls?: boolean | undefined;
-  /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
-  includeCaller?: boolean | undefined;
-  /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
-  abi?: AbiItem[] | null | undefined;
-  /** Filters on events and functions. */
-  advancedOptions?: AdvancedOption[] | null | undefined;
-  /** Leaves out records of contracts on the spam list of their chain. Default: false. */
-  filterPossibleSpamAddresses?: boolean | undefined;
-  /** EVM addresses the stream would watch. */
-  addresses?: string[] | undefined;
-}
 /** The webhook that would be sent. The hosted service may omit parts of it. */
 export type DryRunResult = Partial<EvmWebhook>;
 /** The body of a response other than a 2xx. */
@@ -1076,6 +1078,10 @@ export interface EvmStream {
   maxPerSecond: number | null;
   /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`. Sluice only. */
   maxWebhookBytes: number | null;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder: boolean;
   status: StreamStatus;
@@ -1117,7 +1123,7 @@ export interface EvmWebhook {
   proofs?: WebhookProofs;
 }
 /** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later. */
-export interface Expiry {
+export interface ExpiringDeliveries {
   /** Time of the next run; null before the first. */
   at: number | null;
   deliveries: number;
@@ -1395,6 +1401,25 @@ export interface InboxResponse {
   /** 200 to 599. */
   failStatus: number;
 }
+/** A new API key, including the key itself, which is returned only once. */
+export interface IssuedApiKey {
+  /** The middle part of the key, `sluice_<id>_…`. */
+  id: string;
+  name: string;
+  scopes: Scope[];
+  /** Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any. */
+  cidrs: string[];
+  /** Unix milliseconds */
+  createdAt: number;
+  /** Null for never. */
+  expiresAt: number | null;
+  /** Accurate to the minute; null before the first use. */
+  lastUsedAt: number | null;
+  /** Null unless revoked. */
+  revokedAt: number | null;
+  /** `sluice_<id>_<secret>`. */
+  key: string;
+}
 /** A backfill: past blocks matched for one stream, delivered as confirmed. */
 export interface Job {
   id: string;
@@ -1418,7 +1443,7 @@ export interface Job {
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 /** Addresses to add, or to replace the list with. */
-export interface LabelledAddressesBody {
+export interface LabeledAddressesBody {
   address: string | string[];
   /** Labels by address, for addresses in this request, at most 64 characters each; an empty one removes the label. Sluice only. */
   labels?:
@@ -1426,15 +1451,6 @@ export interface LabelledAddressesBody {
         [k: string]: string;
       }
     | undefined;
-}
-/** Filter and page of an address list. */
-export interface ListAddresses {
-  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
-  find?: string | undefined;
-  /** Rows per page, 1 to 100. Default: 100. */
-  limit?: number | undefined;
-  /** The `cursor` of the previous page. */
-  cursor?: string | undefined;
 }
 /** Filter, search, order and page of a delivery list. Default: all deliveries. */
 export type ListDeliveriesOptions = ListOptions & DeliveryFilter & DeliveryOrder & DeliverySearch;
@@ -1444,13 +1460,6 @@ export interface ListOptions {
   limit?: number | undefined;
   /** The `cursor` of the previous page. */
   cursor?: string | undefined;
-}
-/** The streams, and the number of newest blocks per chain. */
-export interface ListTimelines {
-  /** At most 200; unknown IDs are left out. */
-  streamIds: readonly string[];
-  /** At most 200. Default: 60. */
-  limit?: number | undefined;
 }
 /** Filters the delivery logs; absent fields match all rows. */
 export interface LogFilter {
@@ -1592,7 +1601,7 @@ export interface Reorg {
   /** Unix milliseconds */
   at: number;
 }
-/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped. */
+/** Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, canceled or of a deleted stream are skipped. */
 export interface Replay {
   id: string;
   name: string;
@@ -1650,6 +1659,8 @@ export interface ResumedChain {
   /** The first block that is read. */
   from: number;
 }
+/** The retries of failed webhooks: a named schedule, or the waits between attempts in seconds. */
+export type Retries = ('standard' | 'short' | 'long' | 'none') | number[];
 /** Options for rotating a secret. */
 export interface RotateStreamSecret {
   /** Seconds for which the old secrets also sign, at most 30 days; 0 to end them at once. Default: one day. */
@@ -1768,6 +1779,10 @@ export interface StreamLimits {
   maxPerSecond: number | null;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder: boolean;
+  /** Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15. Sluice only. */
+  timeoutSeconds: number | null;
+  /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
+  retries: Retries;
 }
 /** The secrets of a stream's `webhook-signature`, in addition to the account's streams secret. */
 export interface StreamSecret {
@@ -1918,6 +1933,13 @@ export interface TimelineBlock {
   /** Whether it left the chain. */
   removed: boolean;
 }
+/** The streams, and the number of newest blocks per chain. */
+export interface TimelineQuery {
+  /** At most 200; unknown IDs are left out. */
+  streamIds: readonly string[];
+  /** At most 200. Default: 60. */
+  limit?: number | undefined;
+}
 /** `failed`: calls that were undone, also inside successful transactions; `any`: all calls. */
 export type TransactionStatus = 'success' | 'failed' | 'any';
 /** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the codes. */
@@ -1942,20 +1964,12 @@ export interface UnverifiedRange {
 }
 /** Any fields of an Aptos stream; null and empty lists as for an EVM stream. */
 export type UpdateAptosStream = Optional<CreateAptosStream>;
-/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list. */
+/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** `configured`: with a flag, a variable or the settings file · `added`: while the service ran */
 export type UrlSource = 'configured' | 'added';
-/** The result of testing a node or an alert URL. It contains nothing of the response. */
-export interface UrlVerdict {
-  code: UrlVerdictCode;
-  /** The code in words, with the usual fix; continues a sentence about the URL. */
-  message: string;
-  /** Duration of the test; null unless `ok`. */
-  latencyMs: number | null;
-}
 /** `ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block */
-export type UrlVerdictCode =
+export type UrlTestCode =
   | 'ok'
   | 'blocked'
   | 'unreachable'
@@ -1964,6 +1978,14 @@ export type UrlVerdictCode =
   | 'rate-limited'
   | 'wrong-chain'
   | 'unusable';
+/** The result of testing a node or an alert URL. It contains nothing of the response. */
+export interface UrlTestResult {
+  code: UrlTestCode;
+  /** The code in words, with the usual fix; continues a sentence about the URL. */
+  message: string;
+  /** Duration of the test; null unless `ok`. */
+  latencyMs: number | null;
+}
 /** The number of deliveries with this value. */
 export interface ValueCount {
   value: string;

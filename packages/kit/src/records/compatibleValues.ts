@@ -1,6 +1,6 @@
 /** Formats arrays and tuples of decoded logs like the hosted SDK: elements joined by commas. */
 import type { Abi } from 'abitype';
-import { checksumAddress } from '../contract/rules/checksum.ts';
+import { checksumAddress } from '../families/evm/checksum.ts';
 import { eventTopic } from '../contract/rules/events.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { readEvents } from '../contract/rules/abi/readAbi.ts';

@@ -16,7 +16,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { parameterNames } from '../contract/rules/abi/values.ts';
 import { eventTopic } from '../contract/rules/events.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import { decodeLogs } from './decode.ts';
 import type { DecodeOptions } from './decode.ts';
@@ -322,12 +322,12 @@ describe('checksummed addresses', () => {
       [{ more: [at('2'), at('3')], one: at('4') }, [at('5'), at('6')]] as never,
     ),
   };
-  const expected = (spell: (address: Hex) => string) => ({
-    address: spell(at('8')),
+  const expected = (format: (address: Hex) => string) => ({
+    address: format(at('8')),
     args: {
-      who: spell(at('1')),
-      tree: { more: [spell(at('2')), spell(at('3'))], one: spell(at('4')) },
-      pair: [spell(at('5')), spell(at('6'))],
+      who: format(at('1')),
+      tree: { more: [format(at('2')), format(at('3'))], one: format(at('4')) },
+      pair: [format(at('5')), format(at('6'))],
     },
   });
 

@@ -1,14 +1,14 @@
 /** Decodes the logs of a webhook to named, typed events. */
 import { canonicalType, eventTopic } from '../contract/rules/events.ts';
-import { toAddress } from '../contract/rules/chains/evm.ts';
-import { checksumAddress } from '../contract/rules/checksum.ts';
+import { toAddress } from '../families/evm/address.ts';
+import { checksumAddress } from '../families/evm/checksum.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { readEvents } from '../contract/rules/abi/readAbi.ts';
 import {
   attemptRead,
   compileType,
-  MALFORMED,
+  MALFORMED_ERROR,
   parameterNames,
   readLowerAddress,
   readMember,
@@ -47,7 +47,7 @@ export interface DecodedLog {
   /** Position of the log in its block. */
   readonly logIndex: number;
   readonly transactionHash: string;
-  /** Address of the contract that emitted the log, spelled like the addresses in `args`. */
+  /** Address of the contract that emitted the log, in the same format as the addresses in `args`. */
   readonly address: string;
 }
 
@@ -380,7 +380,7 @@ function readField(
     const topic = topics[indexed] ?? '';
     return readTopic ? readTopic(topic, 2, source.options.strict) : topic;
   }
-  if (!codec) throw MALFORMED;
+  if (!codec) throw MALFORMED_ERROR;
   return readMember(codec, source, 2, at);
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signStandardWebhook, signWebhook } from '../contract/rules/signature.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { diagnose } from './diagnose.ts';
 import { unwrap } from './unwrap.ts';
 import type { UnwrapOptions } from './unwrap.ts';
@@ -148,18 +148,18 @@ describe('diagnose', () => {
 
   it('detects a reformatted signature', () => {
     const hex = LEGACY['x-signature'];
-    for (const spelled of [
+    for (const value of [
       hex.slice(2),
       hex.toUpperCase(),
       `0x${hex.slice(2).toUpperCase()}`,
       ` ${hex}`,
     ]) {
-      const headers = { 'x-signature': spelled };
+      const headers = { 'x-signature': value };
       expect(problemOf({ headers, allowXSignature: true })).toBe('signature-format');
     }
     const base64 = STANDARD['webhook-signature'].slice(3);
-    for (const spelled of [base64, `V1,${base64}`, `v1=${base64}`, `v1,${base64}, v1,x`]) {
-      expect(problemOf(withSignature(spelled))).toBe('signature-format');
+    for (const value of [base64, `V1,${base64}`, `v1=${base64}`, `v1,${base64}, v1,x`]) {
+      expect(problemOf(withSignature(value))).toBe('signature-format');
     }
   });
 

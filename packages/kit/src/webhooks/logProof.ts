@@ -58,7 +58,7 @@ export function verifyLogProof(
 }
 
 /**
- * Maximum size of `block`, `logs` and `proofs`: the characters of their texts, and one for each
+ * Maximum size of `block`, `logs` and `proofs`: the characters of their strings, and one for each
  * other value.
  */
 const MAX_TEXT = 128 * 1024 * 1024;
@@ -153,7 +153,7 @@ const toArray = (value: unknown): readonly unknown[] =>
 /** Returns the lowercase digits of a hex value. */
 const readHex = (value: unknown): string => (toHex(value) ?? malformed()).slice(2);
 
-/** Matches an integer below 10^15, or any block number, in the only spelling of the service. */
+/** Matches an integer below 10^15, or any block number, in the notation of the service. */
 const INDEX = /^(0|[1-9]\d{0,14})$/;
 const NUMBER = /^(0|[1-9]\d{0,19})$/;
 
@@ -245,7 +245,8 @@ function readReceipts(root: string, proofs: unknown): Map<string, Receipt> {
     const logs = logsOf(follow(root, index, toArray(proof.nodes)));
     const firstLogIndex = readIndex(proof.firstLogIndex);
     const hash = readHex(proof.transactionHash);
-    if (index <= before || receipts.has(hash)) fail('A transaction is listed twice, or too late');
+    if (index <= before || receipts.has(hash))
+      fail('A transaction is listed twice or out of order');
     if (index === before + 1 ? firstLogIndex !== end : firstLogIndex < end) {
       fail(`The log indices of transaction ${index} do not follow those before it`);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import type { SluiceErrorCode } from '../errors.ts';
 import { createHandlerWithPublicKey } from './handler/publicKeyHandler.ts';
@@ -66,7 +66,7 @@ describe('unwrapWithPublicKey', () => {
     expect((await unwrapWithPublicKey({ ...GIVEN, body: bytes })).webhook).toEqual(WEBHOOK);
   });
 
-  it('accepts a signature by any of several keys, among others of the header', async () => {
+  it('accepts a signature by any of several keys, next to other signatures in the header', async () => {
     const publicKeys = [other.publicKey, pair.publicKey];
     expect((await unwrapWithPublicKey({ ...GIVEN, publicKeys })).id).toBe('delivery-1');
     const signature = `v1a,xyz v2,abc ${GIVEN.headers['webhook-signature']}`;

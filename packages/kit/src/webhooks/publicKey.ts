@@ -4,15 +4,14 @@
  */
 import { fromBase64, toSignedText } from '../contract/rules/signature.ts';
 import { SluiceError } from '../errors.ts';
+import type { WebhookFamily } from '../families/webhooks.ts';
 import { type DiagnoseOptions, type Diagnosis, findCause } from './diagnose.ts';
 import {
   type Claim,
   HMAC_ONLY,
-  type ReceivedAptosWebhook,
-  type ReceivedWebhook,
+  type ReceivedOf,
   type UnwrapOptions,
   type UnwrapRules,
-  type WebhookFamily,
   isAsymmetric,
   mismatch,
   readSigned,
@@ -37,18 +36,9 @@ export type PublicKeyOptions = PublicKeys &
  * Verifies a webhook with public keys of the service, and parses it. Rejects with the errors that
  * {@link unwrap} throws, and with `invalid_argument` if the runtime's Web Crypto lacks Ed25519.
  */
-export function unwrapWithPublicKey(
-  options: PublicKeyOptions & { family?: 'evm' | undefined },
-): Promise<ReceivedWebhook>;
-export function unwrapWithPublicKey(
-  options: PublicKeyOptions & { family: 'aptos' },
-): Promise<ReceivedAptosWebhook>;
-export function unwrapWithPublicKey(
-  options: PublicKeyOptions & { family: 'any' },
-): Promise<ReceivedWebhook | ReceivedAptosWebhook>;
-export async function unwrapWithPublicKey(
-  options: PublicKeyOptions & { family?: WebhookFamily | undefined },
-): Promise<ReceivedWebhook | ReceivedAptosWebhook> {
+export async function unwrapWithPublicKey<Family extends WebhookFamily = 'evm'>(
+  options: PublicKeyOptions & { family?: Family | undefined },
+): Promise<ReceivedOf<Family>> {
   const { raw, claim } = await verifyRawWithPublicKey(options);
   return toReceived(raw, claim, options);
 }

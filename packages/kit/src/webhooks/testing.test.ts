@@ -1,6 +1,6 @@
 import { erc1155Abi, erc20Abi, erc721Abi } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { decodeLogs } from './decode.ts';
 import {
   createFakeSender,

@@ -9,68 +9,18 @@ import {
   readRetryAfterMs,
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { countChargedRecords } from '../families/samples.ts';
+import type { AnyWebhook, ReceivedWebhook } from '../families/webhooks.ts';
 import type { AnyUnverifiedCode } from '../contract/unverified.ts';
-import type {
-  AptosCoinMovement,
-  AptosWebhook,
-  EvmWebhook,
-  WebhookCall,
-  WebhookCallReason,
-  WebhookErc20Transfer,
-  WebhookLog,
-  WebhookTransaction,
-} from '../contract/shapes.generated.ts';
 import { signWithPrivateKey } from './testingKeys.ts';
 
+export {
+  type AptosSampleKind,
+  sampleAptosWebhook,
+  type SampleKind,
+  sampleWebhook,
+} from '../families/samples.ts';
 export * from './testingKeys.ts';
-
-/**
- * Kinds of webhooks that {@link sampleWebhook} creates. `test` is the test webhook, which the
- * service sends to each new URL.
- */
-export type SampleKind =
-  | 'erc20-transfer'
-  | 'erc20-approval'
-  | 'erc721-transfer'
-  | 'erc1155-transfer'
-  | 'erc1155-batch-transfer'
-  | 'nft-approval-for-all'
-  | 'native-transfer'
-  | 'internal-transfer'
-  | 'call'
-  | 'failed-call'
-  | 'test';
-
-/**
- * Creates a confirmed Ethereum webhook as the service sends it, with one log, transaction, internal
- * transaction or call of this kind and the records decoded from it. The kind `test` has no
- * records. Returns a new object each time; the fields in `change` replace its fields.
- *
- * @example sampleWebhook('erc20-transfer', { confirmed: false, streamId })
- */
-export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}): EvmWebhook {
-  return structuredClone(
-    kind === 'test' ? { ...TEST_WEBHOOK, ...change } : { ...FRAME, ...SAMPLES[kind], ...change },
-  );
-}
-
-/** Kinds of webhooks that {@link sampleAptosWebhook} creates; see {@link SampleKind}. */
-export type AptosSampleKind = 'coin-transfer' | 'test';
-
-/**
- * Creates an Aptos mainnet webhook as the service sends it, with one coin transfer and the records
- * derived from it. The kind `test` has no records. Returns a new object each time; the fields in
- * `change` replace its fields.
- *
- * @example sampleAptosWebhook('coin-transfer', { tag: 'wallet' })
- */
-export function sampleAptosWebhook(
-  kind: AptosSampleKind,
-  change: Partial<AptosWebhook> = {},
-): AptosWebhook {
-  return structuredClone({ ...(kind === 'test' ? TEST_APTOS_WEBHOOK : APTOS_SAMPLE), ...change });
-}
 
 /** Options of a signature: the secret, id, time and sender. */
 export interface SigningOptions {
@@ -94,7 +44,7 @@ export type SignedRequestOptions = SigningOptions & {
   /** Target URL. Default: `http://localhost/webhooks`. */
   url?: string | undefined;
 } & (
-    | { webhook: EvmWebhook | AptosWebhook; body?: undefined }
+    | { webhook: AnyWebhook; body?: undefined }
     | {
         /** Any text to sign instead of a webhook. */
         body: string;
@@ -120,7 +70,7 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
 export function signedHeaders(
   body: string,
   signing: SigningOptions,
-  webhook?: EvmWebhook | AptosWebhook,
+  webhook?: AnyWebhook,
 ): Record<string, string> {
   const { secret, id = crypto.randomUUID(), sentAt = new Date(), sender = 'sluice' } = signing;
   const unverified = signing.unverified?.join(', ');
@@ -130,7 +80,7 @@ export function signedHeaders(
     [WEBHOOK_HEADERS.signature]: signWebhook(body, secret),
     [WEBHOOK_HEADERS.region]: 'test',
     [WEBHOOK_HEADERS.queueSize]: '0',
-    [WEBHOOK_HEADERS.recordsCharged]: String(webhook ? recordsCharged(webhook) : 0),
+    [WEBHOOK_HEADERS.recordsCharged]: String(webhook ? countChargedRecords(webhook) : 0),
     ...(unverified && { [WEBHOOK_HEADERS.unverified]: unverified }),
     ...(sender === 'sluice' && {
       [WEBHOOK_HEADERS.id]: id,
@@ -138,12 +88,6 @@ export function signedHeaders(
       [WEBHOOK_HEADERS.standardSignature]: signStandardWebhook({ id, timestamp, body, secret }),
     }),
   };
-}
-
-function recordsCharged(webhook: EvmWebhook | AptosWebhook): number {
-  if ('transactions' in webhook) return webhook.transactions.length + webhook.events.flat().length;
-  const { confirmed, txs, logs, txsInternal } = webhook;
-  return confirmed ? txs.length + logs.length + txsInternal.length : 0;
 }
 
 /** Options of {@link createFakeSender}. */
@@ -201,14 +145,13 @@ export interface FakeSender {
    * but each one has its own `retries`, timestamp and signature. To send a duplicate, call `send`
    * again with the same `id`. Failed attempts do not reject the promise.
    */
-  send(
-    webhook: EvmWebhook | AptosWebhook,
-    options?: { id?: string | undefined },
-  ): Promise<SentDelivery>;
+  send(webhook: AnyWebhook, options?: { id?: string | undefined }): Promise<SentDelivery>;
   /** Delivers the unconfirmed webhook of a block, then the confirmed one. */
-  sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
+  sendPair(
+    webhook: ReceivedWebhook['webhook'],
+  ): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
   /** Delivers the removal webhook that revokes this webhook. */
-  sendRemoved(webhook: EvmWebhook): Promise<SentDelivery>;
+  sendRemoved(webhook: ReceivedWebhook['webhook']): Promise<SentDelivery>;
 }
 
 /** Creates a sender that delivers and retries like the service. */
@@ -225,14 +168,14 @@ export function createFakeSender({
 }: FakeSenderOptions): FakeSender {
   const url = typeof to === 'function' ? undefined : String(to);
 
-  const attempt = async (webhook: EvmWebhook | AptosWebhook, id: string) => {
+  const attempt = async (webhook: AnyWebhook, id: string) => {
     const signed = signedRequest({ url, webhook, secret, id, sender, unverified });
     const full = privateKey === undefined ? signed : await signWithPrivateKey(signed, privateKey);
     const signal = AbortSignal.timeout(timeoutMs);
     const request = new Request(full, { redirect: 'manual', signal });
     try {
-      const answering = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
-      const response = await unlessAborted(answering, signal);
+      const responding = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
+      const response = await unlessAborted(responding, signal);
       // As in the service, the status decides even if the body is cut or never ends.
       const body = await unlessAborted(response.text(), signal).catch(() => '');
       const error = response.ok ? undefined : `HTTP ${response.status}`;
@@ -291,257 +234,3 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
     promise.then(resolve, reject);
   });
 }
-
-// Fields of all samples. The log of each decoded event in a sample is also in `logs`.
-const FRAME: EvmWebhook = {
-  confirmed: true,
-  chainId: '0x1',
-  abi: [],
-  streamId: '6c86e9ed-0a93-4f8f-af4d-929ee8918bbb',
-  tag: 'sample',
-  retries: 0,
-  block: {
-    number: '16225662',
-    hash: '0x36a8359fa2eaff57364158247dff17d80c053096ad9c54d1c27f4768974f552b',
-    timestamp: '1671536351',
-  },
-  logs: [],
-  txs: [],
-  txsInternal: [],
-  erc20Transfers: [],
-  erc20Approvals: [],
-  nftTokenApprovals: [],
-  nftApprovals: { ERC721: [], ERC1155: [] },
-  nftTransfers: [],
-  nativeBalances: [],
-};
-
-const ALICE = '0x0a1ad77312d36459179ad622c2a8a6280cc79419';
-const BOB = '0xc5b4ffe6e645fa7ae5c8bb061870907e5f314c14';
-/** The addresses that the stream of the samples watches. */
-const WATCHED = [ALICE];
-const TRANSACTION = '0x8b7ed07563c2e679b9b49e2e0b62d1fe8a37c2f6c6d43a6ed072d1fc9ac15a22';
-const ORIGIN = { transactionHash: TRANSACTION, logIndex: '361' };
-
-const USDC = {
-  contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
-  tokenName: 'USD Coin',
-  tokenSymbol: 'USDC',
-  tokenDecimals: '6',
-  possibleSpam: false,
-};
-const APES = {
-  contract: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d',
-  tokenName: 'BoredApeYachtClub',
-  tokenSymbol: 'BAYC',
-  tokenContractType: 'ERC721',
-};
-const STOREFRONT = {
-  contract: '0x495f947276749ce646f68ac8c248420045cb7b5e',
-  tokenName: 'OpenSea Shared Storefront',
-  tokenSymbol: 'OPENSTORE',
-  tokenContractType: 'ERC1155',
-};
-
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
-const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
-const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
-const APPROVAL_FOR_ALL = '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31';
-
-const word = (value: string | bigint): string =>
-  (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0');
-
-const logOf = (address: string, topics: readonly string[], ...data: bigint[]): WebhookLog => {
-  const [topic0 = null, ...indexed] = topics;
-  const [topic1 = null, topic2 = null, topic3 = null] = indexed.map((it) => `0x${word(it)}`);
-  const { transactionHash, logIndex } = ORIGIN;
-  const words = `0x${data.map(word).join('')}`;
-  return {
-    logIndex,
-    transactionHash,
-    address,
-    data: words,
-    topic0,
-    topic1,
-    topic2,
-    topic3,
-    triggered_by: WATCHED,
-  };
-};
-
-const nativeTransfer: WebhookTransaction = {
-  hash: TRANSACTION,
-  gas: '21000',
-  gasPrice: '14730818000',
-  nonce: '7',
-  input: '0x',
-  transactionIndex: '42',
-  fromAddress: ALICE,
-  toAddress: BOB,
-  value: '100000000000000000',
-  type: '2',
-  v: '0',
-  r: '9001253475243653702017016519257145538419454360627742044622070949800375057415',
-  s: '21207930346202371260508142926393852886912381606567500827202803519435539899509',
-  receiptCumulativeGasUsed: '7724173',
-  receiptGasUsed: '21000',
-  receiptContractAddress: null,
-  receiptRoot: null,
-  receiptStatus: '1',
-  transactionFee: '0.000309347178',
-  triggered_by: WATCHED,
-};
-
-const AMOUNT = { value: '250000000', valueWithDecimals: '250' };
-const { contract, ...usdc } = USDC;
-const erc20Transfer: WebhookErc20Transfer = {
-  ...ORIGIN,
-  contract,
-  triggered_by: WATCHED,
-  ...usdc,
-  ...AMOUNT,
-  from: ALICE,
-  to: BOB,
-};
-
-const nftMove = { ...ORIGIN, from: ALICE, to: BOB, possibleSpam: false };
-const approvalForAll = { ...ORIGIN, ...STOREFRONT, account: ALICE, operator: BOB };
-
-const call: WebhookCall = {
-  transactionHash: TRANSACTION,
-  transactionIndex: '42',
-  traceAddress: [],
-  type: 'call',
-  from: ALICE,
-  to: USDC.contract,
-  value: '0',
-  input: `0xa9059cbb${word(BOB)}${word(250_000_000n)}`,
-  function: 'transfer(address,uint256)',
-  arguments: [
-    { name: 'to', type: 'address', value: BOB },
-    { name: 'amount', type: 'uint256', value: '250000000' },
-  ],
-  status: 'success',
-};
-const callReason: WebhookCallReason = {
-  kind: 'error',
-  message: 'ERC20: transfer amount exceeds balance',
-  data: null,
-};
-
-const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
-  'erc20-transfer': {
-    logs: [logOf(USDC.contract, [TRANSFER, ALICE, BOB], 250_000_000n)],
-    erc20Transfers: [erc20Transfer],
-  },
-  'erc20-approval': {
-    logs: [logOf(USDC.contract, [APPROVAL, ALICE, BOB], 250_000_000n)],
-    erc20Approvals: [{ ...ORIGIN, ...USDC, ...AMOUNT, owner: ALICE, spender: BOB }],
-  },
-  'erc721-transfer': {
-    logs: [logOf(APES.contract, [TRANSFER, ALICE, BOB, '0xb83'])],
-    nftTransfers: [{ ...nftMove, ...APES, operator: null, tokenId: '2947', amount: '1' }],
-  },
-  'erc1155-transfer': {
-    logs: [logOf(STOREFRONT.contract, [TRANSFER_SINGLE, ALICE, ALICE, BOB], 7n, 3n)],
-    nftTransfers: [{ ...nftMove, ...STOREFRONT, operator: ALICE, tokenId: '7', amount: '3' }],
-  },
-  'erc1155-batch-transfer': {
-    logs: [
-      // The offsets of the lists of token ids and amounts, then the length and values of each list.
-      logOf(
-        STOREFRONT.contract,
-        [TRANSFER_BATCH, ALICE, ALICE, BOB],
-        ...[64n, 160n],
-        ...[2n, 7n, 8n],
-        ...[2n, 3n, 4n],
-      ),
-    ],
-    nftTransfers: [
-      { ...nftMove, ...STOREFRONT, operator: ALICE, tokenId: '7', amount: '3' },
-      { ...nftMove, ...STOREFRONT, operator: ALICE, tokenId: '8', amount: '4' },
-    ],
-  },
-  'nft-approval-for-all': {
-    logs: [logOf(STOREFRONT.contract, [APPROVAL_FOR_ALL, ALICE, BOB], 1n)],
-    nftTokenApprovals: [{ ...approvalForAll, approvedAll: true, tokenId: null }],
-    nftApprovals: { ERC721: [], ERC1155: [{ ...approvalForAll, approved: true }] },
-  },
-  call: { calls: [call] },
-  'failed-call': { calls: [{ ...call, status: 'failed', reason: callReason }] },
-  'native-transfer': { txs: [nativeTransfer] },
-  'internal-transfer': {
-    txsInternal: [
-      {
-        from: ALICE,
-        to: BOB,
-        value: '2419488490784747',
-        gas: '212199',
-        transactionHash: TRANSACTION,
-        internalTransactionIndex: '0',
-      },
-    ],
-  },
-};
-
-const APTOS_ALICE = '0x498ca57f59f63d12b4ea96e77f1de2a839fdbbd1ce4e39c0e78da708758b91aa';
-const APTOS_BOB = '0xe564aa362c7a9786eb7c72d2671b7398cb5a75b9fb1210fbd84cd05d691e44d3';
-const APTOS_TRANSACTION = '0x512627652e226ba53f038c8c25695aaae66b3ed476f4ceb4be7c5bb686d35811';
-const APT = {
-  decimals: 8,
-  name: 'Aptos Coin',
-  symbol: 'APT',
-  type: `0x${'a'.padStart(64, '0')}`,
-};
-const movedAt = (address: string): AptosCoinMovement => ({
-  value: '150000000',
-  address,
-  coin: APT,
-  valueWithDecimals: 1.5,
-  sequenceNumber: '0',
-  txHash: APTOS_TRANSACTION,
-});
-
-const APTOS_SAMPLE: AptosWebhook = {
-  streamId: 'aa3e4721-be91-4919-8649-d46d5c2a21f7',
-  tag: 'sample',
-  network: 'mainnet',
-  block: {
-    number: '27827628',
-    timestamp: '1674578824913485',
-    hash: '0x3ceea5072b32371f3f5cc0a89c06ca641627583698b7f6d3a5e1a23468b5c2a0',
-    firstVersion: '75418334',
-    lastVersion: '75418336',
-  },
-  retries: 0,
-  coinTransfers: [
-    {
-      coin: { ...APT, type: `0x${'1'.padStart(64, '0')}::aptos_coin::AptosCoin` },
-      to: APTOS_BOB,
-      value: '150000000',
-      from: APTOS_ALICE,
-      valueWithDecimals: 1.5,
-      transaction: APTOS_TRANSACTION,
-      txHash: APTOS_TRANSACTION,
-    },
-  ],
-  coinDeposits: [movedAt(APTOS_BOB)],
-  coinWithdrawals: [movedAt(APTOS_ALICE)],
-  transactions: [
-    {
-      gasLimit: '1762',
-      gasUnitPrice: '120',
-      gasUsed: '1175',
-      hash: APTOS_TRANSACTION,
-      stateChangeHash: '0x08fd784ebe37618af6d14fed695d2e928f776db7e317f222a02bcf92129a7c87',
-      eventChangeHash: '0x9c4de2e4395185631ffb67407c1e74fc5ca850874146950a75948ee4373a611f',
-      success: true,
-      type: 'user_transaction',
-      sender: APTOS_ALICE,
-    },
-  ],
-  changes: [],
-  payloads: [],
-  events: [],
-};

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signStandardWebhook, signWebhook } from '../contract/rules/signature.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import type { SluiceErrorCode } from '../errors.ts';
 import { unwrap } from './unwrap.ts';

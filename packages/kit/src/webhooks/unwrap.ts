@@ -6,13 +6,20 @@
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { WebhookOrigin } from '../contract/rules/signature.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import type { AnyUnverifiedCode } from '../contract/unverified.ts';
-import type { AptosWebhook, EvmWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
+import { FAMILY_TITLES } from '../families/titles.ts';
+import { findWebhookFamily } from '../families/webhooks.ts';
+import type {
+  AnyReceived,
+  AnyWebhook,
+  ReceivedWebhooks,
+  WebhookFamily,
+} from '../families/webhooks.ts';
 import { readHeader } from './adapters/headers.ts';
 import type { WebhookHeaders } from './adapters/headers.ts';
 import { toRaw } from './adapters/rawBody.ts';
 import type { RawBody } from './adapters/rawBody.ts';
+import type { Received } from './received.ts';
 import { isEqual, isSecret } from './verify.ts';
 
 /** The key that verifies webhooks: a secret, several secrets, or the API key. */
@@ -65,52 +72,11 @@ export type UnwrapOptions = WebhookKey &
     headers: WebhookHeaders;
   };
 
-/** The chain family to accept, or `any` for both. */
-export type WebhookFamily = 'evm' | 'aptos' | 'any';
-
-/** A verified webhook of an EVM stream. */
-export interface ReceivedWebhook extends Received<EvmWebhook> {
-  /** A webhook with `removed: true` revokes the stream's earlier webhooks of this block. */
-  readonly webhook: EvmWebhook;
-}
-
-/** A verified webhook of an Aptos stream. */
-export interface ReceivedAptosWebhook extends Received<AptosWebhook> {}
-
-interface Received<Webhook> {
-  /**
-   * The delivery id (`webhook-id`), the same on every attempt; handle each id once. With
-   * `x-signature`, which does not cover an id, it is a hash of the body without `retries`.
-   */
-  readonly id: string;
-  /**
-   * Time at which this attempt was sent; undefined with `x-signature`, which does not cover a
-   * timestamp.
-   */
-  readonly sentAt: Date | undefined;
-  readonly webhook: Webhook;
-  /** Whether this is the test webhook, which only checks that the URL responds with a 2xx. */
-  readonly isTest: boolean;
-  readonly verifiedBy: 'webhook-signature' | 'x-signature';
-  /**
-   * Reason why the webhook was sent, from `x-sluice-origin`; undefined for test webhooks and other
-   * senders. The header is not signed, so do not use it for access control.
-   */
-  readonly origin: WebhookOrigin | undefined;
-  /**
-   * Codes of what the evidence for the block does not cover, from `x-sluice-unverified`; empty if
-   * the block is verified, and for other senders. {@link UNVERIFIED_CODES} has their meanings; a
-   * newer service may send other codes. The header is not signed, so do not use it for access
-   * control.
-   */
-  readonly unverified: readonly AnyUnverifiedCode[];
-}
-
 /**
  * Reason for a rejection, in the error's `details.reason`. `diagnose` finds the cause of a
  * `mismatch`, at a higher cost.
  */
-export type RefusalReason =
+export type RejectionReason =
   | 'missing-header'
   | 'x-signature-only'
   | 'hmac-only'
@@ -124,38 +90,38 @@ export type RefusalReason =
  *
  * @throws SluiceError
  * `invalid_signature`: the headers are missing, malformed or do not match the body;
- * `details.reason` is a {@link RefusalReason}. Respond with 401.
+ * `details.reason` is a {@link RejectionReason}. Respond with 401.
  * `stale_timestamp`: signed, but sent too long ago or too far in the future. Respond with 401.
  * `invalid_webhook`: signed, but the body is not a webhook of `family`. Respond with 400.
  * `body_already_parsed`, `missing_secret`, `invalid_argument`: an error in the calling code.
  */
-export function unwrap(options: UnwrapOptions & { family?: 'evm' | undefined }): ReceivedWebhook;
-export function unwrap(options: UnwrapOptions & { family: 'aptos' }): ReceivedAptosWebhook;
-export function unwrap(
-  options: UnwrapOptions & { family: 'any' },
-): ReceivedWebhook | ReceivedAptosWebhook;
-export function unwrap(
+export function unwrap<Family extends WebhookFamily = 'evm'>(
   options: UnwrapOptions & {
     /**
      * Chain family to accept. Default: `evm`. For `any`, {@link isAptosWebhook} distinguishes the
      * families.
      */
-    family?: WebhookFamily | undefined;
+    family?: Family | undefined;
   },
-): ReceivedWebhook | ReceivedAptosWebhook {
+): ReceivedOf<Family> {
   const { raw, claim } = verifyRaw(options);
   return toReceived(raw, claim, options);
 }
 
+/** The verified webhooks of a family, or of all families for `any`. */
+export type ReceivedOf<Family extends WebhookFamily> = Family extends keyof ReceivedWebhooks
+  ? ReceivedWebhooks[Family]
+  : AnyReceived;
+
 /** Parses a verified body, and returns it with the claims in its headers. */
-export function toReceived(
+export function toReceived<Family extends WebhookFamily>(
   raw: string | Uint8Array,
   claim: Claim,
-  { headers, family = 'evm' }: { headers: WebhookHeaders; family?: WebhookFamily | undefined },
-): ReceivedWebhook | ReceivedAptosWebhook {
-  const webhook = parseWebhook(raw, family);
+  { headers, family }: { headers: WebhookHeaders; family?: Family | undefined },
+): ReceivedOf<Family> {
+  const webhook = parseWebhook(raw, family ?? 'evm');
   const standard = claim.scheme === 'webhook-signature' ? claim : undefined;
-  const received: Received<EvmWebhook | AptosWebhook> = {
+  const received: Received<AnyWebhook> = {
     id: standard?.id ?? contentId(webhook),
     sentAt: standard && new Date(standard.timestamp * 1000),
     webhook,
@@ -166,7 +132,7 @@ export function toReceived(
       | undefined,
     unverified: readCodes(readHeader(headers, WEBHOOK_HEADERS.unverified) ?? ''),
   };
-  return received as ReceivedWebhook | ReceivedAptosWebhook;
+  return received as ReceivedOf<Family>;
 }
 
 const readCodes = (header: string): string[] =>
@@ -215,14 +181,6 @@ export function refuseWrongTime(claim: Claim, rules: UnwrapRules): void {
   if (claim.scheme !== 'webhook-signature') return;
   const reason = timeProblem(claim.timestamp, (rules.now ?? Date.now)(), toleranceOf(rules));
   if (reason !== undefined) throw staleness(reason, claim.timestamp);
-}
-
-/**
- * Returns whether a webhook is from an Aptos stream. Aptos webhooks have a `network` and no
- * `chainId`.
- */
-export function isAptosWebhook(webhook: EvmWebhook | AptosWebhook): webhook is AptosWebhook {
-  return 'network' in webhook && !('chainId' in webhook);
 }
 
 /**
@@ -348,14 +306,14 @@ export function timeProblem(
   return age < 0 ? 'future-timestamp' : 'stale-timestamp';
 }
 
-function staleness(reason: RefusalReason, timestamp: number): SluiceError {
+function staleness(reason: RejectionReason, timestamp: number): SluiceError {
   const side = reason === 'future-timestamp' ? 'too far in the future' : 'too long ago';
   return new SluiceError('stale_timestamp', `The webhook was sent ${side}`, {
     details: { reason, timestamp },
   });
 }
 
-export const refusal = (reason: RefusalReason, hint: string): SluiceError =>
+export const refusal = (reason: RejectionReason, hint: string): SluiceError =>
   new SluiceError('invalid_signature', 'Signature is not valid', { hint, details: { reason } });
 
 /** @param diagnosis name of the function that explains the mismatch */
@@ -364,35 +322,27 @@ export const mismatch = (diagnosis: string): SluiceError =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseWebhook(raw: string | Uint8Array, family: WebhookFamily): EvmWebhook | AptosWebhook {
-  let webhook: Partial<EvmWebhook & AptosWebhook> | null;
+function parseWebhook(raw: string | Uint8Array, family: WebhookFamily): AnyWebhook {
+  let webhook: Partial<AnyWebhook> | null;
   try {
     webhook = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as typeof webhook;
   } catch (cause) {
     throw new SluiceError('invalid_webhook', 'The body is signed but is not JSON', { cause });
   }
-  const found =
-    typeof webhook?.streamId !== 'string'
-      ? undefined
-      : Array.isArray(webhook.logs)
-        ? 'evm'
-        : typeof webhook.network === 'string' && Array.isArray(webhook.transactions)
-          ? 'aptos'
-          : undefined;
+  const found = typeof webhook?.streamId === 'string' ? findWebhookFamily(webhook) : undefined;
   if (found === undefined)
     throw new SluiceError('invalid_webhook', 'The body is signed but is not a webhook');
   if (family !== 'any' && found !== family) {
+    const title = FAMILY_TITLES[family];
     throw new SluiceError(
       'invalid_webhook',
-      `The body is signed but is not a webhook of an ${NAMES[family]} stream`,
-      { hint: `Set family to '${found}', or use this URL only for ${NAMES[family]} streams.` },
+      `The body is signed but is not a webhook of an ${title} stream`,
+      { hint: `Set family to '${found}', or use this URL only for ${title} streams.` },
     );
   }
-  return webhook as EvmWebhook | AptosWebhook;
+  return webhook as AnyWebhook;
 }
 
-const NAMES = { evm: 'EVM', aptos: 'Aptos' } as const;
-
 /** Hashes a webhook with `retries` set to 0, because only this field differs between attempts. */
-const contentId = (webhook: EvmWebhook | AptosWebhook): string =>
+const contentId = (webhook: AnyWebhook): string =>
   keccak256(JSON.stringify({ ...webhook, retries: 0 })).slice(2);

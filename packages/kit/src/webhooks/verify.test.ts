@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { signWebhook } from '../contract/rules/signature.ts';
-import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
+import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
 import { verifySignature } from './verify.ts';
 

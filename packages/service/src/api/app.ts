@@ -7,10 +7,10 @@ import type { Log } from '../base/log.ts';
 import { createAddressChanges } from '../store/addresses/addressChanges.ts';
 import type { Store } from '../store/store.ts';
 import { type Auth, callerOf } from './auth/auth.ts';
-import { HttpError, auditTargetOf } from './answers.ts';
+import { HttpError, auditTargetOf } from './httpErrors.ts';
 import { bodyLimitOf, takeBody } from './body.ts';
 import { createConsoleHandler, createDocsHandler } from './console.ts';
-import { allowPages } from './auth/cors.ts';
+import { allowOrigins } from './auth/cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './calls/account/access.ts';
 import { type AddressHandlerNeeds, createAddressHandlers } from './calls/streams/addresses.ts';
 import { type AddedUrlHandlerNeeds, createAddedUrlHandlers } from './calls/account/addedUrls.ts';
@@ -28,11 +28,12 @@ import { createDeliveryHandlers } from './calls/deliveries/deliveries.ts';
 import { createStreamSummaryHandlers } from './calls/streams/streamSummaries.ts';
 import type { StreamCallNeeds } from './calls/streams/streamCalls.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
-import { type Handlers, type Received, createReader, sendAnswer } from './handlers.ts';
+import { type Handlers, type Received, createReader, sendResponse } from './handlers.ts';
 import type { Live } from './live.ts';
 import { createOpenApi } from './openApi.ts';
 import { type ProbeNeeds, addProbes, isProbe, isUncounted } from './probes.ts';
 import { nameIgnoredQuery } from './query.ts';
+import { flagOf } from '../config/settings.ts';
 
 export interface AppNeeds
   extends
@@ -86,7 +87,7 @@ export function createApp(needs: AppNeeds): Hono {
   const app = new Hono();
   app.use(createGate(needs));
   for (const path of COMPRESSED) app.use(path, compress());
-  if (needs.corsOrigins.length > 0) app.use(allowPages(needs.corsOrigins));
+  if (needs.corsOrigins.length > 0) app.use(allowOrigins(needs.corsOrigins));
   app.use(async (context, next) => {
     if (!isUncounted(context.req.path)) await needs.auth.meet(context);
     return next();
@@ -100,7 +101,7 @@ export function createApp(needs: AppNeeds): Hono {
       call.method,
       call.path.replaceAll(/\{(\w{1,40})\}/g, ':$1'),
       createAdmission(name, call, needs),
-      async (context) => sendAnswer(context, await handle(read(context))),
+      async (context) => sendResponse(context, await handle(read(context))),
     );
   }
   addProbes(app, needs);
@@ -133,13 +134,13 @@ function createGate({
     if (!isOurHost(host)) {
       throw new HttpError(
         403,
-        `Host ${JSON.stringify(host)} is not accepted: pass it to --allow-host`,
+        `Host ${JSON.stringify(host)} is not accepted: pass it to ${flagOf('allowHosts')}`,
       );
     }
     if (!servesApi && !isProbe(context.req.path)) {
       throw new HttpError(
         404,
-        'This process does not serve the API: call a process with --role api',
+        `This process does not serve the API: call a process with ${flagOf('roles')} api`,
       );
     }
     context.header('x-content-type-options', 'nosniff');

@@ -7,7 +7,7 @@ import { eachCall } from '@sluice/kit/calls';
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { HttpError } from './answers.ts';
+import { HttpError } from './httpErrors.ts';
 import { bodyLimitOf, isDeeper, takeBody } from './body.ts';
 
 const depthOf = (value: unknown): number =>
@@ -71,16 +71,16 @@ test.each([false, true])(
       method: 'POST',
       ...(!chunked && { headers: { 'content-length': 10 * KIB } }),
     });
-    let isAnswered = false;
-    const answered = once(request, 'response').finally(() => (isAnswered = true));
+    let hasResponded = false;
+    const received = once(request, 'response').finally(() => (hasResponded = true));
     for (let n = 0; n < 9; n++) {
       request.write(Buffer.alloc(KIB, ' '));
       await wait(100);
     }
     // The adapter would close the connection soon after an early response.
-    expect(isAnswered).toBe(false);
+    expect(hasResponded).toBe(false);
     request.end(Buffer.alloc(KIB, ' '));
-    const [response] = (await answered) as [{ statusCode: number }];
+    const [response] = (await received) as [{ statusCode: number }];
     expect(response.statusCode).toBe(413);
     server.close();
   },

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Call } from '@sluice/kit/calls';
 import { cutText } from '@sluice/kit/contract';
 import { parseJson } from '../base/json.ts';
-import { HttpError } from './answers.ts';
+import { HttpError } from './httpErrors.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { CallerError, RetryableError } from '../base/errors.ts';
 import { createLog } from '../base/log.ts';
-import { HttpError } from './answers.ts';
+import { HttpError, RetryLaterError } from './httpErrors.ts';
 import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 
 const ID = 'a-request-id';
@@ -20,11 +20,11 @@ async function failWith(error: Error) {
     throw error;
   });
   app.onError(createFailureHandler(log));
-  const answer = await app.request('/');
+  const response = await app.request('/');
   return {
-    status: answer.status,
-    body: (await answer.json()) as Record<string, unknown>,
-    retryAfter: answer.headers.get('retry-after'),
+    status: response.status,
+    body: (await response.json()) as Record<string, unknown>,
+    retryAfter: response.headers.get('retry-after'),
     lines,
   };
 }
@@ -35,7 +35,7 @@ test.each([
   [503, new RetryableError('unavailable', 'the chain is away'), 'the chain is away', 0],
   [503, new Error('database or disk is full'), expect.stringContaining('try again in 5 s'), 1],
   [500, new Error('password of the database: hunter2'), expect.stringContaining('its log'), 1],
-])('%i: %s', async (status, error, message, logged) => {
+])('the response has status %i for %s', async (status, error, message, logged) => {
   const failed = await failWith(error);
   expect(failed).toMatchObject({ status, body: { message, requestId: ID } });
   expect(failed.lines).toHaveLength(logged);
@@ -47,7 +47,8 @@ test.each([
   }
 });
 
-test('only a full, busy or unreachable ledger sets Retry-After', async () => {
+test('only an error that may end by itself, or of the ledger, sets Retry-After', async () => {
+  expect((await failWith(new RetryLaterError(503, 'too many clients', 30))).retryAfter).toBe('30');
   expect((await failWith(new Error('database or disk is full'))).retryAfter).toBe('5');
   expect((await failWith(new Error('anything else'))).retryAfter).toBeNull();
 });
@@ -58,7 +59,7 @@ test.each([
   ['GET', '/streams/', 404, null],
   ['GET', '/streams/1/more', 404, null],
   ['GET', '/elsewhere', 404, null],
-])('%s %s: %i', async (method, path, status, allow) => {
+])('%s %s has status %i if no route matches', async (method, path, status, allow) => {
   const app = new Hono();
   app.notFound(
     createUnknownRouteHandler([
@@ -67,6 +68,6 @@ test.each([
       { method: 'DELETE', path: '/streams/{id}' },
     ]),
   );
-  const answer = await app.request(path, { method });
-  expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
+  const response = await app.request(path, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
 });

@@ -4,13 +4,20 @@ import type { Context } from 'hono';
 import { hasCode } from '../base/errors.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { isUnavailable } from '../store/engine/unavailable.ts';
-import { HttpError } from './answers.ts';
+import { HttpError, RetryLaterError } from './httpErrors.ts';
 
 /** Retry-After while the ledger is full, busy or unreachable. */
 const RETRY_AFTER_SECONDS = 5;
 
-const fail = (context: Context, error: HttpError): Response =>
-  context.json({ ...error.body(), requestId: context.get('requestId') as string }, error.status);
+function fail(context: Context, error: HttpError): Response {
+  if (error instanceof RetryLaterError) {
+    context.header('retry-after', String(error.retryAfterSeconds));
+  }
+  return context.json(
+    { ...error.body(), requestId: context.get('requestId') as string },
+    error.status,
+  );
+}
 
 /** Responds to errors from routes. Logs errors of an unavailable ledger and unexpected errors. */
 export function createFailureHandler(log: Log) {
@@ -24,12 +31,12 @@ export function createFailureHandler(log: Log) {
         requestId,
         error: describeError(error),
       });
-      context.header('retry-after', String(RETRY_AFTER_SECONDS));
       return fail(
         context,
-        new HttpError(
+        new RetryLaterError(
           503,
           `The ledger is full, busy or unreachable: try again in ${RETRY_AFTER_SECONDS} s`,
+          RETRY_AFTER_SECONDS,
         ),
       );
     }

@@ -8,7 +8,7 @@ export interface AddressFormat {
   /** Size of an address in bytes. */
   readonly width: 20 | 32;
   readonly schema: z.ZodType;
-  readonly labelledSchema: z.ZodType;
+  readonly labeledSchema: z.ZodType;
   /** Description for messages, e.g. `an EVM address: 0x and 40 hex digits`. */
   readonly should: string;
   /** Returns the address in lowercase with all leading zeros; undefined if it is invalid. */
@@ -27,7 +27,7 @@ export interface ProblemNeeds {
 
 export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
   readonly name: Stream['family'];
-  /** Flag that configures the nodes of a chain, e.g. `--chain`. */
+  /** Flag that configures the nodes of a chain, for messages. */
   readonly flag: string;
   readonly addresses: AddressFormat;
   /** The webhook that a new URL must accept. */
@@ -41,10 +41,6 @@ export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
   readonly numbers: 'block' | 'version';
   /** Chains that history and logs list with another id, by their own id. */
   readonly listedIds: Readonly<Record<string, string>>;
-  /** Returns a chain as messages and the family's stream calls name it. */
-  nameOf(chain: string): string;
-  /** Returns the flag and value that configure a node of the chain, for messages. */
-  sourceFlag(chain: string): string;
   /** Returns the address in a query, unless it may be a hash; undefined for any other query. */
   readAddress(query: string): string | undefined;
   /** Returns the form of a hex value of a body in which it could be an address; in lowercase. */

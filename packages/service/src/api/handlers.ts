@@ -1,8 +1,8 @@
 /** Checks requests against the table of calls, and types the handlers and their results. */
-import type { Answer, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
+import type { ResponseData, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
-import { check } from './answers.ts';
+import { check } from './httpErrors.ts';
 import { readJson } from './body.ts';
 import { takeQuery } from './query.ts';
 
@@ -12,7 +12,7 @@ export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
   readonly sent: { readonly query: unknown; readonly body: unknown };
 };
 
-type Result<Name extends CallName> = Answer<(typeof CALLS)[Name]> | Response;
+type Result<Name extends CallName> = ResponseData<(typeof CALLS)[Name]> | Response;
 
 /**
  * One handler per call. A `Response` is sent unchanged, undefined as a 204, and any other value as
@@ -52,7 +52,7 @@ export function createReader({
   };
 }
 
-export function sendAnswer(context: Context, answer: unknown): Response {
-  if (answer instanceof Response) return answer;
-  return answer === undefined ? context.body(null, 204) : context.json(answer);
+export function sendResponse(context: Context, result: unknown): Response {
+  if (result instanceof Response) return result;
+  return result === undefined ? context.body(null, 204) : context.json(result);
 }

@@ -171,13 +171,34 @@ describe('live events', () => {
       });
     const fill = (key: string): void => {
       for (let n = 0; n < 2_000; n++) open(key);
-      expect(() => open(key)).toThrow('Too many clients');
+      expect(() => open(key)).toThrow(
+        expect.objectContaining({
+          status: 503,
+          message: expect.stringContaining('Too many clients'),
+          retryAfterSeconds: 30,
+        }),
+      );
     };
     for (const key of ['a', 'b', 'c', 'd', 'e']) fill(key);
     expect(() => open('f')).toThrow('Too many clients');
     expect(clients).toHaveLength(10_000);
     for (const client of clients) client.abort();
     fill('a');
+  });
+
+  test('reach many clients in turns, with other work in between', async () => {
+    const { feed, live } = start();
+    const clients = await Promise.all(Array.from({ length: 1_000 }, () => readLive(live)));
+    let reached = 0;
+    const all = Promise.all(clients.map((client) => client.until(1).then(() => reached++)));
+    feed.append([delivery('a')]);
+    const perTurn: number[] = [];
+    for (let before = 0; reached < clients.length; before = reached) {
+      await new Promise((resolve) => setImmediate(resolve));
+      perTurn.push(reached - before);
+    }
+    await all;
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(100);
   });
 
   test('end for every reader when the service stops', async () => {

@@ -4,14 +4,14 @@
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
-import { HttpError } from './answers.ts';
+import { RetryLaterError } from './httpErrors.ts';
 
 export interface Live {
   /**
    * Opens a stream of server-sent events that starts now, or after `lastEventId`.
    *
    * @param watch returns a signal that ends the stream; called unless `open` throws
-   * @throws HttpError 503 if too many clients, in total or with this key, are connected.
+   * @throws RetryLaterError 503 if too many clients, in total or with this key, are connected.
    */
   open(
     lastEventId: string | undefined,
@@ -35,10 +35,18 @@ const RETRY = 'retry: 1000\n';
  */
 const MAX_CLIENTS = 10_000;
 const MAX_CLIENTS_OF_KEY = 2_000;
+/** Retry-After while too many clients are connected. */
+const RETRY_AFTER_SECONDS = 30;
 /** Approximate size of a chunk, which slow clients keep in memory. A chunk has whole events. */
 const CHUNK_CHARACTERS = 64 * 1024;
 /** Number of recent chunks that clients share. */
 const SHARED_CHUNKS = 16;
+
+/**
+ * Number of clients that receive new events before other work runs. Sending to this many takes
+ * about 5 ms.
+ */
+const CLIENTS_PER_TURN = 64;
 
 /** Position of a batch of events, and the number of its events that a client has received. */
 interface Place {
@@ -68,6 +76,28 @@ export function createLive(feed: EventFeed): Live {
   const encoder = new TextEncoder();
   /** Recent chunks by the id of the place before them. */
   const chunks = new Map<string, Promise<Chunk>>();
+  const waiting = new Set<() => void>();
+  /** Clients that waited when new events came, in the order in which they are woken. */
+  const woken = new Set<() => void>();
+  let turn: NodeJS.Immediate | undefined;
+
+  const wakeSome = (): void => {
+    turn = undefined;
+    let left = CLIENTS_PER_TURN;
+    for (const wake of woken) {
+      if (left-- === 0) {
+        turn = setImmediate(wakeSome);
+        return;
+      }
+      woken.delete(wake);
+      wake();
+    }
+  };
+  const forgetFeed = feed.on(() => {
+    for (const wake of waiting) woken.add(wake);
+    waiting.clear();
+    turn ??= setImmediate(wakeSome);
+  });
 
   const readNewest = async (): Promise<Place> => {
     const { position, events } = await feed.newest();
@@ -105,7 +135,7 @@ export function createLive(feed: EventFeed): Live {
     const forget = (): void => {
       if (chunks.get(id) === chunk) chunks.delete(id);
     };
-    // A place without events may have some at the next read.
+    // A position without events may have some at the next read.
     chunk.then(({ bytes }) => bytes.length === 0 && forget(), forget);
     return chunk;
   };
@@ -126,19 +156,20 @@ export function createLive(feed: EventFeed): Live {
         return encoder.encode(`${RETRY}${id}: connected\n\n`);
       }
       while (!ended.aborted) {
-        const { promise: woken, resolve: wake } = Promise.withResolvers<boolean>();
-        const timer = setTimeout(() => wake(false), HEARTBEAT_MS);
-        const more = (): void => wake(true);
-        const forget = feed.on(more);
+        const { promise: hasMore, resolve } = Promise.withResolvers<boolean>();
+        const timer = setTimeout(() => resolve(false), HEARTBEAT_MS);
+        const more = (): void => resolve(true);
+        waiting.add(more);
         ended.addEventListener('abort', more, { once: true });
         try {
           const { bytes, next } = await readChunk(place!);
           place = next;
           if (bytes.length > 0) return bytes;
-          if (!(await woken)) return HEARTBEAT;
+          if (!(await hasMore)) return HEARTBEAT;
         } finally {
           clearTimeout(timer);
-          forget();
+          waiting.delete(more);
+          woken.delete(more);
           ended.removeEventListener('abort', more);
         }
       }
@@ -150,9 +181,10 @@ export function createLive(feed: EventFeed): Live {
     open(lastEventId, keyId, watch) {
       const ofKey = clients.get(keyId) ?? 0;
       if (closers.size >= MAX_CLIENTS || ofKey >= MAX_CLIENTS_OF_KEY) {
-        throw new HttpError(
+        throw new RetryLaterError(
           503,
           'Too many clients receive live events from this process: close some of them, then try again',
+          RETRY_AFTER_SECONDS,
         );
       }
       clients.set(keyId, ofKey + 1);
@@ -190,6 +222,8 @@ export function createLive(feed: EventFeed): Live {
       );
     },
     close() {
+      forgetFeed();
+      clearImmediate(turn);
       for (const end of closers) end();
     },
   };

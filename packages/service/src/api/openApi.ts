@@ -110,7 +110,7 @@ const HEADERS = {
 };
 
 function toOperation(name: string, call: Call & { tag: Tag }): Json {
-  const { summary, description, tag, params = {}, query, body, answer, mediaType, errors } = call;
+  const { summary, description, tag, params = {}, query, body, response, mediaType, errors } = call;
   const statuses = ['401', '403', '429', '500', ...(body === undefined ? [] : ['413']), ...errors];
   return {
     operationId: name,
@@ -131,13 +131,13 @@ function toOperation(name: string, call: Call & { tag: Tag }): Json {
       requestBody: { required: query === undefined, content: json(toSchema(body)) },
     }),
     responses: {
-      ...(answer === undefined
+      ...(response === undefined
         ? { '204': { description: 'Done' } }
         : {
             '200': {
               description: summary,
               headers: HEADERS,
-              content: { [mediaType ?? 'application/json']: { schema: toSchema(answer) } },
+              content: { [mediaType ?? 'application/json']: { schema: toSchema(response) } },
             },
           }),
       ...Object.fromEntries(statuses.map((status) => [status, failure(String(status))])),

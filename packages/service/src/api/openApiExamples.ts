@@ -52,9 +52,9 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   AptosStreamStatus: { status: 'paused', statusMessage: 'Stream was paused by the user' },
   SetStreamStatus: { status: 'paused' },
   EvmAddresses: { address: ADDRESS },
-  LabelledEvmAddresses: { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } },
+  LabeledEvmAddresses: { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } },
   AptosAddresses: { address: '0x1' },
-  LabelledAptosAddresses: { address: ['0x1'], labels: { '0x1': 'framework' } },
+  LabeledAptosAddresses: { address: ['0x1'], labels: { '0x1': 'framework' } },
   AddressesResponse: {
     streamId: STREAM_ID,
     address: ADDRESS,

@@ -1,7 +1,7 @@
 /** Reads and writes cursors, which are opaque to clients and contain a position in a list. */
 import * as z from 'zod';
 import type { ListPosition } from '../store/streams/contract.ts';
-import { validationFailed } from './answers.ts';
+import { validationFailed } from './httpErrors.ts';
 
 /** Position in a list after which a page starts. */
 export interface Place extends ListPosition {

@@ -26,8 +26,8 @@ export const isProbe = (path: string): boolean => PROBES.includes(path);
 export const isUncounted = (path: string): boolean => UNCOUNTED.includes(path);
 
 /**
- * Returns what callers without a key may read of a chain: its states, but no texts, which may
- * contain what a node said.
+ * Returns what callers without a key may read of a chain: its states, but no messages, which may
+ * contain text of a node.
  */
 const toPublic = ({
   name: _name,

@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import type * as z from 'zod';
-import { check } from './answers.ts';
+import { check } from './httpErrors.ts';
 
 export const IGNORED_QUERY_HEADER = 'x-ignored-query';
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder,
+      data: dataFolder,
       apiKey: API_KEY,
       chains: [],
       aptos: [],
@@ -38,12 +38,14 @@ afterAll(async () => {
 test('a failed request is logged with its cause and the request id of its response', async () => {
   const ledger = new DatabaseSync(join(dataFolder, LEDGER_FILE), { timeout: 10_000 });
   ledger.exec('ALTER TABLE audit RENAME TO audit_away');
-  const answer = await fetch(`${service.url}/sluice/audit`, { headers: { 'x-api-key': API_KEY } });
+  const response = await fetch(`${service.url}/sluice/audit`, {
+    headers: { 'x-api-key': API_KEY },
+  });
   ledger.exec('ALTER TABLE audit_away RENAME TO audit');
   ledger.close();
-  const { requestId } = (await answer.json()) as { requestId: string };
-  expect(answer.status).toBe(500);
-  expect(requestId).toBe(answer.headers.get('x-request-id'));
+  const { requestId } = (await response.json()) as { requestId: string };
+  expect(response.status).toBe(500);
+  expect(requestId).toBe(response.headers.get('x-request-id'));
   expect(lines.filter((line) => line['requestId'] === requestId)).toEqual([
     expect.objectContaining({
       level: 'error',
@@ -67,8 +69,8 @@ test('a request that fails while the ledger is unavailable is logged in the same
       throw new Error('cannot write', { cause: new Error('database or disk is full') });
     })
     .onError(createFailureHandler(log));
-  const answer = await app.request('/');
-  expect([answer.status, await answer.json()]).toMatchObject([503, { requestId: 'request-1' }]);
+  const response = await app.request('/');
+  expect([response.status, await response.json()]).toMatchObject([503, { requestId: 'request-1' }]);
   expect(logged).toMatchObject([
     {
       level: 'warn',

@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from '../deliver/send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../deliver/send/guard.ts';
 import { createSender } from '../deliver/send/send.ts';
 import { createAptosRest } from '../families/aptos/ingest/rest.ts';
 import { createRpcClient } from '../families/evm/ingest/rpc/createRpcClient.ts';
@@ -34,26 +34,26 @@ const messageOf = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('a certificate that is not trusted', () => {
-  test.each(['https', 'wss'])('of a node over %s', async (scheme) => {
+  test.each(['https', 'wss'])('of a node over %s is reported with the fix', async (scheme) => {
     const client = createRpcClient(`${scheme}://${host}`, 'node');
     expect(await messageOf(client.request('eth_chainId', []))).toContain('NODE_EXTRA_CA_CERTS');
     await client.close();
   });
 
-  test('of an Aptos node', async () => {
+  test('of an Aptos node is reported with the fix', async () => {
     const rest = createAptosRest(`https://${host}/v1`, 'node');
     expect(await messageOf(rest.get(''))).toContain('NODE_EXTRA_CA_CERTS');
     await rest.close();
   });
 
-  test('of an ABI source', async () => {
+  test('of an ABI source is reported with the fix', async () => {
     const source = createAbiSource({ '0x1': `https://${host}/{address}` });
     expect(await messageOf(source.read('0x1', '0x0'))).toContain('NODE_EXTRA_CA_CERTS');
   });
 
-  test('of a receiver', async () => {
+  test('of a receiver is reported with the fix', async () => {
     const sender = createSender({
-      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'a streams secret',
       region: () => 'us-east-1',
     });

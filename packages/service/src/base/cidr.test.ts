@@ -13,7 +13,7 @@ test.each([
   ['10.1.2', false],
   ['localhost', false],
   ['', false],
-])('%s in 10.0.0.0/8 or fd00::/8: %s', (address, expected) => {
+])('%s is in 10.0.0.0/8 or fd00::/8: %s', (address, expected) => {
   expect(createCidrList(['10.0.0.0/8', 'fd00::/8']).has(address)).toBe(expected);
 });
 
@@ -36,7 +36,7 @@ test.each([
   ['[2001:DB8::0001]', '2001:db8::1'],
   ['fe80::1%eth0', 'fe80::1'],
   ['1.2.3.4', '1.2.3.4'],
-])('%s is %s', (address, plain) => {
+])('%s has the plain form %s', (address, plain) => {
   expect(toPlainAddress(address)).toBe(plain);
 });
 

@@ -16,14 +16,18 @@ interface Network {
   version: 'ipv4' | 'ipv6';
 }
 
+const NOT_A_NETWORK = 'should be a network such as 10.0.0.0/8 or fd00::/8';
+
+/** Returns what is wrong with the text of a network; undefined if it is valid. */
+export const networkProblem = (text: string): string | undefined =>
+  readNetwork(text) === undefined ? NOT_A_NETWORK : undefined;
+
 /** @throws RangeError that names the first text that is not a network */
 export function createCidrList(texts: readonly string[]): CidrList {
   const networks = texts.map((text) => {
     const network = readNetwork(text);
     if (network !== undefined) return network;
-    throw new RangeError(
-      `${JSON.stringify(text)} should be a network such as 10.0.0.0/8 or fd00::/8`,
-    );
+    throw new RangeError(`${JSON.stringify(text)} ${NOT_A_NETWORK}`);
   });
   const list = toBlockList(networks);
   return {

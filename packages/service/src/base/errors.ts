@@ -26,7 +26,7 @@ export const RETRYABLE_CODES = ['unavailable', 'no_standby', 'node_failed', 'los
 export const INTERNAL_CODES = ['broken_secret', 'sender_died'] as const;
 
 /** Error codes of API responses, as the kit defines them. */
-export type AnswerCode =
+export type ApiErrorCode =
   | 'bad_request'
   | 'unauthorized'
   | 'forbidden'
@@ -40,7 +40,7 @@ export type AnswerCode =
 export type CallerCode = (typeof CALLER_CODES)[number];
 type RetryableCode = (typeof RETRYABLE_CODES)[number];
 type InternalCode = (typeof INTERNAL_CODES)[number];
-type ServiceErrorCode = CallerCode | AnswerCode | RetryableCode | InternalCode;
+type ServiceErrorCode = CallerCode | ApiErrorCode | RetryableCode | InternalCode;
 
 export abstract class ServiceError extends Error {
   abstract readonly code: ServiceErrorCode;
@@ -63,11 +63,8 @@ export class CallerError<Code extends CallerCode = CallerCode> extends ServiceEr
   }
 }
 
-/**
- * Creates the error for an invalid setting. The message should contain the setting, the value and
- * the fix; secrets in URLs are hidden.
- */
-export const configError = (message: string): CallerError<'usage'> =>
+/** Creates the error for an invalid value that the operator gave; secrets in URLs are hidden. */
+export const usageError = (message: string): CallerError<'usage'> =>
   new CallerError('usage', hideSecrets(message));
 
 export class RetryableError extends ServiceError {

@@ -6,7 +6,7 @@ const KEY = 'kEy7-Zq.29_x';
 const URL_OF_NODE = `https://user1:pass%2Fword@node.example/v2/${KEY}/letterskey?api=q9%2Bvalue&bare%3Dname`;
 const SECRETS = ['user1', 'pass/word', KEY, 'letterskey', 'q9+value', 'bare=name'];
 
-/** Writes some characters of a text with escapes, some of them twice. */
+/** Escapes some characters of the text, some of them twice. */
 const escaped = (text: string): fc.Arbitrary<string> =>
   fc
     .array(fc.constantFrom('plain', 'url', 'twice', 'json', 'upper'), {
@@ -48,7 +48,7 @@ describe('text of a node', () => {
   });
 
   test('property: no form of a secret remains', () => {
-    // Without the start of a URL, in which other texts are masked, too.
+    // Without the start of a URL, in which other text is masked, too.
     const noise = fc.string({ maxLength: 20 }).filter((text) => !/[/\\]{2}/.test(text));
     const secret = fc.constantFrom(...SECRETS.slice(1));
     fc.assert(

@@ -13,17 +13,17 @@ export const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Co
 const PLAIN = /^[\x20-\x7e]*$/;
 const PLAIN_LINES = /^[\x20-\x7e\n\t]*$/;
 
-/** Puts a text on one line and removes its invisible characters. */
+/** Puts text on one line and removes its invisible characters. */
 export const cleanLine = (text: string): string =>
   PLAIN.test(text) ? text : text.replaceAll(/\s+/gu, ' ').replaceAll(INVISIBLE, '').trim();
 
-/** Removes the invisible characters of a text, but keeps its lines and tabs. */
+/** Removes the invisible characters of text, but keeps its lines and tabs. */
 const cleanLines = (text: string): string =>
   PLAIN_LINES.test(text)
     ? text
     : text.replaceAll(INVISIBLE, (character) => (/[\n\r\t]/.test(character) ? character : ''));
 
-/** Cleans and masks a text of one server. */
+/** Cleans and masks text of one server. */
 export type CleanText = (text: string) => string;
 
 /**

@@ -1,7 +1,6 @@
 /** Checks hosts and origins: their syntax, and the `Host` header against DNS rebinding. */
 import { isIP, isIPv4 } from 'node:net';
 import { createCidrList, toPlainAddress } from './cidr.ts';
-import { configError } from './errors.ts';
 
 /** Returns whether the string is a host name or IP address, without scheme and port. */
 const isHostName = (text: string): boolean =>
@@ -14,27 +13,17 @@ const isHostName = (text: string): boolean =>
 const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** Throws a `CallerError` with code `usage` for the first invalid host or origin. */
-export function checkHostNames({
-  allowHosts = [],
-  corsOrigins = [],
-}: {
-  allowHosts?: readonly string[] | undefined;
-  corsOrigins?: readonly string[] | undefined;
-}): void {
-  for (const text of allowHosts) {
-    if (isHostName(text)) continue;
-    throw configError(
-      `--allow-host ${text}: should be only a host name or IP address, without scheme or port, such as sluice.example.com`,
-    );
-  }
-  for (const text of corsOrigins) {
-    if (isOrigin(text)) continue;
-    throw configError(
-      `--cors-origin ${text}: should be an origin with only scheme, host and port, such as https://app.example.com`,
-    );
-  }
-}
+/** Returns what is wrong with the name of a host; undefined if it is valid. */
+export const hostNameProblem = (text: string): string | undefined =>
+  isHostName(text)
+    ? undefined
+    : 'should be only a host name or IP address, without scheme or port, such as sluice.example.com';
+
+/** Returns what is wrong with an origin; undefined if it is valid. */
+export const originProblem = (text: string): string | undefined =>
+  isOrigin(text)
+    ? undefined
+    : 'should be an origin with only scheme, host and port, such as https://app.example.com';
 
 /** Returns whether a service that listens on this host can only be reached from this machine. */
 export const isLoopback = (host: string): boolean =>

@@ -9,7 +9,7 @@ const lineOf = (format: 'text' | 'json'): string => {
   return line;
 };
 
-test('a line for people', () => {
+test('a text line has the time, the level, the event and its fields', () => {
   expect(lineOf('text')).toMatch(
     /^\d{4}-\S+Z warn leases ran out delivery=d1 why="a \\"b\\"\\nc" count=2\n$/,
   );
@@ -37,7 +37,7 @@ test.each(['text', 'json'] as const)(
   },
 );
 
-test('a line for programs, one JSON object', () => {
+test('a JSON line is one object with the same fields', () => {
   const line = lineOf('json');
   expect(line.match(/\n/g)).toHaveLength(1);
   expect(JSON.parse(line)).toEqual({

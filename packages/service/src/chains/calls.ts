@@ -2,7 +2,7 @@
 import type { ExplainedRecord, ExplainedTransaction } from '@sluice/kit/contract';
 
 /** Transactions to which an explanation is limited. Default: all. */
-export interface ExplainOnly {
+export interface ExplainScope {
   /** Transaction hashes. */
   transactions?: ReadonlySet<string> | undefined;
   /** Ledger version of a transaction, on chains that number transactions. */
@@ -36,7 +36,7 @@ export interface ChainCalls<Record = never, DryRunResult = unknown> {
    * Explains the block with this height or hash for the streams of the chain, by their current
    * rules; returns undefined if no node has the block.
    */
-  explain(at: number | string, only: ExplainOnly): Promise<ExplainedBlock | undefined>;
+  explain(at: number | string, only: ExplainScope): Promise<ExplainedBlock | undefined>;
   /**
    * Returns what the stream would receive from the block, and details such as close matches.
    *

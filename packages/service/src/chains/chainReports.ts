@@ -5,6 +5,8 @@ import { type Log, describeError } from '../base/log.ts';
 import type { ChainReport, Lease } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
+type OwnChain = Pick<FollowedChain, 'id' | 'leaseState' | 'report'>;
+
 export interface ChainReports {
   /**
    * Returns the reports of this process's chains in order, then the reports of other chains that a
@@ -38,10 +40,14 @@ export function createChainReports({
 }: {
   store: Pick<Store, 'listLeases' | 'signals'>;
   log: Log;
-  /** Returns the chains that are configured for this process. */
-  own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
+  /** The chains that are configured for this process. */
+  own: {
+    readonly all: readonly OwnChain[];
+    get(chain: string): OwnChain | undefined;
+  };
 }): ChainReports {
-  let leases: Lease[] = [];
+  /** Leases of chains and tasks by name. */
+  let leases = new Map<string, Lease>();
   let stopping = false;
   const waker = createWaker();
   let looking: Promise<void> | undefined;
@@ -49,37 +55,40 @@ export function createChainReports({
 
   const look = async (): Promise<void> => {
     try {
-      leases = await store.listLeases();
+      leases = new Map((await store.listLeases()).map((lease) => [lease.name, lease]));
     } catch (error) {
       log.warn('failed to read the chain reports, retrying', { error: describeError(error) });
     }
   };
 
-  const list = (): ChainReport[] => {
-    const given = own();
-    const read = new Map(
-      leases.flatMap((lease) => {
-        const report = toReport(lease);
-        return report === undefined ? [] : [[lease.name, { report, lease }] as const];
-      }),
-    );
-    const first = given.map((each) => {
-      const other = read.get(each.id);
-      read.delete(each.id);
-      // A candidate itself reports a chain that no process reads, because it will soon take over.
-      const isOther =
-        each.standing === 'candidate' ? other?.lease.freeForMs === 0 : each.standing === 'none';
-      return isOther && other !== undefined ? other.report : each.report();
-    });
-    return [...first, ...[...read.values()].map(({ report }) => report)];
+  const reportOf = (
+    given: OwnChain | undefined,
+    lease: Lease | undefined,
+  ): ChainReport | undefined => {
+    const other = lease && toReport(lease);
+    if (given === undefined) return other;
+    // A candidate itself reports a chain that no process reads, because it will soon take over.
+    const isOther =
+      given.leaseState === 'candidate' ? lease?.freeForMs === 0 : given.leaseState === 'none';
+    return isOther && other !== undefined ? other : given.report();
   };
 
   return {
-    list,
-    find: (chain) => list().find(({ id }) => id === chain),
-    isRead: (chain) =>
-      own().some(({ id, standing }) => id === chain && standing !== 'none') ||
-      leases.some(({ name, freeForMs }) => name === chain && freeForMs < RESTART_MS),
+    list() {
+      const others = new Map(leases);
+      const first = own.all.flatMap((each) => {
+        const lease = others.get(each.id);
+        others.delete(each.id);
+        return reportOf(each, lease) ?? [];
+      });
+      return [...first, ...[...others.values()].flatMap((lease) => toReport(lease) ?? [])];
+    },
+    find: (chain) => reportOf(own.get(chain), leases.get(chain)),
+    isRead(chain) {
+      const { leaseState = 'none' } = own.get(chain) ?? {};
+      const { freeForMs = Infinity } = leases.get(chain) ?? {};
+      return leaseState !== 'none' || freeForMs < RESTART_MS;
+    },
     async start() {
       forget = store.signals.on('leases', waker.wake);
       await look();

@@ -1,7 +1,6 @@
 /** Manages the chains of this process: follows and stops them, and provides their calls. */
-import type { ChainCalls } from './calls.ts';
 import type { AddedUrl, FamilyChains } from './familyChains.ts';
-import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
+import type { ChainDependencies, FollowedChain } from './followedChain.ts';
 import { createChainSharing } from './sharing.ts';
 
 export interface Chains<Opened = unknown> {
@@ -10,8 +9,8 @@ export interface Chains<Opened = unknown> {
   readonly families: Opened;
   /** URLs of the configured nodes by chain. */
   readonly configured: ReadonlyMap<string, readonly string[]>;
-  /** Returns the calls of a chain; undefined if this process does not follow the chain. */
-  callsOf(chain: string): ChainCalls | undefined;
+  /** Returns a chain; undefined if this process does not follow it. */
+  get(chain: string): FollowedChain | undefined;
   /** Returns why some chains can't be read yet; undefined unless their rules are being loaded. */
   whyUnprepared(): string | undefined;
   /**
@@ -26,8 +25,8 @@ export interface Chains<Opened = unknown> {
 
 /** @param open opens the families, which follow no chains yet */
 export function createChains<Opened extends Readonly<Record<string, { chains: FamilyChains }>>>(
-  given: Omit<ChainSurroundings, 'isOwn'>,
-  open: (surroundings: ChainSurroundings) => Opened,
+  given: Omit<ChainDependencies, 'isOwn'>,
+  open: (dependencies: ChainDependencies) => Opened,
 ): Chains<Opened> {
   const { store, log, holder } = given;
   const opened = open({ ...given, isOwn: (chain) => sharing.isOwn(chain) });
@@ -40,7 +39,7 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
     listReadable: () => families.flatMap((family) => family.listReadable()),
     onChange() {
       for (const chain of listAll()) {
-        if (sharing.isOwn(chain.id) !== (chain.standing === 'holder')) chain.check();
+        if (sharing.isOwn(chain.id) !== (chain.leaseState === 'holder')) chain.check();
       }
     },
   });
@@ -53,10 +52,10 @@ export function createChains<Opened extends Readonly<Record<string, { chains: Fa
     },
     families: opened,
     configured: new Map(families.flatMap(({ configured }) => [...configured])),
-    callsOf(chain) {
+    get(chain) {
       for (const family of families) {
         const followed = family.get(chain);
-        if (followed !== undefined) return followed.calls;
+        if (followed !== undefined) return followed;
       }
       return undefined;
     },

@@ -64,7 +64,7 @@ const start = (allowPrivateEndpoints: boolean, chains: string[] = []): Promise<S
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       databaseUrl: postgres.url,
       apiKey: API_KEY,
       masterKey: MASTER_KEY,

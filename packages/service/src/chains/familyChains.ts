@@ -3,7 +3,7 @@
  * change while the service runs.
  */
 import { type ChainFamily, familyOf } from '@sluice/kit/contract';
-import type { AddedNode } from '../config.ts';
+import type { AddedNode } from '../config/nodes.ts';
 import type { FollowedChain } from './followedChain.ts';
 import type { RuleKeeper } from './ruleKeeper.ts';
 

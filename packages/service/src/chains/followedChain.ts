@@ -20,7 +20,7 @@ import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
 /** Dependencies shared by the chains of a service. */
-export interface ChainSurroundings {
+export interface ChainDependencies {
   store: Store;
   log: Log;
   tracing: Tracing;
@@ -47,7 +47,7 @@ export interface FollowedChain<Calls = ChainCalls> {
   readonly id: string;
   readonly calls: Calls;
   /** Whether this process reads the chain, waits to take over, or leaves it to other processes. */
-  readonly standing: 'holder' | 'candidate' | 'none';
+  readonly leaseState: 'holder' | 'candidate' | 'none';
   /** Returns the state of the chain, with few details unless this process reads it. */
   report(): ChainReport;
   /** Starts to read the chain as soon as `isOwn` returns true and no other process reads it. */
@@ -82,7 +82,7 @@ interface Parts<Record, Block, DryRunResult> {
   source: ChainSource<Block>;
   matching: Matching<Record, Block, DryRunResult>;
   enrich: EnrichPool;
-  surroundings: ChainSurroundings;
+  dependencies: ChainDependencies;
 }
 
 export function followChain<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult>(
@@ -90,8 +90,8 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   parts: Parts<Record, Block, DryRunResult>,
 ): FollowedChain<ChainCalls<Record, DryRunResult>> {
   const { chain } = options;
-  const { source, matching, enrich, surroundings } = parts;
-  const { store, log, onReorg, refuseBlocks, tracing, holder } = surroundings;
+  const { source, matching, enrich, dependencies } = parts;
+  const { store, log, onReorg, refuseBlocks, tracing, holder } = dependencies;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
     // Failures are ignored, because the next report replaces this one.
@@ -100,7 +100,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 
   /** The running ingest; undefined unless this process has the lease of the chain. */
   let current: Ingest | undefined;
-  let isStanding = false;
+  let isCandidate = false;
   let isClosing = false;
 
   const report = (): ChainReport => {
@@ -177,18 +177,18 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     store,
     log,
     begin,
-    isOwn: () => surroundings.isOwn(chain),
+    isOwn: () => dependencies.isOwn(chain),
   });
 
   return {
     calls: createCalls(options, parts),
     id: chain,
-    get standing() {
-      return current === undefined ? (isStanding ? 'candidate' : 'none') : 'holder';
+    get leaseState() {
+      return current === undefined ? (isCandidate ? 'candidate' : 'none') : 'holder';
     },
     report,
     start() {
-      isStanding = true;
+      isCandidate = true;
       duty.start();
     },
     check: () => duty.check(),
@@ -203,9 +203,9 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 /** Creates the calls of a chain, which also work if this process does not read the chain. */
 function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult>(
   { chain, isFinal = false }: IngestOptions,
-  { source, matching, surroundings }: Parts<Record, Block, DryRunResult>,
+  { source, matching, dependencies }: Parts<Record, Block, DryRunResult>,
 ): ChainCalls<Record, DryRunResult> {
-  const { store, log, confirmedUpTo } = surroundings;
+  const { store, log, confirmedUpTo } = dependencies;
   /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
     const read = await source.readBlockAt(number, needs);

@@ -17,8 +17,9 @@ import {
   type StreamOfFamily,
   type StreamRecord,
 } from '../store/streams/contract.ts';
-import type { ExplainOnly, ExplainedRecords } from './calls.ts';
+import type { ExplainScope, ExplainedRecords } from './calls.ts';
 import { type AddressesOf, MAX_LISTED, searchStreams } from './searchStreams.ts';
+import { flagOf } from '../config/settings.ts';
 
 /** The record counts and transaction hashes of a match, as the ledger stores them. */
 export type RecordCounts = Pick<
@@ -46,7 +47,7 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
     streams: WatchingStreams<Name, Rules>,
     chain: string,
     block: Block,
-    only: ExplainOnly,
+    only: ExplainScope,
   ): ExplainedRecords;
   /** Returns what a dry run of the block reports in addition to the webhook. */
   inspect(streams: WatchingStreams<Name, Rules>, chain: string, block: Block): Insight;
@@ -54,7 +55,7 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
   toParts(chain: string, block: Block, match: Match): { head: object; tail: Tail };
   countRecords(match: Match): RecordCounts;
   /** Returns a lower bound of the body's size, without building it. */
-  leastBytes(match: Match): number;
+  minBytes(match: Match): number;
   split(match: Match, limit: number, weigh: (part: Match) => number): WeighedPart<Match>[];
   withoutRecords(match: Match): Match;
   /** Names the only record of a match, for messages. */
@@ -73,7 +74,7 @@ export interface SingleMatcher<Block, DryRunResult> extends Pick<
 /** Explainer of blocks for the streams of their chain, by the current rules. */
 export interface Explainer<Block> {
   needs(chain: string): BlockNeeds;
-  explain(chain: string, block: Block, only: ExplainOnly): Promise<ExplainedRecords>;
+  explain(chain: string, block: Block, only: ExplainScope): Promise<ExplainedRecords>;
 }
 
 export interface LiveMatcher<Block> extends Matcher<Block>, Explainer<Block> {
@@ -130,7 +131,7 @@ export function createMatching<
     const own = record.options.maxWebhookBytes ?? Number.POSITIVE_INFINITY;
     return own < maxWebhookBytes
       ? { bytes: own, setting: "the stream's maxWebhookBytes" }
-      : { bytes: maxWebhookBytes, setting: '--max-webhook-bytes' };
+      : { bytes: maxWebhookBytes, setting: flagOf('maxWebhookBytes') };
   };
 
   /** Creates a match, and computes the maximum size of its webhook. */
@@ -166,12 +167,12 @@ export function createMatching<
   /** Returns one match, or several if the body is too large for one webhook. */
   const toNewMatches = (chain: string, block: Block, match: Match): NewMatch[] => {
     const limit = limitOf(match).bytes;
-    if (family.leastBytes(match) <= limit) {
+    if (family.minBytes(match) <= limit) {
       const whole = toNewMatch(chain, block, match);
       if (whole.mostBytes <= limit) return [whole.newMatch];
     }
     const parts = family.split(match, limit, (part) => {
-      const least = family.leastBytes(part);
+      const least = family.minBytes(part);
       return least > limit ? least : toNewMatch(chain, block, part).mostBytes;
     });
     return parts.map(({ part: some, tooLarge }, part) => ({

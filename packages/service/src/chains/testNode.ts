@@ -1,11 +1,11 @@
 /** Tests, before a node is added, whether it responds and serves its chain. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { UrlVerdict } from '@sluice/kit/contract';
+import type { UrlTestResult } from '@sluice/kit/contract';
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import { type SourceErrorKind, isOfKind } from '../ingest/source.ts';
 import type { AnyProvider } from '../ingest/nodes/anyProvider.ts';
 
-export type TestNode = (node: { chainId: string; url: string }) => Promise<UrlVerdict>;
+export type TestNode = (node: { chainId: string; url: string }) => Promise<UrlTestResult>;
 
 /** Opens a node of a chain, and connects to it only through the guard. */
 export type OpenNode = (
@@ -15,7 +15,7 @@ export type OpenNode = (
 
 const TIMEOUT_MS = 10_000;
 
-type Failure = Pick<UrlVerdict, 'code' | 'message'>;
+type Failure = Pick<UrlTestResult, 'code' | 'message'>;
 
 // The messages do not quote the response, which may come from another server in the network.
 const FAILURES: Partial<Record<SourceErrorKind, Failure>> = {

@@ -94,6 +94,7 @@ export function createAttempts({
       id: delivery.id,
       body: delivery.body,
       headers,
+      timeoutMs: delivery.timeoutMs,
       oauth2: oauth2 ? { streamId: delivery.streamId, credentials: oauth2 } : undefined,
       traceparent,
       secrets: openSecrets(delivery),

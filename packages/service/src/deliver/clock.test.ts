@@ -9,7 +9,7 @@ import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import { takeChain } from '../../test/store/takeChain.ts';
 import { createDeliver } from './deliver.ts';
-import { EVERYWHERE, createAddressGuard } from './send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
@@ -45,8 +45,8 @@ test.each([1, -1])(
     const signing = { secret: () => 'secret', region: () => 'us-east-1' };
     const deliver = createDeliver({
       store,
-      sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
-      isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
+      sender: createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...signing }),
+      isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...signing }),
       log: createLog(() => {}),
       schedule: [1_500, 200, 200],
       onAttempts: () => {},

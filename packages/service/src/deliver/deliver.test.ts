@@ -18,7 +18,7 @@ import {
 } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
-import { type AddressGuard, EVERYWHERE, INSECURE_URL, createAddressGuard } from './send/guard.ts';
+import { type AddressGuard, ALL_NETWORKS, INSECURE_URL, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
@@ -54,7 +54,7 @@ async function start(
   {
     ledger = store,
     maxPerHost,
-    guard = createAddressGuard({ allowCidrs: EVERYWHERE }),
+    guard = createAddressGuard({ allowCidrs: ALL_NETWORKS }),
   }: { ledger?: Store; maxPerHost?: number; guard?: AddressGuard } = {},
 ) {
   const changes: DeliverySummary[] = [];
@@ -67,7 +67,7 @@ async function start(
     fastRetryMs,
     hostPace: createHostPace(maxPerHost),
     sender: createSender({ guard, ...signing }),
-    isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
+    isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...signing }),
     log: createLog(() => {}),
     onAttempts(deliveries) {
       changes.push(...deliveries);
@@ -305,8 +305,20 @@ describe('delivering', () => {
     await deliver!.stop(0);
   }, 40_000);
 
+  test('retries on the schedule of the stream, within its timeout for each attempt', async () => {
+    const { until, changes } = await start([60_000], 30_000, 30_000);
+    sink.respond({ delayMs: 1_500 }, { path: '/impatient' });
+    const limits = { ...DEFAULT_LIMITS, timeoutSeconds: 1, retries: [1] };
+    const stream = await queue('/impatient', 1, limits);
+    await until(({ streamId, state }) => streamId === stream.id && state === 'failed');
+    expect(changes.filter(({ streamId }) => streamId === stream.id)).toMatchObject([
+      { state: 'retrying', attempts: 1, error: 'no complete response within 1 s' },
+      { state: 'failed', attempts: 2, error: 'no complete response within 1 s' },
+    ]);
+  });
+
   test('respects the limits of a stream in flight and per second', async () => {
-    const limits = { maxInFlight: 2, maxPerSecond: 20, strictOrder: false };
+    const limits = { ...DEFAULT_LIMITS, maxInFlight: 2, maxPerSecond: 20 };
     const stream = await queue('/gentle', 15, limits);
     sink.respond({ delayMs: 70 }, { path: '/gentle' });
     const { until, changes } = await start([60_000]);
@@ -344,7 +356,7 @@ describe('delivering', () => {
       releaseLeases() {
         released++;
         const quarantined = [{ ...delivery!, state: 'quarantined' as const }];
-        return Promise.resolve({ released: 0, suspects: 0, quarantined, cancelled: [] });
+        return Promise.resolve({ released: 0, suspects: 0, quarantined, canceled: [] });
       },
     };
     const { changes } = await start([60_000], 5_000, undefined, { ledger });
@@ -698,7 +710,7 @@ describe('delivering', () => {
   });
 
   test('with --https-only, puts a stream with an http: URL into error and keeps its deliveries', async () => {
-    const guard = createAddressGuard({ allowCidrs: EVERYWHERE, httpsOnly: true });
+    const guard = createAddressGuard({ allowCidrs: ALL_NETWORKS, httpsOnly: true });
     const { until } = await start([1_000], 5_000, undefined, { guard });
     const stream = await queue('/plain');
     await until((change) => change.streamId === stream.id && change.attempts === 1);
@@ -743,7 +755,7 @@ describe('delivering', () => {
   test('waits out a local resource shortage without using up attempts or blaming the receiver', async () => {
     const stream = await queue('/lacking', 30);
     let lacking = true;
-    const allowed = createAddressGuard({ allowCidrs: EVERYWHERE });
+    const allowed = createAddressGuard({ allowCidrs: ALL_NETWORKS });
     const { changes, localFailures } = await start([60_000], 5_000, undefined, {
       guard: {
         ...allowed,

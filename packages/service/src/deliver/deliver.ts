@@ -13,7 +13,8 @@ import { IN_FLIGHT_PER_STREAM } from './capacity.ts';
 import { createClaims } from './claims.ts';
 import { createLanes, toCounts } from './lanes.ts';
 import { LEASE_MS, createLeases } from './leases.ts';
-import { type RetryOptions, createOutcomes, toOutcome } from './outcomes.ts';
+import { createOutcomes, toOutcome } from './outcomes.ts';
+import type { RetryOptions } from './schedule.ts';
 import type { BreakerState } from './receivers/breaker.ts';
 import { createReceivers } from './receivers/receivers.ts';
 import type { Isolation } from './send/isolation.ts';
@@ -87,9 +88,9 @@ export function createDeliver(options: DeliverOptions): Deliver {
   const leases = createLeases({
     store,
     log,
-    onReleased({ released, suspects: lostTwice, quarantined, cancelled }) {
+    onReleased({ released, suspects: lostTwice, quarantined, canceled }) {
       if (lostTwice > 0) suspects.look();
-      const ended = [...quarantined, ...cancelled];
+      const ended = [...quarantined, ...canceled];
       options.onLostLeases(released + ended.length);
       for (const { streamId } of ended) lanes.count(streamId, -1);
       for (const { id, streamId } of quarantined) {

@@ -26,7 +26,7 @@ function open(isShared: boolean, lost: readonly string[] = [], onExtended = (): 
       releaseLeases(which) {
         if (isDown) return Promise.reject(new Error('disk full'));
         released.push(typeof which === 'string' ? [which] : which.map(({ id }) => id));
-        return Promise.resolve({ released: 0, suspects: 0, quarantined: [], cancelled: [] });
+        return Promise.resolve({ released: 0, suspects: 0, quarantined: [], canceled: [] });
       },
     },
   });

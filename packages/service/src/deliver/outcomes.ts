@@ -10,17 +10,8 @@ import type { Lanes } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { INSECURE_URL } from './send/guard.ts';
 import { isWaiting } from '../store/rows/deliveryRow.ts';
-import { nextWaitMs } from './schedule.ts';
-
-export interface RetryOptions {
-  /** Milliseconds to wait between attempts. */
-  schedule: readonly number[];
-  /**
-   * Milliseconds before a single fast retry after a first attempt that failed with a 5xx or without
-   * a response; undefined for no fast retry.
-   */
-  fastRetryMs?: number | undefined;
-}
+import { type RetryOptions, nextWaitMs, retryOptionsOf } from './schedule.ts';
+import { flagOf } from '../config/settings.ts';
 
 const GONE = 410;
 
@@ -33,14 +24,15 @@ export const whyUrlMustChange = ({
     return 'The receiver returned 410 Gone. Correct the webhook URL, then resume the stream';
   }
   if (error !== INSECURE_URL) return undefined;
-  return 'The webhook URL starts with http:, and the service was started with --https-only. Change it to https:, then resume the stream';
+  return `The webhook URL starts with http:, and the service was started with ${flagOf('httpsOnly')}. Change it to https:, then resume the stream`;
 };
 
 export function toOutcome(
   delivery: ClaimedDelivery,
   result: Attempted,
-  { schedule, fastRetryMs }: RetryOptions,
+  service: RetryOptions,
 ): AttemptOutcome {
+  const { schedule, fastRetryMs } = retryOptionsOf(delivery.retryWaitsMs, service);
   const isFastRetry =
     result.error !== null &&
     isBrief(result.status) &&
@@ -52,7 +44,8 @@ export function toOutcome(
   const isEndless = whyUrlMustChange(result) !== undefined || delivery.isProbe;
   const wait = isFastRetry
     ? nextWaitMs([fastRetryMs], 1)
-    : (nextWaitMs(schedule, ofSchedule) ?? (isEndless ? schedule.at(-1) : undefined));
+    : (nextWaitMs(schedule, ofSchedule) ??
+      (isEndless ? (schedule.at(-1) ?? service.schedule.at(-1)) : undefined));
   const failed = wait === undefined ? 'failed' : 'retry';
   return {
     id: delivery.id,

@@ -6,6 +6,22 @@
  */
 const JITTER = 0.1;
 
+export interface RetryOptions {
+  /** Milliseconds to wait between attempts. */
+  schedule: readonly number[];
+  /**
+   * Milliseconds before a single fast retry after a first attempt that failed with a 5xx or without
+   * a response; undefined for no fast retry.
+   */
+  fastRetryMs?: number | undefined;
+}
+
+/** Returns the retries of a stream. Its own waits are complete: no fast retry precedes them. */
+export const retryOptionsOf = (
+  own: readonly number[] | undefined,
+  service: RetryOptions,
+): RetryOptions => (own === undefined ? service : { schedule: own });
+
 /**
  * Returns the milliseconds until the next attempt, at least the scheduled wait; undefined once the
  * schedule is used up.

@@ -4,8 +4,9 @@ import type { HostPace } from './hostPace.ts';
 import { RetryableError } from '../base/errors.ts';
 import { LOCAL_FAILURES } from './send/localFailure.ts';
 import type { Sender, Sending } from './send/send.ts';
+import { flagOf } from '../config/settings.ts';
 
-/** Maximum wait for a turn under `--max-per-host`. */
+/** Maximum wait for a turn under `maxPerHost`. */
 const MAX_WAIT_MS = 5_000;
 
 /**
@@ -25,13 +26,13 @@ export function createTestWebhook({
 }: {
   sender: Pick<Sender, 'send'>;
   hostPace: Pick<HostPace, 'takeSoon'>;
-  /** The value of `--max-per-host`, for the error message. */
+  /** The rate limit per host, for the error message. */
   maxPerHost: number | undefined;
 }): TestWebhook {
   return async (webhook, endpoint) => {
     const waitMs = hostPace.takeSoon(endpoint.url, MAX_WAIT_MS);
     if (waitMs === undefined) {
-      return `webhooks already wait more than ${MAX_WAIT_MS / 1_000} s for this host (--max-per-host ${maxPerHost}): try again later`;
+      return `webhooks already wait more than ${MAX_WAIT_MS / 1_000} s for this host (${flagOf('maxPerHost')} ${maxPerHost}): try again later`;
     }
     if (waitMs > 0) await wait(waitMs);
     const { error, localFailure } = await sender.send({

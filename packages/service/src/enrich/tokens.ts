@@ -10,7 +10,7 @@ export interface Tokens {
   find(address: string): Token | undefined;
   /**
    * Returns the tokens, and reads unknown ones at this block. Omits tokens that the nodes refuse.
-   * Tokens that `giveUp` makes it skip have empty metadata.
+   * Tokens that `giveUp` listed have empty metadata.
    *
    * @throws RetryableError when no node could be queried
    */

@@ -4,9 +4,9 @@ import type { StreamCallNeeds } from '../api/calls/streams/streamCalls.ts';
 import type { ApiFamily } from '../api/family.ts';
 import type { Handlers } from '../api/handlers.ts';
 import type { FamilyChains } from '../chains/familyChains.ts';
-import type { ChainSurroundings } from '../chains/followedChain.ts';
+import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
-import type { ServiceConfig } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ReadPlace } from '../deliver/inbox.ts';
 import type { StreamRecord } from '../store/streams/contract.ts';
 
@@ -22,7 +22,7 @@ export interface Family<
   /** Returns the place of a webhook; undefined if it is a webhook of another family. */
   readPlace(webhook: object): ReturnType<ReadPlace> | undefined;
   /** Opens the family's part of the service. It follows no chains yet. */
-  open(config: ServiceConfig, surroundings: ChainSurroundings): Opened;
+  open(config: Config, dependencies: ChainDependencies): Opened;
 }
 
 /** A family in a running service. */

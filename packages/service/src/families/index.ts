@@ -1,9 +1,9 @@
 /** Composes the chain families. Apart from the configuration, only this file names them. */
 import { type ChainFamily, familyOf } from '@sluice/kit/contract';
 import type { AppNeeds } from '../api/app.ts';
-import type { ChainSurroundings } from '../chains/followedChain.ts';
+import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
-import type { ServiceConfig } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ReadPlace } from '../deliver/inbox.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import { APTOS } from './aptos/aptos.ts';
@@ -35,9 +35,9 @@ export const readPlace: ReadPlace = (webhook) => {
 
 export type OpenFamilies = ReturnType<typeof openFamilies>;
 
-export const openFamilies = (config: ServiceConfig, surroundings: ChainSurroundings) => ({
-  evm: EVM.open(config, surroundings),
-  aptos: APTOS.open(config, surroundings),
+export const openFamilies = (config: Config, dependencies: ChainDependencies) => ({
+  evm: EVM.open(config, dependencies),
+  aptos: APTOS.open(config, dependencies),
 });
 
 /** Returns what the API needs of the open families. */

@@ -2,6 +2,7 @@
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import { blockAt } from './reconcile.ts';
 import { type ChainSource, SourceError } from './source.ts';
+import { flagOf } from '../config/settings.ts';
 
 export interface Confirming {
   /**
@@ -39,8 +40,7 @@ const WINDOW_SECONDS = 256 * 12;
 export const MAX_WINDOW_BLOCKS = 16_384;
 const RETRY_QUERY_MS = 2_000;
 
-const NOT_KNOWN =
-  'no node of this chain reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N, or use a node that reports one';
+const NOT_KNOWN = `no node of this chain reports a finalized block, so nothing is confirmed. Set ${flagOf('chains')} …,confirmations=N, or use a node that reports one`;
 
 /** @param isFinal whether the chain has no forks; its window then has only the open blocks */
 export function createConfirming(

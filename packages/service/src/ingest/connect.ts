@@ -10,8 +10,8 @@ import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {
   chain: string;
-  /** The command-line flag that sets the chain's nodes, for messages. Default: `--chain`. */
-  flag?: string | undefined;
+  /** The command-line flag that sets the chain's nodes, for messages. */
+  flag: string;
   /**
    * True for a chain without forks: a lower head means that the node lags, and a different block at
    * a known height means a different chain. Default: false.
@@ -42,13 +42,13 @@ export async function connect(
   {
     confirming,
     onHead,
-    ...surroundings
+    ...dependencies
   }: Surroundings & {
     confirming: Pick<Confirming, 'refresh'>;
     onHead(head: BlockRef): void;
   },
 ): Promise<void> {
-  const { source, local, log } = surroundings;
+  const { source, local, log } = dependencies;
   const { chain } = options;
   const checkpoint = await local.readCheckpoint();
   if (checkpoint === undefined) {
@@ -59,7 +59,7 @@ export async function connect(
     log.info('chain first seen', { chain, block: latest.number });
     return;
   }
-  if (await followIfReplaced(options, { ...surroundings, onHead })) return;
+  if (await followIfReplaced(options, { ...dependencies, onHead })) return;
   if (await confirming.refresh()) await local.load();
 }
 
@@ -146,5 +146,5 @@ export const describeYounger = (latest: BlockHeader, tip: BlockHeader): string |
     : undefined;
 
 /** Describes the problem and the fix if the source serves the blocks of a different chain. */
-export const describeForeign = ({ chain, flag = '--chain' }: ForkOptions): string =>
+export const describeForeign = ({ chain, flag }: ForkOptions): string =>
   `the node serves a different chain with this ID. Point ${flag} at the right node. If the chain restarted, follow the new one: sluice chains resume ${chain} --from <block>`;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ChainConfig } from '../config.ts';
+import type { ChainConfig } from '../families/evm/config/chains.ts';
 import { WATCHED, createIngestWorld, tokenTransfer, transferTo } from './ingestWorld.test-only.ts';
 
 test.each<[string, (urls: { url: string; wsUrl: string }) => Partial<ChainConfig>]>([

@@ -23,7 +23,7 @@ function open(
   const why: string[] = [];
   let window = [header(3), header(2), header(1)];
   const following = createFollowing(
-    { chain: '0x1', ...options },
+    { chain: '0x1', flag: '--chain', ...options },
     {
       source: {
         readHeader: (at) =>
@@ -118,7 +118,7 @@ test('a chain of another genesis is followed from its first block, or from its h
   );
 });
 
-test('a devnet with the same genesis restarted if its head is lower and newer, and is waited for if older', async () => {
+test('a devnet with the same genesis counts as restarted if its head is lower and newer; an older head is waited for', async () => {
   const deep = [0, 1, 2].map((number) => header(number, 'c'));
   const young = { ...header(2, 'c'), timestamp: 9 };
   const anew = open(deep, { isDevnet: true }, { head: young });
@@ -129,7 +129,7 @@ test('a devnet with the same genesis restarted if its head is lower and newer, a
   expect(old.calls).toEqual(['clear']);
 });
 
-test('a final chain restarted if its head is lower and newer', async () => {
+test('a final chain counts as restarted if its head is lower and newer', async () => {
   const young = { ...header(2, 'c'), timestamp: 9 };
   const known = [header(0, 'c'), young];
   const anew = open(known, { isFinal: true, resetWhenReplaced: true }, { head: young });
@@ -156,7 +156,7 @@ test('a devnet that goes back is rolled back once no node has its newest block',
   }
 });
 
-test('a devnet whose removed block returns is given twice as long the next time', async () => {
+test('a devnet whose removed block returns gets twice the time before the next rollback', async () => {
   const back = header(1);
   const { following, calls } = open([back], { isDevnet: true }, { head: back });
   const timeRollback = async (): Promise<number> => {

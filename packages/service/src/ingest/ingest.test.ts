@@ -328,7 +328,7 @@ describe('removal webhooks', () => {
       .filter((body) => body.streamId !== '');
 
   /** Returns the phase of each webhook that the receiver got for this block, in order. */
-  const toldOf = (hash: string): string[] =>
+  const phasesOf = (hash: string): string[] =>
     received()
       .filter((body) => body.block.hash === hash)
       .map((body) => (body.removed ? 'removed' : body.confirmed ? 'confirmed' : 'unconfirmed'));
@@ -343,32 +343,34 @@ describe('removal webhooks', () => {
     await watchRemovals();
     world.chain.mine();
     const a = world.chain.mine(transferTo(WATCHED));
-    await world.until('the block is delivered', async () => toldOf(a.hash).length === 1);
+    await world.until('the block is delivered', async () => phasesOf(a.hash).length === 1);
     world.chain.fork({ depth: 1, blocks: [tokenTransfer()] });
-    await world.until('the removal is delivered', async () => toldOf(a.hash).length === 2);
-    expect(toldOf(a.hash)).toEqual(['unconfirmed', 'removed']);
+    await world.until('the removal is delivered', async () => phasesOf(a.hash).length === 2);
+    expect(phasesOf(a.hash)).toEqual(['unconfirmed', 'removed']);
     world.chain.switchTo(a.hash);
-    await world.until('the block is delivered again', async () => toldOf(a.hash).length === 3);
+    await world.until('the block is delivered again', async () => phasesOf(a.hash).length === 3);
     world.chain.mineMany(CONFIRMATIONS);
-    await world.until('it is confirmed', async () => toldOf(a.hash).length === 4);
-    expect(toldOf(a.hash)).toEqual(['unconfirmed', 'removed', 'unconfirmed', 'confirmed']);
+    await world.until('it is confirmed', async () => phasesOf(a.hash).length === 4);
+    expect(phasesOf(a.hash)).toEqual(['unconfirmed', 'removed', 'unconfirmed', 'confirmed']);
     const ids = received().map((body) => body.id);
     expect(new Set(ids).size).toBe(ids.length);
-    const [first, notice] = received().filter((body) => body.block.hash === a.hash);
-    const { id: _, removed, ...taken } = notice!;
-    const { id: __, ...told } = first!;
+    const [first, removal] = received().filter((body) => body.block.hash === a.hash);
+    const { id: _, removed, ...taken } = removal!;
+    const { id: __, ...original } = first!;
     expect(removed).toBe(true);
-    expect(taken).toEqual(told);
+    expect(taken).toEqual(original);
   });
 
   test('also follow confirmed deliveries if a reorg is deeper than the confirmations', async () => {
     await watchRemovals();
     const old = world.chain.mine(transferTo(WATCHED));
     world.chain.mineMany(CONFIRMATIONS + 2);
-    await world.until('it is confirmed', async () => toldOf(old.hash).includes('confirmed'));
+    await world.until('it is confirmed', async () => phasesOf(old.hash).includes('confirmed'));
     world.chain.fork({ depth: CONFIRMATIONS + 3, blocks: CONFIRMATIONS + 4 });
-    await world.until('the removal is delivered', async () => toldOf(old.hash).includes('removed'));
-    expect(toldOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
+    await world.until('the removal is delivered', async () =>
+      phasesOf(old.hash).includes('removed'),
+    );
+    expect(phasesOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
   });
 });
 
@@ -402,7 +404,7 @@ test('a block takes at most two commits, however often rules change', async () =
     },
   };
   const ingest = createIngest(
-    { chain: CHAIN, epoch: await takeChain(store, CHAIN) },
+    { chain: CHAIN, flag: '--chain', epoch: await takeChain(store, CHAIN) },
     {
       source,
       store: moving,
@@ -442,7 +444,7 @@ test('no block is committed while the disk is full, and all are afterwards', asy
   });
   const states: string[] = [];
   const ingest = createIngest(
-    { chain: CHAIN, epoch: await takeChain(store, CHAIN) },
+    { chain: CHAIN, flag: '--chain', epoch: await takeChain(store, CHAIN) },
     {
       source,
       store,

@@ -137,7 +137,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     },
   });
 
-  const surroundings = { source, local, confirming, onHead: status.recordHead, log };
+  const dependencies = { source, local, confirming, onHead: status.recordHead, log };
   const readHead = async (): Promise<BlockHeader> => {
     const latest = await source.readHead();
     status.recordHead(latest);
@@ -207,7 +207,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     let failures = 0;
     while (!stopping.signal.aborted) {
       try {
-        if (!connected) await connect(options, surroundings);
+        if (!connected) await connect(options, dependencies);
         connected = true;
         await advanceOrSettle();
         failures = 0;

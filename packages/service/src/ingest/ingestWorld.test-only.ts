@@ -15,7 +15,8 @@ import {
   startWebhookSink,
 } from '@sluice/testkit';
 import { expect } from 'vitest';
-import type { ChainConfig, ServiceConfig } from '../config.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import type { ChainConfig } from '../families/evm/config/chains.ts';
 import { createLog } from '../base/log.ts';
 import { type Service, startService } from '../service.ts';
 
@@ -27,7 +28,7 @@ export const TOKEN = '0x00000000000000000000000000000000000000bb';
 export const OTHER = '0x00000000000000000000000000000000000000cc';
 
 /** Settings that differ from the defaults of these tests. */
-type Change = Partial<ChainConfig> & Pick<ServiceConfig, 'settleMs' | 'readAgainAfterMs'>;
+type Change = Partial<ChainConfig> & Pick<ServiceConfig, 'settle' | 'readAgainAfterMs'>;
 
 export interface IngestWorld {
   readonly chain: RunningScriptedChain;
@@ -85,12 +86,12 @@ export async function createIngestWorld(
       return sluice;
     },
 
-    async start({ settleMs, readAgainAfterMs, ...change } = {}) {
+    async start({ settle, readAgainAfterMs, ...change } = {}) {
       service = await startService(
         {
           port: 0,
           host: '127.0.0.1',
-          dataFolder: folder,
+          data: folder,
           databaseUrl,
           apiKey: API_KEY,
           chains: [
@@ -104,7 +105,7 @@ export async function createIngestWorld(
             },
           ],
           aptos: [],
-          settleMs,
+          settle,
           readAgainAfterMs,
           allowPrivateEndpoints: true,
         },

@@ -20,7 +20,7 @@ export function showValue(value: unknown): string {
   if (typeof value !== 'string') return 'an object';
   return /^(?:0x[\da-f]*|-?\d+)$/i.test(value)
     ? previewText(value, SHOWN)
-    : `a text of ${value.length} characters`;
+    : `a string of ${value.length} characters`;
 }
 
 const HASH_LENGTH = 66;

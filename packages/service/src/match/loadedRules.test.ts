@@ -22,13 +22,15 @@ const MOST = 30;
 function openFinder(maxKeptBytes?: number) {
   const { store } = tools;
   const pages = new Map<string, number>();
-  let gate: Promise<void> | undefined;
-  let hasRead = (): void => {};
+  let held: { isOwn: boolean; hasRead(): void; gate: Promise<void> } | undefined;
   const reads: RuleReads = {
     async readRules(...args) {
       const rules = await store.readRules(...args);
-      hasRead();
-      await gate;
+      // The refresh of a stream that is not matched reads the revision alone.
+      const isOwn = args[0] === Number.MAX_SAFE_INTEGER;
+      if (held?.isOwn !== isOwn) return rules;
+      held.hasRead();
+      await held.gate;
       return rules;
     },
     readAddressChanges: store.readAddressChanges,
@@ -47,14 +49,19 @@ function openFinder(maxKeptBytes?: number) {
     maxKeptBytes,
   });
   const find = async (id: string) => findBy((await store.readStream(id)) as EvmStreamRecord);
-  /** Starts a refresh that has read the rules, and returns a function that lets it continue. */
-  const startRefresh = async (): Promise<() => void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const reading = new Promise<void>((done) => (hasRead = done));
-    gate = promise;
-    void refresh();
+  /**
+   * Starts a refresh that has read the rules, and returns a function that lets it continue.
+   *
+   * @param id a stream that is not matched, to start its own refresh. Default: that of the index
+   */
+  const startRefresh = async (id?: string): Promise<() => void> => {
+    const { promise: gate, resolve } = Promise.withResolvers<void>();
+    const reading = new Promise<void>((hasRead) => {
+      held = { isOwn: id !== undefined, hasRead, gate };
+    });
+    void (id === undefined ? refresh() : find(id));
     await reading;
-    gate = undefined;
+    held = undefined;
     return resolve;
   };
   return { find, findBy, pages, refresh, startRefresh };
@@ -146,6 +153,20 @@ test('a change before the call applies, even if a refresh is already running', a
   await add(id, [7]);
   const record = (await tools.store.readStream(id)) as EvmStreamRecord;
   const found = findBy(record);
+  proceed();
+  expect(listWatched(await found)).toEqual([7]);
+});
+
+test('a change before the call applies to a stream that is not matched, too', async () => {
+  const { find, startRefresh } = openFinder();
+  const { id } = await tools.store.createStream(draft(['0x1']));
+  await tools.store.setStreamStatus(id, 'paused', '');
+  await find(id);
+  const proceed = await startRefresh(id);
+  await add(id, [7]);
+  const found = find(id);
+  // By now, the search would share the running refresh, if it could.
+  await find((await tools.store.createStream(draft(['0x1']))).id);
   proceed();
   expect(listWatched(await found)).toEqual([7]);
 });

@@ -8,7 +8,7 @@ const MAX_OTHERS = 20;
  * Returns the entries, most frequent first: all selected ones, and at most {@link MAX_OTHERS}
  * others.
  */
-export function mostObserved<T extends { count: number }>(
+export function mostFrequent<T extends { count: number }>(
   entries: readonly T[],
   isNamed: (entry: T) => boolean,
 ): T[] {

@@ -34,7 +34,7 @@ export const watched = (name: string, address: string): ExplainedCondition[] => 
   { name, rule: 'watched', value: address, holds: true, alternative: false },
 ];
 
-/** Maximum number of values that a text lists; the remaining values are only counted. */
+/** Maximum number of values that a message lists; the remaining values are only counted. */
 export const NAMED = 5;
 
 /**

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Log } from '../base/log.ts';
 import type { LedgerFiles } from '../store/store.ts';
+import { flagOf } from '../config/settings.ts';
 
 export interface DiskWatch {
   /** Why no new blocks should be read now; undefined while there is enough space. */
@@ -67,7 +68,7 @@ export async function watchDisk(
       free >= minFreeBytes
         ? undefined
         : `${toMib(free)} MiB free on the disk of ${folder}, below the minimum of ${toMib(minFreeBytes)} MiB ` +
-          '(--min-free-mib): the service reads blocks again when there is more space';
+          `(${flagOf('minFreeMib')}): the service reads blocks again when there is more space`;
     usedRatio = 1 - bavail / blocks;
     const was = filling;
     const growth = await measureGrowth();
@@ -79,7 +80,7 @@ export async function watchDisk(
           (hours > FULL_WITHIN_HOURS
             ? ''
             : `, and the ledger grows by ${toMib(growth)} MiB per hour: full in about ${Math.ceil(hours)} h`) +
-          '. Free up space, or shorten the retention (--keep-delivered, --keep-undelivered)';
+          `. Free up space, or shorten the retention (${flagOf('keepDelivered')}, ${flagOf('keepUndelivered')})`;
     if (was === undefined && filling !== undefined) log.warn('disk filling', { reason: filling });
   };
   await look();

@@ -1,6 +1,6 @@
 /** Creates the tasks for housekeeping and alerts, each of which runs in one process at a time. */
 import type { Log } from '../base/log.ts';
-import type { ServiceConfig } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ClientCertificate } from '../deliver/send/clientCertificate.ts';
 import type { Senders } from '../deliver/send/senders.ts';
 import type { AddedUrls } from '../secrets/addedUrls.ts';
@@ -15,7 +15,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import type { InvariantCheck } from './invariants.ts';
 
 export function createDuties(
-  { notifyUrl, terminateAfterHours }: Pick<ServiceConfig, 'notifyUrl' | 'terminateAfterHours'>,
+  { notifyUrl, terminateAfter }: Pick<Config, 'notifyUrl' | 'terminateAfter'>,
   {
     store,
     holder,
@@ -41,7 +41,7 @@ export function createDuties(
     log: Log;
   },
 ): Duty[] {
-  const options = { ...kept, terminateAfterHours };
+  const options = { ...kept, terminateAfterHours: terminateAfter };
   const notify = (receiver: string, url: string) =>
     startNotifier({
       receiver,

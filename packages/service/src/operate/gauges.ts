@@ -113,7 +113,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   if (sources.clientCertificateExpiry() !== undefined) {
     addGauge(
       'sluice_client_certificate_expiry_timestamp_seconds',
-      'Time at which the certificate of --client-cert expires, in Unix seconds',
+      'Time at which the client certificate expires, in Unix seconds',
       (gauge) => gauge.set(sources.clientCertificateExpiry()! / 1000),
     );
   }

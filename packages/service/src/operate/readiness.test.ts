@@ -52,7 +52,7 @@ describe('deliveries waiting for enrichment', () => {
   test.each([
     ['not for long', 119_999, true],
     ['for nodes that do not respond', 600_000, false],
-  ])('do not when they wait %s', async (_, waitedMs, isWell) => {
+  ])('leave a process ready when they wait %s', async (_, waitedMs, isWell) => {
     expect(await readWaiting(waitedMs, isWell)).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { takeOver } from './takeOver.ts';
 async function takeOverFrom({
   released = 0,
   quarantined = [] as { id: string; streamId: string }[],
-  cancelled = [] as { id: string; streamId: string }[],
+  canceled = [] as { id: string; streamId: string }[],
 }) {
   const calls: unknown[] = [];
   const lines: Record<string, unknown>[] = [];
@@ -18,7 +18,7 @@ async function takeOverFrom({
       endLeases: async () => void calls.push('endLeases'),
       async releaseLeases(which) {
         calls.push(['releaseLeases', which]);
-        return { released, suspects: 0, quarantined, cancelled } as never;
+        return { released, suspects: 0, quarantined, canceled } as never;
       },
       async cleanUpAddresses(ages) {
         calls.push(['cleanUpAddresses', ages]);
@@ -44,7 +44,7 @@ test('counts lost leases, and logs quarantined deliveries', async () => {
   const { lines, lost } = await takeOverFrom({
     released: 2,
     quarantined: [{ id: 'd', streamId: 's' }],
-    cancelled: [{ id: 'e', streamId: 's' }],
+    canceled: [{ id: 'e', streamId: 's' }],
   });
   expect(lost).toBe(4);
   expect(lines).toMatchObject([

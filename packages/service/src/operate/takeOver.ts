@@ -14,11 +14,11 @@ export async function takeOver(
   log: Log,
 ): Promise<number> {
   await store.endLeases();
-  const { released, quarantined, cancelled } = await store.releaseLeases('all');
+  const { released, quarantined, canceled } = await store.releaseLeases('all');
   if (released > 0) log.warn('released leases of the previous process', { count: released });
   for (const { id, streamId } of quarantined) {
     log.error('delivery quarantined', { delivery: id, stream: streamId });
   }
   await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
-  return released + quarantined.length + cancelled.length;
+  return released + quarantined.length + canceled.length;
 }

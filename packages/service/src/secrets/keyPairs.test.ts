@@ -35,7 +35,7 @@ const start = (masterKeyFile?: string): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       masterKeyFile,
       apiKey: API_KEY,
       secret: SECRET,

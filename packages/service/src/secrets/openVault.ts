@@ -18,7 +18,7 @@ export async function openVault(
   settings: MasterKeySettings,
   log: Log,
 ): Promise<Vault> {
-  mkdirSync(settings.dataFolder, { recursive: true, mode: 0o700 });
+  mkdirSync(settings.data, { recursive: true, mode: 0o700 });
   const { keys, madeIn } = readMasterKeys(settings);
   const vault = createVault(keys);
   const resealed =

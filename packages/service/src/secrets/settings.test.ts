@@ -24,7 +24,7 @@ const start = (): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       apiKey: API_KEY,
       chains: [],
       aptos: [],

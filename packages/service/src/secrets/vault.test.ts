@@ -83,19 +83,19 @@ describe('master keys', () => {
   test('one is created in the data folder, readable only by its owner, and reused', () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-vault-'));
     try {
-      const made = readMasterKeys({ dataFolder });
+      const made = readMasterKeys({ data: dataFolder });
       expect(made.madeIn).toBe(join(dataFolder, 'master-key'));
       expect(statSync(made.madeIn!).mode & 0o777).toBe(0o600);
-      const found = readMasterKeys({ dataFolder });
+      const found = readMasterKeys({ data: dataFolder });
       expect(found).toEqual({ keys: made.keys, madeIn: undefined });
-      const given = readMasterKeys({ dataFolder, masterKeyFile: made.madeIn });
+      const given = readMasterKeys({ data: dataFolder, masterKeyFile: made.madeIn });
       expect(given.keys).toEqual(made.keys);
-      expect(readMasterKeys({ dataFolder, masterKey: readFileSync(made.madeIn!, 'utf8') })).toEqual(
-        found,
-      );
-      expect(() => readMasterKeys({ dataFolder, masterKeyFile: join(dataFolder, 'none') })).toThrow(
-        /^--master-key-file .*none: cannot be read: ENOENT/,
-      );
+      expect(
+        readMasterKeys({ data: dataFolder, masterKey: readFileSync(made.madeIn!, 'utf8') }),
+      ).toEqual(found);
+      expect(() =>
+        readMasterKeys({ data: dataFolder, masterKeyFile: join(dataFolder, 'none') }),
+      ).toThrow(/^--master-key-file .*none: cannot be read: ENOENT/);
     } finally {
       rmSync(dataFolder, { recursive: true });
     }

@@ -5,8 +5,10 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CallerError, InternalError, configError } from '../base/errors.ts';
+import { CallerError, InternalError, usageError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
+import { configError } from '../config/configError.ts';
+import { flagOf } from '../config/settings.ts';
 
 export interface Vault {
   /** Id of the master key that encrypts. Does not reveal the key. */
@@ -53,7 +55,7 @@ export function createVault(masterKeys: readonly Buffer[]): Vault {
       if (format !== FORMAT || key === undefined) {
         throw new CallerError(
           'wrong_master_key',
-          `a secret is encrypted with master key ${id}, which was not provided; add it to --master-key-file`,
+          `a secret is encrypted with master key ${id}, which was not provided; add it to ${flagOf('masterKeyFile')}`,
         );
       }
       const bytes = Buffer.from(text, 'base64url');
@@ -92,18 +94,18 @@ export function parseMasterKeys(text: string, where: string): Buffer[] {
       ? Buffer.from(line, 'hex')
       : Buffer.from(line, 'base64');
     if (key.length === KEY_BYTES) return [key];
-    throw configError(
+    throw usageError(
       `${where}: line ${n + 1} should be a key of ${KEY_BYTES} bytes in base64 or hex, for example from \`openssl rand -base64 32\`; this one has ${key.length}`,
     );
   });
   if (keys.length > 0) return keys;
-  throw configError(`${where}: should contain a key, for example from \`openssl rand -base64 32\``);
+  throw usageError(`${where}: should contain a key, for example from \`openssl rand -base64 32\``);
 }
 
 export interface MasterKeySettings {
   masterKey?: string | undefined;
   masterKeyFile?: string | undefined;
-  dataFolder: string;
+  data: string;
 }
 
 /**
@@ -111,26 +113,29 @@ export interface MasterKeySettings {
  * none.
  * @throws CallerError if the keys cannot be read or created.
  */
-export function readMasterKeys({ masterKey, masterKeyFile, dataFolder }: MasterKeySettings): {
+export function readMasterKeys({ masterKey, masterKeyFile, data }: MasterKeySettings): {
   keys: Buffer[];
   madeIn: string | undefined;
 } {
   if (masterKeyFile !== undefined) {
-    const keys = parseMasterKeys(readKeyFile(masterKeyFile), `--master-key-file ${masterKeyFile}`);
+    const keys = parseMasterKeys(
+      readKeyFile(masterKeyFile),
+      `${flagOf('masterKeyFile')} ${masterKeyFile}`,
+    );
     return { keys, madeIn: undefined };
   }
   if (masterKey !== undefined) {
     return { keys: parseMasterKeys(masterKey, 'SLUICE_MASTER_KEY'), madeIn: undefined };
   }
-  const path = join(dataFolder, 'master-key');
+  const path = join(data, 'master-key');
   const key = randomBytes(KEY_BYTES);
   try {
     writeFileSync(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
     return { keys: [key], madeIn: path };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw configError(
-        `The master key cannot be stored in ${path}: ${describeError(error)}. Provide one with --master-key-file`,
+      throw usageError(
+        `The master key cannot be stored in ${path}: ${describeError(error)}. Provide one with ${flagOf('masterKeyFile')}`,
       );
     }
     return { keys: parseMasterKeys(readKeyFile(path), path), madeIn: undefined };
@@ -141,6 +146,10 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw configError(`--master-key-file ${path}: cannot be read: ${describeError(error)}`);
+    throw configError({
+      setting: 'masterKeyFile',
+      value: path,
+      problem: `cannot be read: ${describeError(error)}`,
+    });
   }
 }

@@ -36,6 +36,23 @@ export function testAddresses(tools: StoreTools): void {
       expect(await listed(id)).toEqual([1, 2, 4]);
     });
 
+    test('are removed once if several parts of a change remove them', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      await add(id, [1, 2, 3, 4]);
+      const begun = await tools.store.beginAddressChange(id);
+      if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+      for (const some of [
+        [1, 2],
+        [2, 3],
+      ]) {
+        const part = { kind: 'remove', addresses: packed(some) } as const;
+        expect(await tools.store.stageAddresses(begun.change, part)).toEqual({ outcome: 'staged' });
+      }
+      await tools.store.activateAddressChange(begun.change);
+      expect(await listed(id)).toEqual([4]);
+      expect((await tools.store.readStream(id))?.addressCount).toBe(1);
+    });
+
     test('have labels, which are removed with them and replaced by new ones', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const labels = async () =>

@@ -146,8 +146,8 @@ export function testBlocks(tools: StoreTools): void {
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.commit(chain.next(), [newMatch(id)]);
-      const cancelled = await chain.rewind(ancestor);
-      expect(cancelled).toMatchObject([{ blockNumber: 102, state: 'cancelled' }]);
+      const canceled = await chain.rewind(ancestor);
+      expect(canceled).toMatchObject([{ blockNumber: 102, state: 'cancelled' }]);
       for (let n = 0; n < 5; n++) await chain.commit(chain.next(), []);
       expect(
         (await deliveriesOf(id))
@@ -297,7 +297,7 @@ export function testBlocks(tools: StoreTools): void {
       return { chain, id: stream.id, ancestor, sent, unsent };
     };
 
-    const told = async (id: string): Promise<string[]> =>
+    const statesOf = async (id: string): Promise<string[]> =>
       (await deliveriesOf(id))
         .map((each) => `${each.blockNumber} ${each.phase} ${each.state}`)
         .toSorted();
@@ -309,11 +309,11 @@ export function testBlocks(tools: StoreTools): void {
         '102 unconfirmed cancelled',
         '101 removed pending',
       ]);
-      const notice = changed[1]!;
+      const removal = changed[1]!;
       const original = (await deliveriesOf(id)).find((each) => each.state === 'succeeded')!;
-      expect(notice.matchId).toBe(original.matchId);
-      expect(notice.id).not.toBe(original.id);
-      expect(await tools.store.readDeliveryBody(notice.id)).toBe(
+      expect(removal.matchId).toBe(original.matchId);
+      expect(removal.id).not.toBe(original.id);
+      expect(await tools.store.readDeliveryBody(removal.id)).toBe(
         '{"confirmed":false,"removed":true,"chainId":"0x1","retries":0,"logs":[]}',
       );
     });
@@ -334,7 +334,7 @@ export function testBlocks(tools: StoreTools): void {
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.rewind(ancestor);
-      expect(await told(id)).toEqual([
+      expect(await statesOf(id)).toEqual([
         '101 confirmed succeeded',
         '101 removed pending',
         '101 unconfirmed succeeded',
@@ -348,7 +348,7 @@ export function testBlocks(tools: StoreTools): void {
       await chain.rewind(ancestor);
       await chain.commit(sent, [newMatch(id)]);
       await chain.commit(unsent, [newMatch(id)]);
-      expect(await told(id)).toEqual([
+      expect(await statesOf(id)).toEqual([
         '101 removed cancelled',
         '101 unconfirmed pending',
         '101 unconfirmed succeeded',
@@ -372,7 +372,9 @@ export function testBlocks(tools: StoreTools): void {
         new Set(all.filter((each) => each.blockNumber === 101).map((each) => each.matchId)).size,
       ).toBe(3);
       for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
-      expect((await told(id)).filter((each) => each === '101 confirmed pending')).toHaveLength(1);
+      expect((await statesOf(id)).filter((each) => each === '101 confirmed pending')).toHaveLength(
+        1,
+      );
     });
   });
 }

@@ -238,7 +238,7 @@ export function testDeliveries(tools: StoreTools): void {
       await chain.commit(chain.next(), parts);
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
       const claimed = await claimOf(id);
-      const told = (phase: string) =>
+      const bodiesOf = (phase: string) =>
         claimed
           .filter((each) => each.phase === phase)
           .map(({ part, parts: of, body }) => `${part}/${of} ${Buffer.from(body).toString()}`)
@@ -247,8 +247,8 @@ export function testDeliveries(tools: StoreTools): void {
         parts.map(
           ({ bodyHead, bodyTail }, n) => `${n}/3 {"confirmed":${confirmed}${bodyHead}0${bodyTail}`,
         );
-      expect(told('unconfirmed')).toEqual(bodies(false));
-      expect(told('confirmed')).toEqual(bodies(true));
+      expect(bodiesOf('unconfirmed')).toEqual(bodies(false));
+      expect(bodiesOf('confirmed')).toEqual(bodies(true));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
       // Each delivery is paired with the delivery of the same part in the other phase.
       for (const { id: one } of claimed) {

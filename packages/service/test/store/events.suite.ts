@@ -13,17 +13,17 @@ import { plain } from './plain.ts';
 /** Collects the events of a feed after its newest batch, or after the batch at `from`. */
 export async function followFeed(feed: EventFeed, from?: string) {
   let position = from ?? (await feed.newest()).position;
-  const told: LiveEvent[] = [];
+  const received: LiveEvent[] = [];
   const readOn = async (): Promise<void> => {
     const batches = await feed.readFrom(position);
     if (batches === undefined) throw new Error(`${position} is no longer stored`);
     for (const { events } of batches.slice(1)) {
-      told.push(...events.map((event) => JSON.parse(event) as LiveEvent));
+      received.push(...events.map((event) => JSON.parse(event) as LiveEvent));
     }
     position = batches.at(-1)!.position;
   };
   return {
-    told,
+    received,
     position: () => position,
     readOn,
     /**
@@ -35,12 +35,12 @@ export async function followFeed(feed: EventFeed, from?: string) {
         .poll(
           async () => {
             await readOn();
-            return told.map(({ type }) => type);
+            return received.map(({ type }) => type);
           },
           { timeout: 5_000, interval: 20 },
         )
         .toEqual(expect.arrayContaining([...kinds]));
-      return told.splice(0);
+      return received.splice(0);
     },
   };
 }

@@ -17,6 +17,7 @@ import type {
 } from '../../src/store/deliveries/contract.ts';
 import type { BlockHeader, NewMatch } from '../../src/store/blocks/contract.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
+import { MAX_RUNNING_REPLAYS } from '../../src/store/replays/contract.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StreamTotals } from '../../src/store/stats/contract.ts';
 import { plain } from './plain.ts';
@@ -376,13 +377,13 @@ export function testHistory(open: () => Promise<Store>): void {
       const { deliveries: total, bytes } = await store.estimateReplay(filter);
       expect(total).toBeGreaterThan(3);
       expect(bytes).toBeGreaterThan(0);
-      const replay = await store.createReplay({
+      const replay = (await store.createReplay({
         name: 'all of it',
         filter,
         perSecond: 2,
         total,
         keyId: 'bootstrap',
-      });
+      }))!;
       expect(replay).toMatchObject({ state: 'running', total, replayed: 0, waiting: 0 });
       const running = async () =>
         (await store.listRunningReplays()).find((each) => each.id === replay.id);
@@ -430,19 +431,40 @@ export function testHistory(open: () => Promise<Store>): void {
     test('are not replayed once their replay is canceled', async () => {
       const { streamId, id } = await oneThat('failed');
       const filter = { streamId };
-      const replay = await store.createReplay({
+      const replay = (await store.createReplay({
         name: 'no',
         filter,
         perSecond: 1,
         total: 1,
         keyId: 'bootstrap',
-      });
+      }))!;
       expect(await store.cancelReplay(replay.id)).toBe(true);
       expect(await store.cancelReplay(replay.id)).toBe(false);
       const step = { id: replay.id, after: '', ids: [id], isLast: true };
       expect(await store.advanceReplay(step)).toBeUndefined();
       expect((await store.readDelivery(id))?.state).toBe('failed');
       expect((await store.readReplay(replay.id))?.state).toBe('cancelled');
+    });
+
+    test('are replayed by a limited number of replays at once', async () => {
+      const { streamId } = await oneThat('failed');
+      const create = () =>
+        store.createReplay({
+          name: '',
+          filter: { streamId },
+          perSecond: 1,
+          total: 1,
+          keyId: 'bootstrap',
+        });
+      const free = MAX_RUNNING_REPLAYS - (await store.countRunningReplays());
+      expect(free).toBeGreaterThan(0);
+      const made = await Promise.all(Array.from({ length: free + 10 }, create));
+      const replays = made.filter((each) => each !== undefined);
+      expect(replays).toHaveLength(free);
+      expect(await store.countRunningReplays()).toBe(MAX_RUNNING_REPLAYS);
+      for (const { id } of replays) await store.cancelReplay(id);
+      const another = await create();
+      expect(await store.cancelReplay(another!.id)).toBe(true);
     });
   });
 

@@ -108,7 +108,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
         for (const feed of feeds) await feed.readOn();
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      expect(feeds.map(({ told }) => told)).toEqual([[], [], []]);
+      expect(feeds.map(({ received }) => received)).toEqual([[], [], []]);
       await slow.query('commit');
       await slow.end();
       for (const feed of feeds) {
@@ -133,13 +133,13 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
       const writing = Promise.all([...stores, ...stores, ...stores].map(write));
       const read = async (): Promise<boolean> => {
         for (const { readOn } of feeds) await readOn();
-        return feeds.every(({ told }) => told.length >= made.length);
+        return feeds.every(({ received }) => received.length >= made.length);
       };
       await expect.poll(read, { timeout: 15_000, interval: 5 }).toBe(true);
       await writing;
       await expect.poll(read, { timeout: 15_000, interval: 5 }).toBe(true);
-      const ids = feeds.map(({ told }) =>
-        told.map((event) => (event.type === 'chain' ? event.chain.id : event.type)),
+      const ids = feeds.map(({ received }) =>
+        received.map((event) => (event.type === 'chain' ? event.chain.id : event.type)),
       );
       expect(ids[0]).toEqual(ids[1]);
       expect(ids[0]!.toSorted()).toEqual(made.toSorted());

@@ -23,7 +23,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
     const [claimed] = await claimOf(id);
     return { chain, id, ancestor, block, claimed: claimed! };
   };
-  const told = async (id: string): Promise<string[]> =>
+  const statesOf = async (id: string): Promise<string[]> =>
     (await deliveriesOf(id)).map((each) => `${each.phase} ${each.state}`).toSorted();
 
   describe('a delivery of a removed block', () => {
@@ -39,7 +39,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
         await chain.rewind(ancestor);
         await after(claimed);
         const removals = notifyRemoved ? ['removed pending'] : [];
-        expect(await told(id)).toEqual([...removals, 'unconfirmed cancelled']);
+        expect(await statesOf(id)).toEqual([...removals, 'unconfirmed cancelled']);
         expect((await claimOf(id)).map(({ phase }) => phase)).toEqual(
           removals.map(() => 'removed'),
         );
@@ -52,7 +52,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
         if (result === 'failed') await fail(claimed, result);
         else await tools.store.completeDeliveries([outcomeOf(claimed)]);
         await chain.rewind(ancestor);
-        expect(await told(id)).toEqual(['removed pending', `unconfirmed ${result}`]);
+        expect(await statesOf(id)).toEqual(['removed pending', `unconfirmed ${result}`]);
       }
     });
 
@@ -64,7 +64,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
       const [waiting] = await deliveriesOf(id);
       await tools.store.stopDelivery(waiting!.id);
       await chain.rewind(ancestor);
-      expect(await told(id)).toEqual(['unconfirmed failed']);
+      expect(await statesOf(id)).toEqual(['unconfirmed failed']);
     });
 
     test('continues with its attempts when the block returns', async () => {
@@ -77,7 +77,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
       });
       const [again] = await claimOf(id);
       await tools.store.completeDeliveries([outcomeOf(again!)]);
-      expect(await told(id)).toEqual(['unconfirmed succeeded']);
+      expect(await statesOf(id)).toEqual(['unconfirmed succeeded']);
     });
 
     test('is sent under a new ID when the block returns after its removal webhook', async () => {
@@ -90,7 +90,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
       const again = await claimOf(id);
       expect(again).toMatchObject([{ phase: 'unconfirmed', attempts: 0 }]);
       expect(again[0]!.id).not.toBe(claimed.id);
-      expect(await told(id)).toEqual([
+      expect(await statesOf(id)).toEqual([
         'removed succeeded',
         'unconfirmed cancelled',
         'unconfirmed leased',
@@ -105,7 +105,7 @@ export function testRemovedBlocks(tools: StoreTools): void {
       const [replayed] = await claimOf(id);
       expect(replayed?.id).toBe(claimed.id);
       await fail(replayed!);
-      expect(await told(id)).toEqual(['unconfirmed cancelled']);
+      expect(await statesOf(id)).toEqual(['unconfirmed cancelled']);
     });
   });
 }

@@ -1,17 +1,16 @@
 /** Tests that retries and first attempts of a stream do not delay each other. */
 import { describe, expect, test } from 'vitest';
 import { newMatch } from './newMatch.ts';
+import { DEFAULT_LIMITS } from '../../src/store/streams/contract.ts';
 import type { ClaimedDelivery } from '../../src/store/deliveries/contract.ts';
 import type { StreamLimits } from '@sluice/kit/contract';
 import { type StoreTools, draft } from './storeTools.ts';
-
-const UNLIMITED: StreamLimits = { maxInFlight: null, maxPerSecond: null, strictOrder: false };
 
 export function testRetries(tools: StoreTools): void {
   const { startChain, claimOf, outcomeOf } = tools;
 
   /** Creates a stream with `retries` due retries, followed by `first` due first attempts. */
-  const queue = async (retries: number, first: number, limits: StreamLimits = UNLIMITED) => {
+  const queue = async (retries: number, first: number, limits: StreamLimits = DEFAULT_LIMITS) => {
     const chain = await startChain();
     const { id } = await tools.store.createStream(draft([chain.chain], { limits }));
     const add = async (count: number): Promise<void> => {
@@ -59,7 +58,7 @@ export function testRetries(tools: StoreTools): void {
 
     test('use at most three quarters of what the stream may have in flight', async () => {
       const id = await queue(40, 0);
-      const limited = await queue(40, 0, { ...UNLIMITED, maxInFlight: 4 });
+      const limited = await queue(40, 0, { ...DEFAULT_LIMITS, maxInFlight: 4 });
       const claimed = await claim();
       expect(kindsOf(id, claimed)).toEqual({ first: 0, retries: 12 });
       expect(kindsOf(limited, claimed)).toEqual({ first: 0, retries: 3 });
@@ -70,7 +69,7 @@ export function testRetries(tools: StoreTools): void {
     });
 
     test('of other processes count against the capacity of a stream', async () => {
-      const id = await queue(40, 0, { ...UNLIMITED, maxInFlight: 4 });
+      const id = await queue(40, 0, { ...DEFAULT_LIMITS, maxInFlight: 4 });
       expect(kindsOf(id, await claim())).toEqual({ first: 0, retries: 3 });
       // The next claim of another process, which has none of these retries in flight.
       expect(kindsOf(id, await claim())).toEqual({ first: 0, retries: 0 });
@@ -99,7 +98,7 @@ export function testRetries(tools: StoreTools): void {
     });
 
     test('are claimed beside first attempts by a stream with one delivery in flight', async () => {
-      const id = await queue(50, 50, { ...UNLIMITED, maxInFlight: 1 });
+      const id = await queue(50, 50, { ...DEFAULT_LIMITS, maxInFlight: 1 });
       const seen = { first: 0, retries: 0 };
       // Makes at most 50 claims, so that the test fails if all deliveries of one kind come first.
       for (let n = 0; n < 50 && (seen.first < 3 || seen.retries < 3); n++) {
@@ -114,7 +113,7 @@ export function testRetries(tools: StoreTools): void {
     });
 
     test('keep their turn in a strict order', async () => {
-      const id = await queue(0, 2, { ...UNLIMITED, strictOrder: true });
+      const id = await queue(0, 2, { ...DEFAULT_LIMITS, strictOrder: true });
       const [one] = await claimOf(id);
       await fail([one!]);
       expect(await claimOf(id)).toMatchObject([{ id: one!.id, attempts: 1 }]);

@@ -265,10 +265,10 @@ export function testStreams(tools: StoreTools): void {
         tools.store.backOffStream(id, { reason, agoMs: 5_000, forMs });
       expect(await read()).toBeUndefined();
       const until = await spare('failures', 60_000);
-      const spell = await read();
-      expect(spell).toMatchObject({ reason: 'failures', since: until! - 65_000, until });
-      expect(spell!.leftMs).toBeGreaterThan(0);
-      expect(spell!.leftMs).toBeLessThanOrEqual(60_000);
+      const listed = await read();
+      expect(listed).toMatchObject({ reason: 'failures', since: until! - 65_000, until });
+      expect(listed!.leftMs).toBeGreaterThan(0);
+      expect(listed!.leftMs).toBeLessThanOrEqual(60_000);
 
       // After its end, a back-off is listed for another 30 s, while the probe may be in flight.
       await spare('failures', -20_000);
@@ -352,14 +352,14 @@ export function testStreams(tools: StoreTools): void {
       });
 
     test('respond as configured, here failing the first request and every third', async () => {
-      await tools.store.setInbox('told', {
+      await tools.store.setInbox('configured', {
         ...DEFAULT_INBOX_RESPONSE,
         failFirst: 1,
         failEvery: 3,
         failStatus: 418,
       });
       const statuses = [];
-      for (let n = 0; n < 7; n++) statuses.push((await receive('told'))!.request.status);
+      for (let n = 0; n < 7; n++) statuses.push((await receive('configured'))!.request.status);
       expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
     });
 
@@ -431,10 +431,10 @@ export function testStreams(tools: StoreTools): void {
   });
 
   test('settings keep their last value', async () => {
-    expect(await tools.store.readSetting('colour')).toBeUndefined();
-    await tools.store.saveSetting('colour', 'green');
-    await tools.store.saveSetting('colour', 'blue');
-    expect(await tools.store.readSetting('colour')).toBe('blue');
+    expect(await tools.store.readSetting('color')).toBeUndefined();
+    await tools.store.saveSetting('color', 'green');
+    await tools.store.saveSetting('color', 'blue');
+    expect(await tools.store.readSetting('color')).toBe('blue');
   });
 
   test('settings are replaced only if they did not change', async () => {

@@ -265,13 +265,13 @@ export function testUnverified(tools: StoreTools): void {
       const block = await commitMarked();
       const [delivery] = await deliveriesOf(id);
       await tools.store.stopDelivery(delivery!.id);
-      const replay = await tools.store.createReplay({
+      const replay = (await tools.store.createReplay({
         name: '',
         filter: { streamId: id },
         perSecond: 1,
         total: 1,
         keyId: 'bootstrap',
-      });
+      }))!;
       const step = { id: replay.id, after: '', ids: [delivery!.id], isLast: true };
       expect(await tools.store.advanceReplay(step)).toMatchObject([{ state: 'held' }]);
       expect(await send(id)).toEqual([]);

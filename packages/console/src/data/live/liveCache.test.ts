@@ -46,7 +46,7 @@ const pages = (...lists: DeliverySummary[][]): DeliveryPages => ({
 
 const ids = (data: DeliveryPages) => rowsOf(data).map(({ id }) => id);
 
-test('a new delivery is first', () => {
+test('a new delivery is inserted first', () => {
   const data = withDeliveries(pages([delivery('b', 2), delivery('a', 1)]), [delivery('c', 3)], {});
   expect(ids(data)).toEqual(['c', 'b', 'a']);
 });

@@ -38,7 +38,7 @@ export const REFRESHES: Readonly<
   expiry: 'polled',
   'last tried': 'polled',
   'end of deliveries': 'shown',
-  neighbours: 'shown',
+  neighbors: 'shown',
   'replay estimate': 'shown',
   about: 'shown',
   alertUrls: 'shown',

@@ -5,7 +5,7 @@ function watchedBatch(most: number) {
   const calls: string[][] = [];
   const read = createBatch(most, async (keys) => {
     calls.push(keys);
-    if (keys.includes('broken')) throw new Error('no answer');
+    if (keys.includes('broken')) throw new Error('no response');
     return new Map(keys.filter((key) => key !== 'gone').map((key) => [key, key.toUpperCase()]));
   });
   return { calls, read };
@@ -26,6 +26,6 @@ test('more keys than the limit use several calls', async () => {
 
 test('a failed call only fails its own requests, and the next call is made', async () => {
   const { read } = watchedBatch(10);
-  await expect(Promise.all([read('a'), read('broken')])).rejects.toThrow('no answer');
+  await expect(Promise.all([read('a'), read('broken')])).rejects.toThrow('no response');
   expect(await read('a')).toBe('A');
 });

@@ -1,20 +1,20 @@
 /**
  * Combines requests of the same tick into one call, or into several calls of at most `most` keys.
- * @returns a function that returns the answer for one key; null if the response does not contain
+ * @returns a function that returns the value for one key; null if the response does not contain
  * it.
  */
-export function createBatch<Answer>(
+export function createBatch<Value>(
   most: number,
-  readMany: (keys: string[]) => Promise<ReadonlyMap<string, Answer>>,
-): (key: string) => Promise<Answer | null> {
+  readMany: (keys: string[]) => Promise<ReadonlyMap<string, Value>>,
+): (key: string) => Promise<Value | null> {
   let keys = new Set<string>();
-  let answers: Promise<ReadonlyMap<string, Answer>> | undefined;
+  let values: Promise<ReadonlyMap<string, Value>> | undefined;
 
-  const readAll = async (): Promise<ReadonlyMap<string, Answer>> => {
+  const readAll = async (): Promise<ReadonlyMap<string, Value>> => {
     await new Promise((resolve) => setTimeout(resolve));
     const asked = [...keys];
     keys = new Set();
-    answers = undefined;
+    values = undefined;
     const calls = Array.from({ length: Math.ceil(asked.length / most) }, (_, n) =>
       readMany(asked.slice(n * most, (n + 1) * most)),
     );
@@ -23,7 +23,7 @@ export function createBatch<Answer>(
 
   return async (key) => {
     keys.add(key);
-    answers ??= readAll();
-    return (await answers).get(key) ?? null;
+    values ??= readAll();
+    return (await values).get(key) ?? null;
   };
 }

@@ -7,9 +7,9 @@ import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
 import { toDeliveryFilter, toListing } from './deliveries.ts';
 
 /** Reads the ids of a delivery's neighbors in a filtered list; null at the ends of the list. */
-export const neighboursQuery = (filter: ListFilter, id: string) =>
+export const neighborsQuery = (filter: ListFilter, id: string) =>
   queryOptions({
-    queryKey: ['neighbours', filter, id],
+    queryKey: ['neighbors', filter, id],
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
       // Several deliveries may share a millisecond, so a page is read in each direction. The
       // service compares the bounds with the times in the ids, which are slightly later than

@@ -25,7 +25,7 @@ export const replayProgressQuery = (id: string) =>
 /** Cancels a replay. Deliveries that it has already queued are still sent. */
 export const cancelReplayMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.cancelReplay(id),
-  onSuccess: (cancelled: Replay) => showReplay(queryClient, cancelled),
+  onSuccess: (canceled: Replay) => showReplay(queryClient, canceled),
 });
 
 /** Updates the cached replay, and its entry in the list of replays. */

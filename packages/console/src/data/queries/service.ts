@@ -36,5 +36,5 @@ export const queryKeys = {
 } as const;
 
 /** Returns whether the service rejected the id as unknown or invalid. */
-export const isNone = (error: unknown): boolean =>
+export const isUnknownId = (error: unknown): boolean =>
   isSluiceError(error, 'not_found') || isSluiceError(error, 'validation_failed');

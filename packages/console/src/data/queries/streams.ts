@@ -1,8 +1,15 @@
-import type { AptosNetwork, AptosStream, Stream } from '@sluice/kit';
+import type { Networks, NetworkType } from '@sluice/kit';
 import type { ActivityQuery, StreamSummary } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
+import { START_BACKFILL } from '../../families/data.ts';
 import { createBatch } from './batch.ts';
 import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+
+/** A stream of any chain family, as the API returns it. */
+export type AnyStream = Networks[NetworkType]['stream'];
+
+/** The fields of a stream of any chain family. */
+export type AnyStreamFields = Networks[NetworkType]['fields'];
 
 /** Maximum number of streams in one `listTimelines` call; the service rejects more. */
 const MAX_TIMELINES = 200;
@@ -17,11 +24,9 @@ export const streamsQuery = queryOptions({
 export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
   queryOptions({
     queryKey: queryKeys.stream(id),
-    queryFn: async ({ signal }): Promise<Stream | AptosStream> => {
+    queryFn: async ({ signal }): Promise<AnyStream> => {
       const { streams } = await loadClient();
-      return family === 'aptos'
-        ? streams.get(id, { networkType: 'aptos', signal })
-        : streams.get(id, { signal });
+      return streams.get(id, { networkType: family, signal });
     },
   });
 
@@ -119,15 +124,13 @@ export const testWebhookMutation = (
   },
 });
 
-/** Updates fields of a stream. The service rejects fields of the other chain family. */
+/** Updates fields of a stream. The service rejects fields of other chain families. */
 export async function updateStream(
   { id, family }: Pick<StreamSummary, 'id' | 'family'>,
   changes: Record<string, unknown>,
 ): Promise<unknown> {
   const { streams } = await loadClient();
-  return family === 'aptos'
-    ? streams.update(id, { ...changes, networkType: 'aptos' })
-    : streams.update(id, changes);
+  return streams.update(id, { ...changes, networkType: family });
 }
 
 /** Pauses or resumes a stream. Shows the new status at once, and reverts it if the call fails. */
@@ -169,11 +172,5 @@ export async function startBackfill(
   { id: streamId, family }: Pick<StreamSummary, 'id' | 'family'>,
   { chainId, from, to }: { chainId: string; from: number; to: number },
 ): Promise<void> {
-  const blocks = { streamId, blockFrom: from, blockTo: to };
-  if (family === 'aptos') {
-    await sluice.createAptosBackfill(chainId.replace(/^aptos:/, '') as AptosNetwork, blocks);
-  } else {
-    const { streams } = await loadClient();
-    await streams.createHistoricalJob({ ...blocks, chainId });
-  }
+  await START_BACKFILL[family](chainId, { streamId, blockFrom: from, blockTo: to });
 }

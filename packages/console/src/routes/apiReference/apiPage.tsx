@@ -9,7 +9,7 @@ import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { CallList } from './callList.tsx';
 import { CallView } from './callView.tsx';
@@ -44,7 +44,7 @@ export function ApiPage() {
   };
   return (
     <div className="flex h-full flex-col">
-      <Trail to="/settings" title="Settings" here="API reference" />
+      <Breadcrumb to="/settings" title="Settings" here="API reference" />
       <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] md:grid-cols-[18rem_minmax(0,1fr)] lg:grid-cols-[22rem_minmax(0,1fr)]">
         <section
           aria-label="Calls"

@@ -33,7 +33,7 @@ test('fields have their type and limits in words', () => {
     'one of "active", "paused", "error"',
   ]);
   expect(describe('setSettings', 'secretKey')).toEqual(['secret', '1 to 1,024 characters']);
-  const id = callOf('getEvmStream').answer.schema;
+  const id = callOf('getEvmStream').response.schema;
   const found = fieldsOf(id!, schemas).find(({ name }) => name === 'id')!.schema;
   expect([typeOf(found, schemas), ...limitsOf(found, schemas)]).toEqual(['UUID']);
 });
@@ -50,7 +50,7 @@ test('examples of request bodies have every required field', () => {
 });
 
 test('secrets of a response are masked at any depth, and others are kept as sent', () => {
-  const { schema } = callOf('getStreamSecret').answer;
+  const { schema } = callOf('getStreamSecret').response;
   const sent = { streamId: 'a', secret: 'whsec_1', previous: [{ secret: 'whsec_2', endsAt: 1 }] };
   expect(JSON.parse(maskSecrets(JSON.stringify(sent), schema, schemas))).toEqual({
     streamId: 'a',
@@ -61,12 +61,12 @@ test('secrets of a response are masked at any depth, and others are kept as sent
   const map = { type: 'object', additionalProperties: { type: 'string', format: 'password' } };
   expect(maskSecrets('{"a":"1"}', map, {})).toBe(`{"a":"${MASK}"}`);
   const stream = '{ "tag": "a",  "secret": "b" }';
-  expect(maskSecrets(stream, callOf('getEvmStream').answer.schema, schemas)).toBe(stream);
+  expect(maskSecrets(stream, callOf('getEvmStream').response.schema, schemas)).toBe(stream);
 });
 
 test('every response that contains a secret is known', () => {
   const secret = calls
-    .filter(({ answer }) => maskSecrets('[', answer.schema, schemas) === MASK)
+    .filter(({ response }) => maskSecrets('[', response.schema, schemas) === MASK)
     .map(({ name }) => name);
   expect(secret).toEqual([
     'readSettings',

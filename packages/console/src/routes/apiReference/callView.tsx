@@ -26,7 +26,7 @@ const SCOPE_WORDS: Readonly<Record<string, string>> = {
 
 /** Shows one call: what it does, who may call it, its fields and errors, and a form to try it. */
 export function CallView({ call, schemas }: { call: ApiCall; schemas: Schemas }) {
-  const { name, method, path, summary, description, scope, parameters, body, answer, errors } =
+  const { name, method, path, summary, description, scope, parameters, body, response, errors } =
     call;
   const [isTrying, setTrying] = useState(false);
   const parametersIn = (where: 'path' | 'query'): Field[] =>
@@ -74,15 +74,15 @@ export function CallView({ call, schemas }: { call: ApiCall; schemas: Schemas })
           <SchemaFields schema={body.schema} schemas={schemas} />
         </Section>
       )}
-      <Section title={`Response ${answer.status}`}>
-        {answer.schema === undefined ? (
+      <Section title={`Response ${response.status}`}>
+        {response.schema === undefined ? (
           <p className="text-muted">The response has no body.</p>
         ) : (
           <>
-            {answer.mediaType !== 'application/json' && (
-              <p className="data mb-2 text-muted">{answer.mediaType}</p>
+            {response.mediaType !== 'application/json' && (
+              <p className="data mb-2 text-muted">{response.mediaType}</p>
             )}
-            <SchemaFields schema={answer.schema} schemas={schemas} />
+            <SchemaFields schema={response.schema} schemas={schemas} />
           </>
         )}
       </Section>

@@ -18,7 +18,7 @@ export interface ApiCall {
   parameters: readonly Parameter[];
   body: { schema: Schema; required: boolean } | undefined;
   /** Successful response; `schema` is undefined if the response has no body. */
-  answer: { status: string; mediaType?: string; schema?: Schema };
+  response: { status: string; mediaType?: string; schema?: Schema };
   errors: readonly { status: string; description: string }[];
 }
 
@@ -44,11 +44,11 @@ export function toDocument({ info, tags: subjects, paths, components }: OpenApi)
   const toCall = (path: string, method: string, operation: Operation): ApiCall => {
     const { operationId, summary, description = '', tags, security, parameters = [] } = operation;
     const { requestBody, responses } = operation;
-    const [status, answer] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [
+    const [status, response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [
       '200',
       {},
     ];
-    const [mediaType, content] = Object.entries(answer.content ?? {})[0] ?? [];
+    const [mediaType, content] = Object.entries(response.content ?? {})[0] ?? [];
     const schema = requestBody?.content['application/json']?.schema;
     const [access] = security ?? [];
     return {
@@ -61,7 +61,7 @@ export function toDocument({ info, tags: subjects, paths, components }: OpenApi)
       scope: access === undefined ? 'open' : (Object.values(access)[0]?.[0] ?? 'any'),
       parameters,
       body: schema && { schema, required: requestBody?.required === true },
-      answer: {
+      response: {
         status,
         ...(mediaType !== undefined &&
           content !== undefined && { mediaType, schema: content.schema }),

@@ -2,9 +2,9 @@
 import type { ApiCall } from './document.ts';
 
 /** Number of bytes after which reading a response stops. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
-export interface Answer {
+export interface CallResponse {
   status: number;
   durationMs: number;
   bytes: number;
@@ -45,7 +45,7 @@ export async function sendCall(
   body: string,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
-): Promise<Answer> {
+): Promise<CallResponse> {
   const begun = performance.now();
   const response = await fetch(path, {
     method,
@@ -63,7 +63,7 @@ export async function sendCall(
       chunks.push(value);
       bytes += value.length;
       onBytes(bytes);
-      if (bytes < MAX_ANSWER_BYTES) continue;
+      if (bytes < MAX_RESPONSE_BYTES) continue;
       isCut = true;
       await reader?.cancel();
       break;

@@ -10,7 +10,7 @@ import { formatBytes, formatDuration } from '../../ui/text/format.ts';
 import type { ApiCall } from './document.ts';
 import type { Parameter, Schemas } from './openApi.ts';
 import { toCurl } from '@sluice/kit/contract';
-import { sendCall, toPath, type Answer } from './request.ts';
+import { sendCall, toPath, type CallResponse } from './request.ts';
 import { exampleOf, resolve } from './schema.ts';
 import { maskSecrets } from './secrets.ts';
 
@@ -29,7 +29,7 @@ export function TryIt({ call, schemas }: { call: ApiCall; schemas: Schemas }) {
   const queryClient = useQueryClient();
   const path = toPath(call, values);
   const sending = useMutation({
-    mutationFn: (): Promise<Answer> => {
+    mutationFn: (): Promise<CallResponse> => {
       setBytes(0);
       running.current = new AbortController();
       return sendCall(call, path, body, running.current.signal, setBytes);
@@ -129,7 +129,12 @@ export function TryIt({ call, schemas }: { call: ApiCall; schemas: Schemas }) {
         </p>
       )}
       {sending.data !== undefined && (
-        <AnswerView key={sending.submittedAt} call={call} schemas={schemas} answer={sending.data} />
+        <ResponseView
+          key={sending.submittedAt}
+          call={call}
+          schemas={schemas}
+          response={sending.data}
+        />
       )}
     </div>
   );
@@ -177,17 +182,17 @@ function ParameterField({
   );
 }
 
-function AnswerView({
+function ResponseView({
   call,
   schemas,
-  answer: { status, durationMs, bytes, isCut, requestId, text },
+  response: { status, durationMs, bytes, isCut, requestId, text },
 }: {
   call: ApiCall;
   schemas: Schemas;
-  answer: Answer;
+  response: CallResponse;
 }) {
   const [isRevealed, setRevealed] = useState(false);
-  const safe = maskSecrets(text, status < 300 ? call.answer.schema : undefined, schemas);
+  const safe = maskSecrets(text, status < 300 ? call.response.schema : undefined, schemas);
   const shown = isRevealed ? text : safe;
   return (
     <section aria-label="Response" className="mt-3 rounded-control border border-line">

@@ -1,8 +1,9 @@
+import { CHAIN_PAGES } from '../../families/chains.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { nodeChangesQuery } from '../../data/queries/access.ts';
 import { queryKeys, sluice } from '../../data/queries/service.ts';
-import { toNodeFlag } from '../../words/nodeFlag.ts';
+import { toNodeFlag } from '@sluice/kit/contract';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -45,7 +46,9 @@ export function AddNode({
           label="Chain ID"
           mono
           placeholder="0x1"
-          help="Hex, e.g. 0x1, or aptos:mainnet."
+          help={`E.g. ${Object.values(CHAIN_PAGES)
+            .map(({ example }) => example)
+            .join(' or ')}.`}
           error={problem}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}

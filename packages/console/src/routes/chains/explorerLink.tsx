@@ -3,7 +3,8 @@ import { ExternalLink } from 'lucide-react';
 import { explorersQuery } from '../../data/queries/access.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { formatHash } from '../../ui/text/format.ts';
-import { explorerUrl, type ExplorerPage } from '../../chains/explorerUrl.ts';
+import { explorerUrl } from '../../chains/explorerUrl.ts';
+import type { ExplorerPage } from '../../families/chainPages.ts';
 
 /**
  * Links to a transaction, address or block in the chain's block explorer. Renders nothing for a

@@ -8,7 +8,7 @@ import { toDeliveryFilter } from '../../data/queries/deliveries.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import {
   parseDeliveriesSearch,
-  present,
+  withoutUndefined,
   toListFilter,
   type DeliveriesSearch,
 } from '../../data/search.ts';
@@ -72,7 +72,7 @@ export function useExplorer({
     replace = false,
   ): void => {
     beginAnew();
-    onSearch(present<DeliveriesSearch>({ ...search, ...range }), replace);
+    onSearch(withoutUndefined<DeliveriesSearch>({ ...search, ...range }), replace);
   };
   const close = (): void => {
     if (sel !== undefined) table.current?.focusRow(sel);

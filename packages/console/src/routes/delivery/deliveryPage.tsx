@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { deliveryQuery } from '../../data/queries/delivery.ts';
-import { isNone } from '../../data/queries/service.ts';
-import { neighboursQuery } from '../../data/queries/history.ts';
+import { isUnknownId } from '../../data/queries/service.ts';
+import { neighborsQuery } from '../../data/queries/history.ts';
 import { formatId } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { toListFilter, type DeliverySearch } from '../../data/search.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { DeliveryView } from './deliveryView.tsx';
-import { GoneDelivery } from './goneDelivery.tsx';
+import { DeliveryNotFound } from './deliveryNotFound.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 
 /** Shows a delivery on its own page, with links to its neighbors in the list. */
@@ -22,7 +22,7 @@ export function DeliveryPage() {
   useNamePage(formatId(deliveryId));
   const { data: delivery, error } = useQuery(deliveryQuery(deliveryId));
   const { data: beside } = useQuery({
-    ...neighboursQuery(toListFilter(filter), deliveryId),
+    ...neighborsQuery(toListFilter(filter), deliveryId),
     enabled: delivery !== undefined,
   });
   const search: DeliverySearch = view === undefined ? filter : { ...filter, view };
@@ -32,11 +32,11 @@ export function DeliveryPage() {
     return true;
   };
   useShortcuts({ j: () => open(beside?.older), k: () => open(beside?.newer) });
-  if (delivery === undefined && isNone(error)) {
+  if (delivery === undefined && isUnknownId(error)) {
     return (
       <>
-        <Trail to="/deliveries" title="Deliveries" here={formatId(deliveryId)} />
-        <GoneDelivery id={deliveryId} />
+        <Breadcrumb to="/deliveries" title="Deliveries" here={formatId(deliveryId)} />
+        <DeliveryNotFound id={deliveryId} />
       </>
     );
   }
@@ -48,7 +48,7 @@ export function DeliveryPage() {
         view={view}
         onView={(next) => void navigate({ search: { ...filter, view: next }, replace: true })}
         trail={
-          <Trail to="/deliveries" search={{ ...filter, sel: deliveryId }} title="Deliveries" />
+          <Breadcrumb to="/deliveries" search={{ ...filter, sel: deliveryId }} title="Deliveries" />
         }
       >
         <CopyButton

@@ -4,13 +4,13 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { Maximize2, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { deliveryQuery } from '../../data/queries/delivery.ts';
-import { isNone } from '../../data/queries/service.ts';
+import { isUnknownId } from '../../data/queries/service.ts';
 import { formatId } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import type { DeliverySearch, InspectorTab } from '../../data/search.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { DeliveryView } from './deliveryView.tsx';
-import { GoneDelivery } from './goneDelivery.tsx';
+import { DeliveryNotFound } from './deliveryNotFound.tsx';
 
 /** Shows a delivery next to the list or, on a phone, over the list. */
 export function Inspector({
@@ -54,7 +54,7 @@ export function Inspector({
       aria-label={`Delivery ${formatId(id)}`}
       className="flex min-w-0 flex-col overflow-y-auto border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[46%] md:min-w-96 md:border-l"
     >
-      {summary === undefined && isNone(error) ? (
+      {summary === undefined && isUnknownId(error) ? (
         <>
           <header className="flex border-b border-line py-2 pr-2 pl-4">
             <h2 className="data mr-auto self-center font-medium" title={id}>
@@ -62,7 +62,7 @@ export function Inspector({
             </h2>
             {closeButton}
           </header>
-          <GoneDelivery id={id} />
+          <DeliveryNotFound id={id} />
         </>
       ) : (
         <DeliveryView

@@ -7,8 +7,8 @@ import { formatCount } from '../../ui/text/format.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 import { formatMessage } from '../../words/messages.ts';
-import { toNodeFlag } from '../../words/nodeFlag.ts';
-import { recognise } from '../../words/paste.ts';
+import { toNodeFlag } from '@sluice/kit/contract';
+import { recognize } from '../../words/paste.ts';
 import { ExplorerLink } from '../chains/explorerLink.tsx';
 import { Reasons } from './reasons.tsx';
 import { Transaction } from './transaction.tsx';
@@ -20,7 +20,7 @@ export function Answer({ explanation }: { explanation: Explanation }) {
   const { message, stages, streams } = explanation;
   const { data: chains = [] } = useQuery(chainsQuery);
   const chain = chains.find(({ id }) => id === chainId);
-  const asked = recognise(query)?.kind;
+  const asked = recognize(query)?.kind;
   return (
     <>
       <section aria-label="Result" className="border-b border-line px-4 py-3">

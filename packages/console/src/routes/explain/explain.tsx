@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
-import { PASTED_WORDS, recognise, toQuestion } from '../../words/paste.ts';
+import { describePasted, recognize, toQuestion } from '../../words/paste.ts';
 import { parseExplainSearch } from '../../data/search.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
@@ -15,23 +15,23 @@ import { explainQuery } from './explainQuery.ts';
 /** Explains for each stream why a webhook was or was not sent. */
 export function ExplainPage() {
   const { q = '', chain } = useSearch({ from: '/frame/explain' });
-  const answer = useQuery({ ...explainQuery(q, chain), enabled: q !== '' });
+  const explanation = useQuery({ ...explainQuery(q, chain), enabled: q !== '' });
   return (
     <div>
       <Question key={`${q} ${chain}`} asked={q} chain={chain} />
       {q === '' && <Examples />}
-      {answer.isError && (
+      {explanation.isError && (
         <ErrorPanel
           what="Couldn't load the explanation"
-          error={answer.error}
-          onRetry={() => void answer.refetch()}
-          stale={answer.data !== undefined}
+          error={explanation.error}
+          onRetry={() => void explanation.refetch()}
+          stale={explanation.data !== undefined}
         />
       )}
-      {answer.isFetching && answer.data === undefined && (
+      {explanation.isFetching && explanation.data === undefined && (
         <p className="animate-late p-4 text-faint">Checking the chain and every stream</p>
       )}
-      {answer.data !== undefined && <Answer explanation={answer.data} />}
+      {explanation.data !== undefined && <Answer explanation={explanation.data} />}
     </div>
   );
 }
@@ -41,7 +41,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
   const navigate = useNavigate({ from: '/explain' });
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(asked);
-  const pasted = recognise(text);
+  const pasted = recognize(text);
   const ask = (on: string | undefined): void => {
     void navigate({ search: parseExplainSearch({ q: text, chain: on }) });
   };
@@ -94,8 +94,8 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
         {pasted !== undefined &&
           text !== asked &&
           (toQuestion(pasted) === undefined
-            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block number, address or delivery ID instead`
-            : PASTED_WORDS[pasted.kind])}
+            ? `${describePasted(pasted)}: paste a hash, block number, address or delivery ID instead`
+            : describePasted(pasted))}
       </span>
     </form>
   );

@@ -7,7 +7,7 @@ export const explainQuery = (question: string, chain: string | undefined) =>
     queryKey: ['explain', question, chain],
     queryFn: async ({ signal }) =>
       sluice.explain(await toWholeQuestion(question), { chain, signal }),
-    // A cached answer is outdated if a webhook has been sent in the meantime.
+    // A cached explanation is outdated if a webhook has been sent in the meantime.
     staleTime: 0,
   });
 

@@ -2,7 +2,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { useRef } from 'react';
 import { PAGES, pageOf } from './pages.ts';
-import { Mark } from './mark.tsx';
+import { Logo } from './logo.tsx';
 import { ZoneSwitch } from './zoneSwitch.tsx';
 
 /** Number of pages in the bar on a phone; the menu lists the other pages. */
@@ -37,7 +37,7 @@ export function Rail() {
       className="row-start-3 flex border-t border-line md:col-start-1 md:row-span-2 md:row-start-1 md:flex-col md:gap-0.5 md:border-t-0 md:border-r md:px-2"
     >
       <span className="hidden h-11 items-center justify-center gap-2 font-semibold md:flex lg:justify-start lg:px-2">
-        <Mark className="size-4" />
+        <Logo className="size-4" />
         <span className="sr-only lg:not-sr-only">Sluice</span>
       </span>
       {links.slice(0, IN_BAR)}

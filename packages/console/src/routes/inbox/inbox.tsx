@@ -123,7 +123,7 @@ function CopyLine({ text, label }: { text: string; label: string }) {
 
 function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
   const queryClient = useQueryClient();
-  const [isAnswerOpen, setAnswerOpen] = useState(false);
+  const [isResponseOpen, setResponseOpen] = useState(false);
   const [isClearing, setClearing] = useState(false);
   const clear = useMutation({
     mutationFn: () => sluice.clearInbox(inbox.name),
@@ -140,7 +140,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
       : {
           of: inbox.url,
           actions: [
-            { label: 'Set response', run: () => setAnswerOpen(true) },
+            { label: 'Set response', run: () => setResponseOpen(true) },
             { label: 'Copy URL', run: () => void copyText(inbox.url, 'URL') },
             inbox.stored > 0 && { label: 'Clear…', run: () => setClearing(true) },
           ],
@@ -156,7 +156,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
         </span>
         <output className="min-w-0 text-muted">{describeInbox(inbox)}</output>
         <span className="ml-auto flex gap-1">
-          <Button aria-expanded={isAnswerOpen} onClick={() => setAnswerOpen(!isAnswerOpen)}>
+          <Button aria-expanded={isResponseOpen} onClick={() => setResponseOpen(!isResponseOpen)}>
             <SlidersHorizontal size={14} strokeWidth={1.5} aria-hidden="true" />
             Set response
           </Button>
@@ -173,11 +173,11 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
           </Button>
         </span>
       </header>
-      {isAnswerOpen && (
+      {isResponseOpen && (
         <ResponseForm
           key={JSON.stringify(inbox.response)}
           inbox={inbox}
-          onDone={() => setAnswerOpen(false)}
+          onDone={() => setResponseOpen(false)}
         />
       )}
       <InboxRequests inbox={inbox} search={search} />

@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatDateTime, formatRowTime } from '../../u
 import { useToday } from '../../ui/text/clock.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { useMedia } from '../../ui/media.ts';
-import { present, type InboxSearch } from '../../data/search.ts';
+import { withoutUndefined, type InboxSearch } from '../../data/search.ts';
 import { useLinesRowPx, useRowPx, useZone } from '../../ui/preferences.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
@@ -54,7 +54,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     void navigate({
       to: '/inbox/$name',
       params: { name: inbox.name },
-      search: present<InboxSearch>({ sel: next.sel, view: next.view }),
+      search: withoutUndefined<InboxSearch>({ sel: next.sel, view: next.view }),
       replace: selected !== undefined && next.sel !== undefined,
     });
   };

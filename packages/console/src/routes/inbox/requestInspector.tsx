@@ -183,7 +183,7 @@ function View({ request, view }: { request: InboxRequest; view: RequestView }) {
     case 'signature':
       return <SignatureView request={request} />;
     case 'answer':
-      return <AnswerView request={request} />;
+      return <ResponseView request={request} />;
   }
 }
 
@@ -222,7 +222,7 @@ function SignatureView({
   );
 }
 
-function AnswerView({ request: { status, answer } }: { request: InboxRequest }) {
+function ResponseView({ request: { status, answer } }: { request: InboxRequest }) {
   return (
     <>
       <p className="flex flex-wrap gap-x-4 border-b border-line px-4 py-2">

@@ -28,8 +28,8 @@ const PRESETS: readonly { label: string; response: Partial<InboxResponse> }[] = 
   { label: 'Gone', response: { status: 410 } },
 ];
 
-const toTexts = (answer: InboxResponse): Record<NumberName, string> =>
-  Object.fromEntries(NUMBERS.map(({ name }) => [name, String(answer[name])])) as Record<
+const toTexts = (response: InboxResponse): Record<NumberName, string> =>
+  Object.fromEntries(NUMBERS.map(({ name }) => [name, String(response[name])])) as Record<
     NumberName,
     string
   >;
@@ -45,7 +45,7 @@ export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => vo
   const [body, setBody] = useState(inbox.response.body);
   const [texts, setTexts] = useState(() => toTexts(inbox.response));
   const save = useMutation({
-    mutationFn: (answer: InboxResponse) => sluice.setInbox(inbox.name, answer),
+    mutationFn: (response: InboxResponse) => sluice.setInbox(inbox.name, response),
     onSuccess: async () => {
       onDone();
       showToast({ text: 'Response saved' });

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { WatchedChain } from '../../chains/timeline.ts';
+import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
 import { contractQuery } from '../../data/queries/chains.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
@@ -20,7 +21,8 @@ export function useAccountPayments(
   const queryClient = useQueryClient();
   const [isChosen, setChosen] = useState(false);
   const [address, ...others] = addresses;
-  const isOne = draft.family === 'evm' && address !== undefined && others.length === 0;
+  const isOne =
+    DRAFT_FAMILIES[draft.family].hasContracts && address !== undefined && others.length === 0;
   const query = contractQuery(chain?.id ?? '', address ?? '');
   const isAsked = isOne && chain !== undefined && !isChosen && !isGiven;
   const { data } = useQuery({ ...query, enabled: isAsked });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSnippets } from './createSnippets.ts';
-import { NEW_DRAFT, withRule, type StreamDraft } from '../streamForm/draft/draft.ts';
+import { withRule } from '../../families/evm/draft.ts';
+import { NEW_DRAFT, type StreamDraft } from '../streamForm/draft/draft.ts';
 
 const ORIGIN = 'http://127.0.0.1:4400';
 

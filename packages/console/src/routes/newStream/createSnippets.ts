@@ -1,7 +1,7 @@
 /** Generates code that creates the stream of a draft. */
 import {
-  aptosStreamDefaults,
-  evmStreamDefaults,
+  NEW_STREAM_FAMILY,
+  allStreamDefaults,
   parseAddressList,
   quoteShell,
   toCurl,
@@ -15,17 +15,14 @@ const withoutSecret = (fields: ReturnType<typeof toFields>) =>
     ? { ...fields, oauth2: { ...fields.oauth2, clientSecret: 'YOUR_CLIENT_SECRET' } }
     : fields;
 
-const DEFAULTS: Readonly<Record<string, unknown>> = {
-  ...aptosStreamDefaults(),
-  ...evmStreamDefaults(),
-};
+const DEFAULTS = allStreamDefaults();
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /**
- * Returns the fields of a draft, without empty lists and objects, and without defaults except
- * texts. A client secret is replaced, because snippets are shown.
+ * Returns the fields of a draft, without empty lists and objects, and without defaults, except
+ * strings. A client secret is replaced, because snippets are shown.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
@@ -67,7 +64,7 @@ function toCommand(draft: StreamDraft): string {
 function toScript(draft: StreamDraft, origin: string): string {
   const fields = {
     ...fieldsOf(draft),
-    ...(draft.family === 'aptos' && { networkType: 'aptos' }),
+    ...(draft.family !== NEW_STREAM_FAMILY && { networkType: draft.family }),
   };
   // Keys that are identifiers need no quotes.
   const body = JSON.stringify(fields, null, 2).replaceAll(/^(\s*)"([A-Za-z]\w*)":/gm, '$1$2:');

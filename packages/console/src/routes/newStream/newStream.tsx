@@ -1,11 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { parseAddressList, type ListedAddress } from '@sluice/kit/contract';
+import { nameOfChain, parseAddressList, type ListedAddress } from '@sluice/kit/contract';
 import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
 import { unitOf } from '../streamForm/draft/tokenAmount.ts';
 import { RecipeBar } from './recipeBar.tsx';
-import { recipeOf, nameOfRecipe, withRecipe, type FieldToFill, type Recipe } from './recipes.ts';
+import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
+import type { FieldToFill, Recipe } from './recipe.ts';
+import { recipeOf, nameOfRecipe, withRecipe } from './recipes.ts';
 import { queryKeys } from '../../data/queries/service.ts';
 import { createSnippets } from './createSnippets.ts';
 import { draftProblems } from '../streamForm/draft/problems.ts';
@@ -18,7 +20,7 @@ import { refusalsOf } from '../streamForm/draft/refusals.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Snippets } from '../../ui/text/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
@@ -135,7 +137,11 @@ function useName(
   const isSuggested = recipe !== undefined && !isChosen;
   const { data: contract } = useQuery({
     ...contractQuery(chain?.id ?? '', rows[0]?.address ?? ''),
-    enabled: isSuggested && chain !== undefined && recipe.family === 'evm' && rows.length === 1,
+    enabled:
+      isSuggested &&
+      chain !== undefined &&
+      DRAFT_FAMILIES[recipe.family].hasContracts &&
+      rows.length === 1,
   });
   const tag = isSuggested ? nameOfRecipe(recipe, rows, unitOf(contract)) : typed.tag;
   return {
@@ -174,7 +180,7 @@ function NewStreamForm({
 
   const { rows, rejects } = parseAddressList(typed.addresses, typed.family);
   const addresses = typed.allAddresses ? [] : rows.map(({ address }) => address);
-  const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === typed.chains[0]);
+  const chain = chains.find(({ id }) => nameOfChain(id) === typed.chains[0]);
   const name = useName(typed, recipe, typed.allAddresses ? [] : rows, chain);
   const payments = useAccountPayments(name.named, addresses, chain, recipe !== undefined);
   const { draft } = payments;
@@ -223,7 +229,7 @@ function NewStreamForm({
           }}
         >
           <div className="min-h-0 md:flex-1 md:overflow-y-auto">
-            <Trail to="/" title="Streams" here="New stream" />
+            <Breadcrumb to="/" title="Streams" here="New stream" />
             <RecipeBar chains={chains} current={recipe} />
             <Part title="Watch">
               <WatchPart {...part} chains={chains} />

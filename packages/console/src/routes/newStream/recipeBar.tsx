@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { WatchedChain } from '../../chains/timeline.ts';
-import { recipesFor, type Recipe } from './recipes.ts';
+import type { Recipe } from './recipe.ts';
+import { recipesFor } from './recipes.ts';
 
 /**
  * Links to each recipe. Selecting a recipe replaces the rules of the draft, and keeps fields such

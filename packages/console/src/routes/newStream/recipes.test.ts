@@ -1,12 +1,16 @@
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
 import { expect, test } from 'vitest';
-import { parseNewStreamSearch, RECIPE_IDS, type RecipeId } from '../../data/search.ts';
+import { parseNewStreamSearch } from '../../data/search.ts';
+import { RECIPE_IDS, type RecipeId } from '../../families/recipeIds.ts';
+import { RECIPES } from '../../families/recipes.ts';
 import type { ListedAddress } from '@sluice/kit/contract';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
-import { NEW_DRAFT, withRule, type StreamDraft } from '../streamForm/draft/draft.ts';
-import { toAptosFields, toEvmFields } from '../streamForm/draft/fields.ts';
+import { withRule } from '../../families/evm/draft.ts';
+import { NEW_DRAFT, type StreamDraft } from '../streamForm/draft/draft.ts';
+import { toFields } from '../streamForm/draft/fields.ts';
 import { draftProblems } from '../streamForm/draft/problems.ts';
-import { recipeOf, RECIPES, recipesFor, nameOfRecipe, withRecipe, type Recipe } from './recipes.ts';
+import type { Recipe } from './recipe.ts';
+import { recipeOf, recipesFor, nameOfRecipe, withRecipe } from './recipes.ts';
 
 const TOKEN = '0xdac17f958d2ee523a2206206994597c13d831ec7';
 const row = { address: TOKEN, label: '' };
@@ -42,8 +46,8 @@ test('a recipe leaves only its own fields to fill in', () => {
     expect(draftProblems(draft, 0).addresses, recipe.id).toBeDefined();
     const { error } =
       recipe.family === 'evm'
-        ? createEvmStreamSchema.safeParse(toEvmFields(draft))
-        : createAptosStreamSchema.safeParse(toAptosFields(draft));
+        ? createEvmStreamSchema.safeParse(toFields(draft))
+        : createAptosStreamSchema.safeParse(toFields(draft));
     expect(error, recipe.id).toBeUndefined();
   }
 });

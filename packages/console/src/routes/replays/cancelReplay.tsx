@@ -2,7 +2,7 @@ import type { Replay } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelReplayMutation } from '../../data/queries/replays.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { standingOf } from '../../data/replayStatus.ts';
+import { progressOf } from '../../data/replayStatus.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { showToast } from '../../ui/toasts.ts';
@@ -13,13 +13,13 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
   const mutation = cancelReplayMutation(queryClient, replay.id);
   const cancel = useMutation({
     ...mutation,
-    onSuccess: (cancelled) => {
-      mutation.onSuccess(cancelled);
+    onSuccess: (canceled) => {
+      mutation.onSuccess(canceled);
       onClose();
       showToast({ text: 'Replay canceled' });
     },
   });
-  const { left } = standingOf(replay);
+  const { left } = progressOf(replay);
   return (
     <Dialog title={`Cancel ${replay.name}`} onClose={onClose}>
       <CallForm

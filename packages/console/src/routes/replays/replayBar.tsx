@@ -1,14 +1,14 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- an inline drawing, not an image file */
 import type { Replay } from '@sluice/kit/sluice';
 import { formatCount } from '../../ui/text/format.ts';
-import { standingOf } from '../../data/replayStatus.ts';
+import { progressOf } from '../../data/replayStatus.ts';
 
 const WIDTH = 1000;
 
 /** Draws the results so far and the remaining deliveries in proportion. */
 export function ReplayBar({ replay, className }: { replay: Replay; className: string }) {
   const { succeeded, failed, waiting } = replay;
-  const { total, left, elsewhere } = standingOf(replay);
+  const { total, left, elsewhere } = progressOf(replay);
   const parts = [
     { name: 'delivered', count: succeeded, color: 'var(--color-muted)' },
     { name: 'failed', count: failed, color: 'var(--color-bad)' },

@@ -6,7 +6,7 @@ import { replaysQuery } from '../../data/queries/replays.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { describeFilter, type Names } from '../../words/filterWords.ts';
 import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts';
-import { standingOf } from '../../data/replayStatus.ts';
+import { progressOf } from '../../data/replayStatus.ts';
 import { isolated, nameOfStreamId } from '../../words/names.ts';
 
 /** Returns functions that name the streams, chains and replays in a filter. */
@@ -34,12 +34,12 @@ const MINUTE_MS = 60_000;
 const formatLength = (ms: number): string => (ms < MINUTE_MS ? formatDuration(ms) : formatSpan(ms));
 
 /**
- * Returns a text such as `50/s, 12 s left` while the replay runs, and `48/s, in 24 s` once it has
+ * Returns text such as `50/s, 12 s left` while the replay runs, and `48/s, in 24 s` once it has
  * ended.
  */
 export function describePace(replay: Replay): string {
   const { perSecond, createdAt, updatedAt, replayed } = replay;
-  const { secondsLeft } = standingOf(replay);
+  const { secondsLeft } = progressOf(replay);
   if (secondsLeft !== null) {
     return `${formatCount(perSecond)}/s, ${formatLength(secondsLeft * 1000)} left`;
   }

@@ -4,13 +4,13 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { clsx } from 'clsx';
 import { RotateCw, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { isNone } from '../../data/queries/service.ts';
+import { isUnknownId } from '../../data/queries/service.ts';
 import { replayProgressQuery, replayQuery } from '../../data/queries/replays.ts';
 import { REPLAY_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDateTime, formatId } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
 import { toSelectionCommand } from './replayCommands.ts';
-import { standingOf } from '../../data/replayStatus.ts';
+import { progressOf } from '../../data/replayStatus.ts';
 import { parseReplaySearch, type ReplaySearch } from '../../data/search.ts';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -20,7 +20,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
 import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayBar } from './replayBar.tsx';
@@ -43,7 +43,7 @@ export function ReplayPage() {
   const replay = useQuery(replayQuery(replayId));
   useNamePage(replay.data?.name ?? formatId(replayId));
   if (replay.data === undefined) {
-    if (isNone(replay.error)) {
+    if (isUnknownId(replay.error)) {
       return (
         <div className="p-4">
           <p className="font-medium">Replay not found</p>
@@ -56,7 +56,7 @@ export function ReplayPage() {
     }
     return replay.isError ? (
       <>
-        <Trail to="/replays" title="Replays" here={replayId} />
+        <Breadcrumb to="/replays" title="Replays" here={replayId} />
         <ErrorPanel
           what="Couldn't load the replay"
           error={replay.error}
@@ -118,7 +118,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   return (
     <header>
       {actions}
-      <Trail to="/replays" title="Replays" here={name} />
+      <Breadcrumb to="/replays" title="Replays" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1">
         <h2 className="max-w-full truncate text-16 font-semibold" title={name}>
           {name}
@@ -179,7 +179,7 @@ const COUNTS = [
 /** Shows the counts of a replay. The counts of replayed deliveries link to these deliveries. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
-  const { total, left, elsewhere } = standingOf(replay);
+  const { total, left, elsewhere } = progressOf(replay);
   const counts = { replayed, delivered: succeeded, failed, waiting };
   return (
     <nav aria-label="Replayed deliveries" className="flex flex-wrap items-center gap-x-2 px-2 py-1">

@@ -6,7 +6,7 @@ import { replayQuery } from '../../data/queries/replays.ts';
 import { REPLAY_CONDITIONS } from '../../words/condition.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
-import { isOpen, standingOf } from '../../data/replayStatus.ts';
+import { isOpen, progressOf } from '../../data/replayStatus.ts';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 import { ReplayBar } from './replayBar.tsx';
@@ -22,7 +22,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
   const replay = isOpen(listed) ? followed : listed;
   const describe = useFilterWords();
   const { id, name, state, replayed, succeeded, failed, waiting, createdAt } = replay;
-  const { total, left } = standingOf(replay);
+  const { total, left } = progressOf(replay);
   const words = describe(replay.filter);
   return (
     <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">

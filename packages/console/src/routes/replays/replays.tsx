@@ -25,7 +25,7 @@ export function ReplaysPage() {
   useRowKeys(table);
   useShortcuts({ r: () => setNew(true) });
   const navigate = useNavigate();
-  const [cancelling, setCancelling] = useState<Replay | null>(null);
+  const [canceling, setCanceling] = useState<Replay | null>(null);
   const actions = useActions(() => {
     const replay = replays.data?.find(({ id }) => id === focusedRow());
     if (replay === undefined) return null;
@@ -37,7 +37,7 @@ export function ReplaysPage() {
       actions: [
         { label: 'Open', keycap: '↵', run: () => open({}) },
         { label: 'Show failed deliveries', run: () => open({ state: 'failed' }) },
-        replay.state === 'running' && { label: 'Cancel…', run: () => setCancelling(replay) },
+        replay.state === 'running' && { label: 'Cancel…', run: () => setCanceling(replay) },
         { label: 'New replay', keycap: 'r', run: () => setNew(true) },
       ],
     };
@@ -45,9 +45,7 @@ export function ReplaysPage() {
   return (
     <div className="min-w-0">
       {actions}
-      {cancelling !== null && (
-        <CancelReplay replay={cancelling} onClose={() => setCancelling(null)} />
-      )}
+      {canceling !== null && <CancelReplay replay={canceling} onClose={() => setCanceling(null)} />}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
         <p className="text-12 text-muted max-sm:hidden">
           Replayed deliveries keep their IDs, so receivers can skip the ones they have handled.

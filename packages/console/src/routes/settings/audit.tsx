@@ -9,7 +9,7 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 import { useNamePage } from '../../ui/pageTitle.ts';
 
@@ -25,7 +25,7 @@ export function AuditPage() {
   const names = new Map(keys?.map(({ id, name }) => [id, name]));
   return (
     <>
-      <Trail to="/settings" title="Settings" here="Audit log" />
+      <Breadcrumb to="/settings" title="Settings" here="Audit log" />
       {log.isError && (
         <ErrorPanel
           what="Couldn't load the audit log"

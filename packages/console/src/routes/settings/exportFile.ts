@@ -1,20 +1,15 @@
 /** Exports all streams with their addresses to a file, and imports them from such a file. */
-import type {
-  AptosStream,
-  AptosStreamFields,
-  NetworkType,
-  Stream,
-  StreamFields,
-} from '@sluice/kit';
-import type { ListedAddress } from '@sluice/kit/contract';
+import type { NetworkType } from '@sluice/kit';
+import { CHAIN_FAMILIES, type ListedAddress } from '@sluice/kit/contract';
 import { client } from '../../data/client.ts';
 import { sluice } from '../../data/queries/service.ts';
+import type { AnyStream, AnyStreamFields } from '../../data/queries/streams.ts';
 import { FIELDS } from '../streamForm/draft/plainFields.ts';
 
 export interface ExportedStream {
   family: NetworkType;
   /** The stream as the compatible API returns it. */
-  stream: Stream | AptosStream;
+  stream: AnyStream;
   addresses: ListedAddress[];
 }
 
@@ -27,7 +22,7 @@ export interface ExportFile {
 /** @param onProgress receives the number of streams read so far. */
 export async function readExport(onProgress: (count: number) => void): Promise<ExportFile> {
   const streams: ExportedStream[] = [];
-  for (const family of ['evm', 'aptos'] as const) {
+  for (const family of CHAIN_FAMILIES) {
     for await (const stream of client.streams.list({ networkType: family })) {
       const addresses: ListedAddress[] = [];
       for await (const row of client.streams.listAddresses(stream.id, { networkType: family })) {
@@ -80,12 +75,9 @@ export async function importStream({ family, stream, addresses }: ExportedStream
       ([name]) => FIELDS[name] !== undefined && !FIELDS[name].isReadOnly,
     ),
   );
-  const { id } =
-    family === 'evm'
-      ? await client.streams.create(fields as unknown as StreamFields)
-      : await client.streams.create({
-          ...(fields as unknown as AptosStreamFields),
-          networkType: 'aptos',
-        });
+  const { id } = await client.streams.create({
+    ...(fields as unknown as AnyStreamFields),
+    networkType: family,
+  });
   await sluice.importAddresses({ streamId: id, family, addresses });
 }

@@ -1,4 +1,4 @@
-import type { ApiKey, CreatedApiKey, Scope } from '@sluice/kit/sluice';
+import type { ApiKey, IssuedApiKey, Scope } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keysQuery } from '../../data/queries/access.ts';
@@ -203,7 +203,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   );
 }
 
-function NewKey({ apiKey, onDone }: { apiKey: CreatedApiKey; onDone: () => void }) {
+function NewKey({ apiKey, onDone }: { apiKey: IssuedApiKey; onDone: () => void }) {
   return (
     <div className="grid gap-3">
       <p>Copy the key now. The service stores only a hash and can't show the key again.</p>

@@ -6,7 +6,7 @@ import { useTabState } from '../frame/pageState.ts';
 import { hrefOf } from '../../data/search.ts';
 import { lastLinkError, signIn } from '../../data/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { Mark } from '../frame/mark.tsx';
+import { Logo } from '../frame/logo.tsx';
 import { ThemeSwitch } from '../frame/themeSwitch.tsx';
 
 function problemOf(error: unknown): string {
@@ -49,7 +49,7 @@ export function SignInPage() {
         }}
       >
         <div className="mb-6 flex items-center gap-2">
-          <Mark className="size-5" />
+          <Logo className="size-5" />
           <h1 className="text-16 font-semibold">Sluice</h1>
           <span className="data text-faint">{location.host}</span>
           <span className="ml-auto">

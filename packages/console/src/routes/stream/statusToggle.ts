@@ -10,7 +10,7 @@ export function useStatusToggle(stream: StreamSummary) {
   const queryClient = useQueryClient();
   const setStatus = useMutation({
     ...streamStatusMutation(queryClient, stream),
-    onSuccess: (_answer, status) => {
+    onSuccess: (_response, status) => {
       const chains = queryClient.getQueryData(chainsQuery.queryKey) ?? [];
       const checkpoints = new Map(chains.map(({ id, checkpoint }) => [id, checkpoint ?? 0]));
       showToast({

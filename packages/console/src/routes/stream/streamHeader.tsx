@@ -9,7 +9,7 @@ import { pausedWords, streamReason, streamScope } from '../../words/condition.ts
 import {
   isFailing,
   useChainReason,
-  useLatest,
+  useLatestDelivery,
   useRetries,
   type FleetStream,
 } from '../../data/fleet.ts';
@@ -21,7 +21,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Trail } from '../../ui/trail.tsx';
+import { Breadcrumb } from '../../ui/breadcrumb.tsx';
 import { useStatusToggle } from './statusToggle.ts';
 
 /** Shows the name, scope and state of the stream, and buttons to test, pause and resume it. */
@@ -30,7 +30,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const queryClient = useQueryClient();
   const now = useNow();
   const { data: chains } = useQuery(chainsQuery);
-  const latest = useLatest(row);
+  const latest = useLatestDelivery(row);
   const { setStatus, toggle } = useStatusToggle(stream);
   const test = useMutation(testWebhookMutation(queryClient, stream));
   const name = nameOfStream(stream);
@@ -85,7 +85,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
           Sluice sends a test webhook to {stream.webhookUrl}.
         </Confirm>
       )}
-      <Trail to="/" title="Streams" here={name} />
+      <Breadcrumb to="/" title="Streams" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
         <h2 className="max-w-full truncate text-16 font-semibold">{name}</h2>
         <Status condition={condition} />

@@ -8,12 +8,13 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { FieldCheck, FieldNumber } from './fieldInputs.tsx';
 import { OAuth2Fields } from './oauth2/oauth2Fields.tsx';
-import type { PartProps } from './watchPart.tsx';
+import type { PartProps } from './partProps.ts';
 
 /** Edits the destination, tag, description, limits, delivery options, headers and credentials. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
   const checks = checksOf(draft.family, 'deliver');
+  const ownChecks = checks.filter((name) => !isShared(name));
   return (
     <div className="grid gap-3">
       <Destination {...props} />
@@ -37,17 +38,23 @@ export function DeliverPart(props: PartProps) {
         {numbersOf(draft.family, 'deliver').map((name) => (
           <FieldNumber key={name} name={name} {...props} />
         ))}
+        <TextField
+          label="Retries"
+          mono
+          help="standard, short, long or none; or waits such as 30s, 5m, 1h."
+          error={problems.retries}
+          value={draft.retries}
+          onChange={(event) => onChange({ ...draft, retries: event.target.value })}
+        />
       </div>
       {checks.filter(isShared).map((name) => (
         <FieldCheck key={name} name={name} {...props} />
       ))}
-      {draft.family === 'evm' && (
+      {ownChecks.length > 0 && (
         <div>
-          {checks
-            .filter((name) => !isShared(name))
-            .map((name) => (
-              <FieldCheck key={name} name={name} {...props} />
-            ))}
+          {ownChecks.map((name) => (
+            <FieldCheck key={name} name={name} {...props} />
+          ))}
         </div>
       )}
       <LineArea

@@ -6,9 +6,9 @@ import {
   type CheckName,
   type NumberName,
 } from './draft/plainFields.ts';
-import type { DraftField } from './draft/problems.ts';
+import type { DraftField } from './draft/draftField.ts';
 import { Check, TextField } from '../../ui/form/field.tsx';
-import type { PartProps } from './watchPart.tsx';
+import type { PartProps } from './partProps.ts';
 
 /** Edits a switch, or a choice between two values. */
 export function FieldCheck({

@@ -1,49 +1,40 @@
-import { familyOf, parseAddressList } from '@sluice/kit/contract';
+import {
+  CHAIN_FAMILIES,
+  FAMILY_TITLES,
+  familyOf,
+  nameOfChain,
+  parseAddressList,
+  toNodeFlag,
+} from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { LIST_FILES, namesIn, withAddressOf } from './draft/addressList.ts';
-import { contractQuery, nameQuery } from '../../data/queries/chains.ts';
-import { describeContract } from '../../words/contractWords.ts';
-import type { DraftField } from './draft/problems.ts';
-import type { StreamDraft } from './draft/draft.ts';
-import { exampleOf } from './draft/examples.ts';
-import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
-import { toNodeFlag } from '../../words/nodeFlag.ts';
-import { recognise, toAddress } from '../../words/paste.ts';
-import type { Refusals } from './draft/refusals.ts';
-import { useRested } from '../../ui/form/rested.ts';
+import { CHAIN_PAGES } from '../../families/chains.ts';
+import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
+import { FORM_PARTS } from '../../families/formParts.ts';
+import { FORM_WORDS } from '../../families/formWords.ts';
+import { LIST_FILES } from './draft/addressList.ts';
+import { formatCount, formatQuantity } from '../../ui/text/format.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
-import { DoubtList } from './doubtList.tsx';
+import { DoubtfulAddresses } from './doubtfulAddresses.tsx';
+import type { PartProps } from './partProps.ts';
 
 /**
  * Maximum number of lines of a file that is loaded into the field, because the field is parsed on
  * each keystroke.
  */
 const MAX_LINES = 2_000;
-/** Maximum number of ENS names that are resolved at once. */
-const MAX_NAMES = 5;
+const FAMILIES = CHAIN_FAMILIES.map((family) => ({
+  value: family,
+  label: FAMILY_TITLES[family],
+}));
 
-export interface PartProps {
-  draft: StreamDraft;
-  problems: Partial<Record<DraftField, string>>;
-  /** Validation errors from the service's last response. */
-  refusals: Refusals;
-  onChange: (draft: StreamDraft) => void;
-}
-
-const FAMILIES: { value: NetworkType; label: string }[] = [
-  { value: 'evm', label: 'EVM' },
-  { value: 'aptos', label: 'Aptos' },
-];
-
-/** Returns the id of the chain in the fields of a stream, where Aptos networks have no prefix. */
-const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '');
+const nameInStream = ({ id }: WatchedChain): string => nameOfChain(id);
 
 /**
  * Returns the first chain of a family as the initial selection, because most services follow only
@@ -95,8 +86,7 @@ export function ChainChoice({
         <p className="text-warn">
           No chains of this family yet. Start the service with one:{' '}
           <code className="data">
-            sluice serve{' '}
-            {toNodeFlag(draft.family === 'aptos' ? 'aptos:mainnet' : '0x1', 'https://…')}
+            sluice serve {toNodeFlag(CHAIN_PAGES[draft.family].example, 'https://…')}
           </code>
         </p>
       )}
@@ -112,11 +102,7 @@ export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onC
       label={
         draft.allAddresses ? <span className="text-warn">! All addresses</span> : 'All addresses'
       }
-      help={
-        draft.family === 'evm'
-          ? 'every contract that emits the event'
-          : 'every transaction with the function or event'
-      }
+      help={FORM_WORDS[draft.family].allAddresses}
       checked={draft.allAddresses}
       onChange={(event) => onChange({ ...draft, allAddresses: event.target.checked })}
     />
@@ -143,13 +129,13 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       );
     }
   };
-  const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
+  const isUnknownId = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
   /**
    * Inserts a pasted address, or the address in a pasted explorer URL, at the start of a line. The
    * first address sets the chain family.
    */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
-    const one = toAddress(recognise(event.clipboardData.getData('text')));
+    const one = toAddress(recognize(event.clipboardData.getData('text')));
     if (one === undefined) return;
     const { family, address } = one;
     const isOther = family !== draft.family;
@@ -165,6 +151,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       addresses: `${before}${isLineBegun ? '\n' : ''}${address}${value.slice(selectionEnd)}`,
     });
   };
+  const { AddressHints } = FORM_PARTS[draft.family];
   return (
     <div className="grid gap-3">
       <Segments
@@ -178,11 +165,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           <LineArea
             label="Addresses"
             data-field="addresses"
-            placeholder={
-              draft.family === 'evm'
-                ? '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether'
-                : '0x1, framework'
-            }
+            placeholder={FORM_WORDS[draft.family].addressLine}
             help={
               list.rows.length === 0
                 ? 'One per line, with an optional label.'
@@ -193,7 +176,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             error={
               list.rejects.length > 0
                 ? undefined
-                : isNone
+                : isUnknownId
                   ? 'No addresses found.'
                   : problems.addresses
             }
@@ -206,16 +189,8 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             onPaste={onPaste}
             onChange={change}
           />
-          <DoubtList doubts={list.doubts} />
-          {draft.family === 'evm' && (
-            <Names
-              names={namesIn(list.rejects)}
-              onResolved={(name, address) => change(withAddressOf(draft.addresses, name, address))}
-            />
-          )}
-          {draft.family === 'evm' && list.rows.length === 1 && (
-            <AtAddress draft={draft} chains={chains} address={list.rows[0]?.address ?? ''} />
-          )}
+          <DoubtfulAddresses doubts={list.doubts} />
+          <AddressHints draft={draft} chains={chains} list={list} onChange={change} />
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField
               variant="quiet"
@@ -239,65 +214,6 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
 }
 
 /**
- * Resolves ENS names, and offers to watch their addresses. The stream keeps the address, even if
- * the name changes later.
- */
-function Names({
-  names,
-  onResolved,
-}: {
-  names: readonly string[];
-  onResolved: (name: string, address: string) => void;
-}) {
-  const typed = names.slice(0, MAX_NAMES).join('\n');
-  const rested = useRested(typed);
-  if (typed === '' || rested === '') return null;
-  return (
-    <ul className="mt-1 grid gap-1 text-12">
-      {rested.split('\n').map((name) => (
-        <Name key={name} name={name} onResolved={(address) => onResolved(name, address)} />
-      ))}
-    </ul>
-  );
-}
-
-function Name({ name, onResolved }: { name: string; onResolved: (address: string) => void }) {
-  const { data, error } = useQuery(nameQuery(name));
-  return (
-    <li className="flex flex-wrap items-center gap-x-2 text-muted">
-      {data === undefined ? (
-        (error?.message ?? `Looking up ${name}`)
-      ) : (
-        <>
-          <span className="min-w-0 wrap-anywhere">{name} →</span>
-          <span className="data" title={data.address}>
-            {formatHash(data.address)}
-          </span>
-          <Button onClick={() => onResolved(data.address)}>Watch this address</Button>
-        </>
-      )}
-    </li>
-  );
-}
-
-/**
- * Describes the contract at a single EVM address, so that users can check that it is the right one.
- */
-function AtAddress({
-  draft,
-  chains,
-  address,
-}: Pick<PartProps, 'draft'> & { chains: readonly WatchedChain[]; address: string }) {
-  const chain = chains.find(({ id }) => draft.chains.includes(id));
-  const { data } = useQuery({
-    ...contractQuery(chain?.id ?? '', address),
-    enabled: chain !== undefined,
-  });
-  if (data === undefined || chain === undefined) return null;
-  return <p className="text-12 text-muted">{describeContract(data, chain.name)}</p>;
-}
-
-/**
  * Offers an example for each selected chain that has one, until the user enters a different
  * address.
  */
@@ -314,7 +230,7 @@ function Examples({
     (chain) => familyOf(chain.id) === draft.family && draft.chains.includes(nameInStream(chain)),
   );
   const examples = chosen.flatMap((chain) => {
-    const example = exampleOf(draft.family, nameInStream(chain));
+    const example = DRAFT_FAMILIES[draft.family].findExample(nameInStream(chain));
     return example === null ? [] : [{ chain, example }];
   });
   const written = rows.map(({ address }) => address.toLowerCase());

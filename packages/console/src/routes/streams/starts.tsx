@@ -1,10 +1,10 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { createSnippets } from '../newStream/createSnippets.ts';
-import { LOCAL_ACCOUNT } from '../streamForm/draft/examples.ts';
+import { FORM_WORDS, LOCAL_ACCOUNT } from '../../families/formWords.ts';
 import { draftFrom } from '../newStream/createStream.ts';
 import { recipesFor } from '../newStream/recipes.ts';
-import { recognise } from '../../words/paste.ts';
+import { recognize, toAddress } from '../../words/paste.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
@@ -14,9 +14,6 @@ import { ScrollText } from '../../ui/text/scrollText.tsx';
 import { Snippets } from '../../ui/text/snippets.tsx';
 import { firstChains } from '../streamForm/watchPart.tsx';
 import type { useDemoStream } from './demoStream.ts';
-
-/** Kinds of input that can be an address. A full-length Aptos address looks like a hash. */
-const ADDRESS_KINDS: readonly string[] = ['evm-address', 'aptos-address', 'hash'];
 
 const IMPORT_COMMAND = `export MORALIS_API_KEY=…
 sluice import moralis --dry-run   # lists what it would import
@@ -92,11 +89,7 @@ function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof use
   return (
     <Start
       title="Try the demo"
-      text={
-        draft.family === 'evm'
-          ? `Sends each token transfer on ${name} to the inbox, starting with the next one.`
-          : `Sends each call of 0x1::aptos_account::transfer on ${name} to the inbox, starting with the next one.`
-      }
+      text={`Sends ${FORM_WORDS[draft.family].demo} on ${name} to the inbox, starting with the next one.`}
       code={<Snippets snippets={createSnippets(draft, location.origin)} />}
     >
       <div>
@@ -147,7 +140,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const [address, setAddress] = useState('');
   const typed = address.trim();
   // Shows the command with an example until the input is an address.
-  const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
+  const isAddress = toAddress(recognize(typed)) !== undefined;
   const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(
     { ...draft, tag: 'wallet', chains: firstChains(chains, draft.family), includeNativeTxs: true },

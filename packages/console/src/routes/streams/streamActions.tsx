@@ -4,7 +4,7 @@ import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
 import { nameOfStream } from '../../words/names.ts';
 
-export const pauseOfFocused = (): HTMLElement | null =>
+export const focusedPauseButton = (): HTMLElement | null =>
   document.querySelector('[data-row]:focus-within [data-pause]');
 
 /**
@@ -41,7 +41,7 @@ export function useStreamActions({
     const stream = fleet?.find((row) => row.stream.id === id)?.stream;
     if (stream === undefined) return null;
     const params = { streamId: stream.id };
-    const pause = pauseOfFocused();
+    const pause = focusedPauseButton();
     return {
       of: nameOfStream(stream),
       actions: [

@@ -7,7 +7,7 @@ import { pausedWords, streamReason, streamScope } from '../../words/condition.ts
 import {
   isFailing,
   useChainReason,
-  useLatest,
+  useLatestDelivery,
   useRetries,
   type FleetStream,
 } from '../../data/fleet.ts';
@@ -257,7 +257,7 @@ function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
  */
 function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) | null }) {
   const { stream, condition } = row;
-  const latest = useLatest(row);
+  const latest = useLatestDelivery(row);
   const retries = useRetries(isFailing(row) ? latest : undefined);
   const now = useNow();
   const ofChains = useChainReason(row, now);

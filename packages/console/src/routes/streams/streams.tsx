@@ -15,7 +15,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { nameOfStream } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { FleetStrip } from './fleetStrip.tsx';
-import { pauseOfFocused, useStreamActions } from './streamActions.tsx';
+import { focusedPauseButton, useStreamActions } from './streamActions.tsx';
 import { StreamBar, type StreamsSearchChange } from './streamBar.tsx';
 import { findStreams } from './streamFilter.ts';
 import { StreamTable, type StreamTableHandle } from './streamTable.tsx';
@@ -98,7 +98,7 @@ export function StreamsPage() {
       clearMarks();
       return true;
     },
-    p: () => pauseOfFocused()?.click(),
+    p: () => focusedPauseButton()?.click(),
     j: () => void move(1),
     k: () => void move(-1),
   });

@@ -56,10 +56,10 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
   const [body, setBody] = useState(sentBody);
   const [anyTime, setAnyTime] = useState(true);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const answer = useRef<HTMLOutputElement>(null);
+  const resultRef = useRef<HTMLOutputElement>(null);
   // Scrolls to the result, because it is below a form that is longer than most screens.
   useEffect(() => {
-    if (verdict !== null) answer.current?.scrollIntoView({ block: 'nearest' });
+    if (verdict !== null) resultRef.current?.scrollIntoView({ block: 'nearest' });
   }, [verdict]);
 
   const verify = (): void => {
@@ -149,7 +149,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
           </kbd>
         </Button>
       </div>
-      <output ref={answer} className="block border-t border-line pt-3 empty:hidden">
+      <output ref={resultRef} className="block border-t border-line pt-3 empty:hidden">
         {verdict !== null && <VerdictView verdict={verdict} />}
       </output>
     </form>

@@ -17,7 +17,7 @@ export interface FieldTexts {
  * Renders a control with its label, and with its error or, without an error, its help. The control
  * must have the id `id` and be described by `${id}-more`.
  */
-export function Labelled({
+export function Labeled({
   id,
   label,
   help,
@@ -61,7 +61,7 @@ export function TextField({
 }: FieldTexts & { mono?: boolean } & React.ComponentProps<'input'>) {
   const id = useId();
   return (
-    <Labelled id={id} label={label} help={help} error={error}>
+    <Labeled id={id} label={label} help={help} error={error}>
       <input
         {...described(id, { label, help, error })}
         spellCheck={false}
@@ -69,7 +69,7 @@ export function TextField({
         className={clsx(BOX, mono && 'data', className)}
         {...props}
       />
-    </Labelled>
+    </Labeled>
   );
 }
 
@@ -82,7 +82,7 @@ export function TextArea({
 }: FieldTexts & React.ComponentProps<'textarea'>) {
   const id = useId();
   return (
-    <Labelled id={id} label={label} help={help} error={error}>
+    <Labeled id={id} label={label} help={help} error={error}>
       <textarea
         {...described(id, { label, help, error })}
         spellCheck={false}
@@ -90,7 +90,7 @@ export function TextArea({
         className={clsx(BOX, 'data block min-h-16 resize-y py-1.5', className)}
         {...props}
       />
-    </Labelled>
+    </Labeled>
   );
 }
 
@@ -158,9 +158,9 @@ export function SelectField({
 }: Pick<FieldTexts, 'label' | 'error'> & React.ComponentProps<'select'>) {
   const id = useId();
   return (
-    <Labelled id={id} label={label} error={error}>
+    <Labeled id={id} label={label} error={error}>
       <Select {...described(id, { label, error })} className="block" {...props} />
-    </Labelled>
+    </Labeled>
   );
 }
 

@@ -20,7 +20,7 @@ test.each([
   expect(jsonProblem(text)).toEqual({ line, column, message });
 });
 
-test('a text has a problem exactly when JSON.parse rejects it', () => {
+test('a problem is found exactly when JSON.parse rejects the text', () => {
   const isJson = (text: string): boolean => {
     try {
       JSON.parse(text);

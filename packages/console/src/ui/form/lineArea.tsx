@@ -2,7 +2,7 @@ import { clsx } from 'clsx';
 import { useId, useRef, useState } from 'react';
 import { formatQuantity } from '../text/format.ts';
 import { indexOf, type LineProblem } from './lineProblem.ts';
-import { BOX, Labelled, type FieldTexts } from './field.tsx';
+import { BOX, Labeled, type FieldTexts } from './field.tsx';
 
 /**
  * Height of a line, and top padding of the gutter, which is inset to keep the focus ring visible.
@@ -51,7 +51,7 @@ export function LineArea({
   };
 
   return (
-    <Labelled id={id} label={label} help={help} error={error}>
+    <Labeled id={id} label={label} help={help} error={error}>
       <div
         className="data relative"
         style={{ '--gutter': `calc(${String(lines).length}ch + 24px)` } as React.CSSProperties}
@@ -135,6 +135,6 @@ export function LineArea({
       <output className="sr-only">
         {said.length > 0 && `${formatQuantity(said.length, 'line')} with errors`}
       </output>
-    </Labelled>
+    </Labeled>
   );
 }

@@ -14,7 +14,7 @@ import {
   idOf,
   tagged,
   urlOrigin,
-  urlVerdict,
+  urlTestResult,
 } from './basics.ts';
 import { component, named, shape, typed } from '../named.ts';
 import { chainFamily, deliveryStatus, region, scope } from '../requests/enums.ts';
@@ -167,7 +167,7 @@ const serviceDetails = named(
 );
 
 const expiry = named(
-  'Expiry',
+  'ExpiringDeliveries',
   'Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later.',
   z.strictObject({
     at: unixMs.nullable().describe('Time of the next run; null before the first.'),
@@ -192,7 +192,7 @@ export const historyCalls = tagged('History', {
     description:
       'Webhooks whose last attempt failed, whether or not a retry follows. Webhooks delivered later are no longer listed.',
     query: listHistoryQuerySchema,
-    answer: historyPage,
+    response: historyPage,
     errors: [422],
   },
   replayHistory: {
@@ -203,7 +203,7 @@ export const historyCalls = tagged('History', {
     summary: 'Send a webhook again immediately, with the same ID and body',
     description:
       'Delivered webhooks can be sent again, too. A webhook that used up its schedule gets one more attempt.',
-    answer: historyRecord,
+    response: historyRecord,
     errors: [404, 409, 422],
   },
   listLogs: {
@@ -212,7 +212,7 @@ export const historyCalls = tagged('History', {
     scope: 'history:read',
     summary: 'List attempted webhooks with the result of the last attempt, newest first',
     query: listLogsQuerySchema,
-    answer: deliveryLogPage,
+    response: deliveryLogPage,
     errors: [422],
   },
 });
@@ -224,7 +224,7 @@ export const accountCalls = tagged('Account', {
     scope: 'settings:admin',
     audited: true,
     summary: 'Read the region and the streams secret',
-    answer: settings,
+    response: settings,
     errors: [],
   },
   setSettings: {
@@ -234,7 +234,7 @@ export const accountCalls = tagged('Account', {
     summary: 'Change the region or the streams secret, and return both',
     description: 'A secret that was set with --secret can only be changed there.',
     body: settingsSchema,
-    answer: settings,
+    response: settings,
     errors: [400, 409, 422],
   },
   getStats: {
@@ -242,7 +242,7 @@ export const accountCalls = tagged('Account', {
     path: '/stats',
     scope: 'history:read',
     summary: 'Read delivery counters, in total and for each stream',
-    answer: stats,
+    response: stats,
     errors: [],
   },
   getStreamStats: {
@@ -251,7 +251,7 @@ export const accountCalls = tagged('Account', {
     scope: 'history:read',
     params: { streamId: idOf('stream') },
     summary: 'Read the delivery counters of a stream',
-    answer: streamStats,
+    response: streamStats,
     errors: [404, 422],
   },
 });
@@ -286,7 +286,7 @@ export const serviceCalls = tagged('Sluice', {
     path: '/sluice/about',
     scope: 'streams:read',
     summary: 'Read the version, environment and retention of the service',
-    answer: serviceDetails,
+    response: serviceDetails,
     errors: [],
   },
   getExpiry: {
@@ -294,7 +294,7 @@ export const serviceCalls = tagged('Sluice', {
     path: '/sluice/expiry',
     scope: 'streams:read',
     summary: 'Read what retention will delete next, and when',
-    answer: expiry,
+    response: expiry,
     errors: [],
   },
 });
@@ -314,8 +314,8 @@ const apiKeyFields = {
 
 const apiKey = named('ApiKey', 'An API key, without the key itself.', z.strictObject(apiKeyFields));
 
-const createdApiKey = named(
-  'CreatedApiKey',
+const issuedApiKey = named(
+  'IssuedApiKey',
   'A new API key, including the key itself, which is returned only once.',
   z.strictObject({ ...apiKeyFields, key: secretText.describe('`sluice_<id>_<secret>`.') }),
 );
@@ -389,7 +389,7 @@ export const publicKeyCalls = tagged('Sluice', {
     path: '/sluice/public-keys',
     scope: 'open',
     summary: 'List the public keys that verify webhooks, newest first, without an API key',
-    answer: publicKeyList,
+    response: publicKeyList,
     errors: [],
   },
   createPublicKey: {
@@ -399,7 +399,7 @@ export const publicKeyCalls = tagged('Sluice', {
     summary: 'Create a key pair that signs all webhooks; the old ones keep signing for a while',
     description: 'At most five key pairs sign; another one ends the oldest early.',
     body: rotateStreamSecretSchema,
-    answer: publicKey,
+    response: publicKey,
     errors: [400, 422],
   },
   removePublicKey: {
@@ -419,7 +419,7 @@ export const alertCalls = tagged('Sluice', {
     path: '/sluice/alert-urls',
     scope: 'settings:admin',
     summary: 'List the URLs that get alerts and where each one is configured',
-    answer: alertUrlList,
+    response: alertUrlList,
     errors: [],
   },
   addAlertUrl: {
@@ -431,7 +431,7 @@ export const alertCalls = tagged('Sluice', {
     description:
       'The URL must be allowed for webhooks. Requires --allow-node-changes. At most 10 URLs can be added.',
     body: alertUrlSchema,
-    answer: alertUrl,
+    response: alertUrl,
     errors: [400, 409, 422],
   },
   testAlertUrl: {
@@ -442,7 +442,7 @@ export const alertCalls = tagged('Sluice', {
     summary: 'Send the alert `alert.test` to a URL',
     description: 'Requires --allow-node-changes.',
     body: alertUrlSchema,
-    answer: urlVerdict,
+    response: urlTestResult,
     errors: [400, 422, 503],
   },
   removeAlertUrl: {
@@ -462,7 +462,7 @@ export const accessCalls = tagged('Sluice', {
     path: '/sluice/keys',
     scope: 'settings:admin',
     summary: 'List all API keys, including revoked ones, newest first, without the keys themselves',
-    answer: apiKeyList,
+    response: apiKeyList,
     errors: [],
   },
   createApiKey: {
@@ -471,7 +471,7 @@ export const accessCalls = tagged('Sluice', {
     scope: 'settings:admin',
     summary: 'Create an API key, which is returned only once',
     body: createApiKeySchema,
-    answer: createdApiKey,
+    response: issuedApiKey,
     errors: [400, 422],
   },
   revokeApiKey: {
@@ -482,7 +482,7 @@ export const accessCalls = tagged('Sluice', {
     params: { keyId: z.string().describe('API key ID') },
     summary: 'Revoke an API key and end the console sessions opened with it',
     description: 'All processes reject the key within 5 seconds.',
-    answer: apiKey,
+    response: apiKey,
     errors: [404],
   },
   listAudit: {
@@ -492,7 +492,7 @@ export const accessCalls = tagged('Sluice', {
     summary: 'List the audit log, newest first',
     description: 'Each record contains the hash of the previous one.',
     query: listQuerySchema,
-    answer: auditPage,
+    response: auditPage,
     errors: [422],
   },
 });

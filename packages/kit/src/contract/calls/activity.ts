@@ -136,7 +136,7 @@ export const activityCalls = tagged('Sluice', {
     description:
       'Counts lag by two seconds. They are kept for 2 days per minute and 15 days per hour: at most 576 steps of 5 minutes, or 360 of an hour. Earlier steps are empty.',
     query: activityQuerySchema,
-    answer: activity,
+    response: activity,
     errors: [404, 422],
   },
   getActivityBreakdown: {
@@ -147,7 +147,7 @@ export const activityCalls = tagged('Sluice', {
     description:
       'Statuses and records are sorted by frequency. Records are counted once, when their block is matched.',
     query: activityQuerySchema,
-    answer: activityBreakdown,
+    response: activityBreakdown,
     errors: [404, 422],
   },
   listTimelines: {
@@ -159,7 +159,7 @@ export const activityCalls = tagged('Sluice', {
     description:
       'Returns the blocks that each stream matched, in the requested order. Unknown streams are left out.',
     body: listTimelinesSchema,
-    answer: streamTimelineList,
+    response: streamTimelineList,
     errors: [400, 422],
   },
 });

@@ -1,14 +1,7 @@
 import * as z from 'zod';
 import { text, uuid, count, unixMs, texts, pageOf, idOf, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import {
-  aptosAddressesSchema,
-  aptosLabelledAddressesSchema,
-  evmAddressesSchema,
-  evmLabelledAddressesSchema,
-  listAddressesQuerySchema,
-} from '../requests/addresses.ts';
-import { listQuerySchema } from '../requests/account.ts';
+import { listAddressesQuerySchema } from '../requests/addresses.ts';
 
 const streamAddress = named(
   'StreamAddress',
@@ -36,7 +29,7 @@ const watchedAddress = shape(
   }),
 );
 
-const addressesResponse = named(
+export const addressesResponse = named(
   'AddressesResponse',
   'The response to a change of addresses.',
   z.strictObject({
@@ -51,7 +44,7 @@ const addressesResponse = named(
   }),
 );
 
-const streamAddressPage = component('StreamAddressPage', pageOf(streamAddress));
+export const streamAddressPage = component('StreamAddressPage', pageOf(streamAddress));
 
 const addressPage = named(
   'AddressPage',
@@ -62,98 +55,11 @@ const addressPage = named(
   }),
 );
 
-/** A million EVM addresses take 45 MB of JSON; a million Aptos addresses may exceed the limit. */
-const ADDRESS_CALL = { maxBodyBytes: 64 * 1024 * 1024, readsItself: true } as const;
+/** A million addresses of 20 bytes take 45 MB of JSON; a million longer ones may exceed the limit. */
+export const ADDRESS_CALL = { maxBodyBytes: 64 * 1024 * 1024, readsItself: true } as const;
 
-const removedAddressesQuery = z.object({
+export const removedAddressesQuery = z.object({
   address: z.array(z.string()).optional().describe('Used without a body'),
-});
-
-export const evmAddressesCalls = tagged('EVM streams', {
-  listEvmAddresses: {
-    method: 'GET',
-    path: '/streams/evm/{id}/address',
-    scope: 'streams:read',
-    params: { id: idOf('stream') },
-    summary: 'List the addresses of a stream, in ascending order',
-    query: listQuerySchema,
-    answer: streamAddressPage,
-    errors: [404, 422],
-  },
-  addEvmAddresses: {
-    ...ADDRESS_CALL,
-    method: 'POST',
-    path: '/streams/evm/{id}/address',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Add addresses: one, or up to a million',
-    body: evmLabelledAddressesSchema,
-    answer: addressesResponse,
-    errors: [400, 404, 422, 503],
-  },
-  removeEvmAddresses: {
-    ...ADDRESS_CALL,
-    method: 'DELETE',
-    path: '/streams/evm/{id}/address',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Remove addresses',
-    description:
-      'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
-    query: removedAddressesQuery,
-    body: evmAddressesSchema,
-    answer: addressesResponse,
-    errors: [400, 404, 422, 503],
-  },
-  replaceEvmAddresses: {
-    ...ADDRESS_CALL,
-    method: 'PATCH',
-    path: '/streams/evm/{id}/address',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Replace all addresses',
-    body: evmLabelledAddressesSchema,
-    answer: addressesResponse,
-    errors: [400, 404, 422, 503],
-  },
-});
-
-export const aptosAddressesCalls = tagged('Aptos streams', {
-  listAptosAddresses: {
-    method: 'GET',
-    path: '/streams/aptos/{id}/address',
-    scope: 'streams:read',
-    params: { id: idOf('stream') },
-    summary: 'List the addresses of a stream, in ascending order',
-    query: listQuerySchema,
-    answer: streamAddressPage,
-    errors: [404, 422],
-  },
-  addAptosAddresses: {
-    ...ADDRESS_CALL,
-    method: 'POST',
-    path: '/streams/aptos/{id}/address',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Add addresses; leading zeros are optional',
-    body: aptosLabelledAddressesSchema,
-    answer: addressesResponse,
-    errors: [400, 404, 422, 503],
-  },
-  removeAptosAddresses: {
-    ...ADDRESS_CALL,
-    method: 'DELETE',
-    path: '/streams/aptos/{id}/address',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Remove addresses',
-    description:
-      'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
-    query: removedAddressesQuery,
-    body: aptosAddressesSchema,
-    answer: addressesResponse,
-    errors: [400, 404, 422, 503],
-  },
 });
 
 export const addressesCalls = tagged('Sluice', {
@@ -166,7 +72,7 @@ export const addressesCalls = tagged('Sluice', {
     description:
       '`find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label.',
     query: listAddressesQuerySchema,
-    answer: addressPage,
+    response: addressPage,
     errors: [404, 422],
   },
 });

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { component, named, shape } from '../named.ts';
 import type { Route } from '../route.ts';
 import type { Scope } from '../shapes.generated.ts';
-import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } from '../index.ts';
+import { FAMILY_TAGS } from '../../families/tags.ts';
+import { isInboxName } from '../index.ts';
 
 /** The scope that a key needs: `any` accepts every valid key, `open` needs no key. */
 export type Access = Scope | 'any' | 'open';
@@ -20,7 +21,7 @@ export interface Call extends Route {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** Schema of the response. Omitted for a 204. */
-  readonly answer?: z.ZodType;
+  readonly response?: z.ZodType;
   /** Media type of the response if it is text. Default: JSON. */
   readonly mediaType?: string;
   readonly errors: readonly ErrorStatus[];
@@ -45,8 +46,7 @@ export interface Call extends Route {
 
 /** The tags of the OpenAPI document, with their descriptions. */
 export const TAGS = {
-  'EVM streams': 'Streams on EVM chains and their addresses',
-  'Aptos streams': 'Streams on Aptos and their addresses',
+  ...FAMILY_TAGS,
   History: 'Delivered and failed webhooks, EVM and Aptos',
   Account: 'Settings and statistics',
   'Past blocks': 'Dry runs and backfills of past blocks',
@@ -65,7 +65,7 @@ export const tagged = <const Name extends Tag, const Table extends Record<string
   ) as never;
 
 /** Returns a schema that parses a path parameter; `json` describes it in the OpenAPI document. */
-const param = <Value>(
+export const param = <Value>(
   read: (given: string) => Value | undefined,
   message: string,
   json: Record<string, unknown>,
@@ -81,7 +81,7 @@ const param = <Value>(
     .meta(json);
 
 const UUID = { type: 'string', format: 'uuid' };
-const CHAIN_ID = { type: 'string', description: 'Chain ID in hex, e.g. 0x1' };
+export const CHAIN_ID = { type: 'string', description: 'Chain ID in hex, e.g. 0x1' };
 
 export const idOf = (what: 'stream' | 'delivery' | 'history' | 'job' | 'replay' | 'request') =>
   param(
@@ -90,16 +90,7 @@ export const idOf = (what: 'stream' | 'delivery' | 'history' | 'job' | 'replay' 
     UUID,
   );
 
-export const evmChainParam = param(toChainId, 'should be a chain ID in hex, e.g. 0x1', CHAIN_ID);
 export const anyChainParam = z.string().meta(CHAIN_ID);
-export const networkParam = param(toAptosNetwork, 'should be an Aptos network, e.g. mainnet', {
-  type: 'string',
-  enum: [...APTOS_NETWORKS, '1', '2'],
-});
-export const addressParam = param(toAddress, 'should be an address, 0x and 40 hex digits', {
-  type: 'string',
-  description: 'EVM address',
-});
 export const blockNumberParam = param(
   (given) =>
     /^\d+$/.test(given) && Number.isSafeInteger(Number(given)) ? Number(given) : undefined,
@@ -149,12 +140,12 @@ export const urlOrigin = {
   addedAt: unixMs.nullable().describe('Null if configured.'),
 };
 
-export const urlVerdict = named(
-  'UrlVerdict',
+export const urlTestResult = named(
+  'UrlTestResult',
   'The result of testing a node or an alert URL. It contains nothing of the response.',
   z.strictObject({
     code: shape(
-      'UrlVerdictCode',
+      'UrlTestCode',
       '`ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block',
       z.enum([
         'ok',

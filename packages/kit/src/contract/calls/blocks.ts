@@ -1,94 +1,7 @@
 import * as z from 'zod';
-import {
-  text,
-  uuid,
-  count,
-  unixMs,
-  chainId,
-  idOf,
-  evmChainParam,
-  blockNumberParam,
-  networkParam,
-  tagged,
-  unverifiedCodes,
-} from './basics.ts';
-import { webhookFields, evmWebhook, aptosWebhook } from './webhooks.ts';
-import { component, named, shape, typed } from '../named.ts';
+import { text, uuid, count, unixMs, chainId, idOf, tagged, unverifiedCodes } from './basics.ts';
+import { component, named, shape } from '../named.ts';
 import { JOB_STATES } from '../index.ts';
-import {
-  aptosBackfillSchema,
-  aptosBlockChoiceSchema,
-  aptosDryRunSchema,
-  dryRunBlockSchema,
-  evmDryRunSchema,
-  historicalJobSchema,
-} from '../requests/blocks.ts';
-
-const dryRunResult = named(
-  'DryRunResult',
-  'The webhook that would be sent. The hosted service may omit parts of it.',
-  typed(
-    'Partial<EvmWebhook>',
-    z.strictObject(webhookFields).partial() as unknown as z.ZodType<
-      Partial<z.output<typeof evmWebhook>>
-    >,
-  ),
-);
-
-const historicalJobResponse = named(
-  'HistoricalJobResponse',
-  'The response to creating a job over past blocks.',
-  z.strictObject({
-    message: text,
-    totalPartitions: count.describe('Number of parts of the range.'),
-    jobId: uuid.exactOptional().describe('ID of the job at `/sluice/jobs/{id}`. Sluice only.'),
-  }),
-);
-
-const closeMatch = shape(
-  'CloseMatch',
-  'Logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded.',
-  z.strictObject({
-    event: text.describe('Such as `Transfer(address,address,uint256)`.'),
-    name: text.describe('The compared parameter of the event.'),
-    operator: z.enum(['lt', 'lte', 'gt', 'gte']),
-    filterValue: text.describe('The value in the filter, decimal.'),
-    count: count.describe('Number of these logs in the block.'),
-    min: text.describe('Smallest and largest compared value, decimal.'),
-    max: text,
-  }),
-);
-
-const observedEvent = shape(
-  'ObservedEvent',
-  'Logs of one event in a block.',
-  z.strictObject({
-    topic0: text.describe('32-byte hash, lowercase hex. Logs without one are not counted.'),
-    signature: text
-      .nullable()
-      .describe(
-        "E.g. `Transfer(address,address,uint256)`, from the stream's own events or a token standard; otherwise null.",
-      ),
-    indexed: count.describe(
-      'Number of indexed inputs: `Transfer` has two in ERC-20, three in ERC-721.',
-    ),
-    count,
-  }),
-);
-
-const observedMovePath = shape(
-  'ObservedMovePath',
-  'Calls of one function, or events of one type, in a block.',
-  z.strictObject({
-    kind: z.enum(['function', 'event']),
-    path: text.describe(
-      'The path as a stream can select it: without generic arguments, which covers all variants, or with arguments if the stream selects them. Addresses have 64 digits, except special ones such as `0x1`.',
-    ),
-    count: count.describe(
-      'Number of transactions that call the function, or of events of the type.',
-    ),
-  }),
-);
 
 const holeReason = shape(
   'HoleReason',
@@ -142,7 +55,7 @@ const streamCoverage = named(
   }),
 );
 
-const job = named(
+export const job = named(
   'Job',
   'A backfill: past blocks matched for one stream, delivered as confirmed.',
   z.strictObject({
@@ -160,124 +73,20 @@ const job = named(
   }),
 );
 
-const evmDryRunResult = named(
-  'EvmDryRunResult',
-  'The result of an EVM dry run.',
-  z.strictObject({
-    webhook: evmWebhook.nullable().describe('Null if nothing matches.'),
-    closeMatches: z.array(closeMatch).describe('Close matches, at most 20, most frequent first.'),
-    observed: z
-      .array(observedEvent)
-      .describe(
-        "Events that the stream's addresses emitted or that contain one of them, regardless of its selection; most frequent first. Includes all that the stream selects, and at most 20 others.",
-      ),
-  }),
-);
-
-const aptosDryRunResult = named(
-  'AptosDryRunResult',
-  'The result of an Aptos dry run.',
-  z.strictObject({
-    webhook: aptosWebhook.nullable().describe('Null if nothing matches.'),
-    observed: z
-      .array(observedMovePath)
-      .describe(
-        'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first. Includes all that the stream selects, and at most 20 others of each kind.',
-      ),
-  }),
+export const recordCount = count.describe(
+  'Number of records in the webhook. If 0, no webhook is sent',
 );
 
 const jobList = component('JobList', z.strictObject({ result: z.array(job) }));
 
-const recordCount = count.describe('Number of records in the webhook. If 0, no webhook is sent');
-
-export const pastBlocksCalls = tagged('Past blocks', {
-  dryRunEvmBlock: {
-    method: 'POST',
-    path: '/streams/evm/{chainId}/block/{blockNumber}',
-    scope: 'streams:read',
-    params: { chainId: evmChainParam, blockNumber: blockNumberParam },
-    summary: 'Preview the webhook that a stream with these fields would send for a block',
-    description: 'Nothing is sent or stored.',
-    body: dryRunBlockSchema,
-    answer: dryRunResult,
-    errors: [400, 404, 409, 422, 503],
-  },
-  sendEvmBlock: {
-    method: 'POST',
-    path: '/streams/evm/{chainId}/block-to-webhook/{blockNumber}/{streamId}',
-    scope: 'replay',
-    params: { chainId: evmChainParam, blockNumber: blockNumberParam, streamId: idOf('stream') },
-    summary: 'Match a block against the current stream, and send the webhook',
-    answer: recordCount,
-    errors: [404, 409, 422, 503],
-  },
-  createHistoricalJob: {
-    method: 'POST',
-    path: '/historicalJobs/createJob',
-    scope: 'replay',
-    summary: 'Match a range of past blocks against a stream, and send the webhooks',
-    body: historicalJobSchema,
-    answer: historicalJobResponse,
-    errors: [400, 404, 422],
-  },
-});
-
 export const blocksCalls = tagged('Sluice', {
-  dryRunEvm: {
-    method: 'POST',
-    path: '/sluice/evm/{chainId}/dry-run',
-    scope: 'streams:read',
-    params: { chainId: evmChainParam },
-    summary:
-      'Preview the webhook of an EVM stream for one block, with close matches and observed events',
-    description:
-      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
-    body: evmDryRunSchema,
-    answer: evmDryRunResult,
-    errors: [400, 404, 409, 422, 503],
-  },
-  dryRunAptos: {
-    method: 'POST',
-    path: '/sluice/aptos/{network}/dry-run',
-    scope: 'streams:read',
-    params: { network: networkParam },
-    summary:
-      'Preview the webhook of an Aptos stream for one block, with observed functions and events',
-    description:
-      "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind.",
-    body: aptosDryRunSchema,
-    answer: aptosDryRunResult,
-    errors: [400, 404, 422, 503],
-  },
-  sendAptosBlock: {
-    method: 'POST',
-    path: '/sluice/aptos/{network}/streams/{id}/send',
-    scope: 'replay',
-    params: { network: networkParam, id: idOf('stream') },
-    summary: 'Match a block against the current Aptos stream, and send the webhook',
-    body: aptosBlockChoiceSchema,
-    answer: recordCount,
-    errors: [400, 404, 422, 503],
-  },
-  createAptosBackfill: {
-    method: 'POST',
-    path: '/sluice/aptos/{network}/backfills',
-    scope: 'replay',
-    params: { network: networkParam },
-    summary:
-      'Match past blocks against an Aptos stream, by height or version, and send the webhooks',
-    body: aptosBackfillSchema,
-    answer: job,
-    errors: [400, 404, 422, 503],
-  },
   getCoverage: {
     method: 'GET',
     path: '/sluice/streams/{id}/coverage',
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: 'Read which blocks a stream was matched against, and the holes',
-    answer: streamCoverage,
+    response: streamCoverage,
     errors: [404, 422],
   },
   listJobs: {
@@ -288,7 +97,7 @@ export const blocksCalls = tagged('Sluice', {
     query: z.object({
       streamId: z.uuid({ error: 'should be a stream ID, a UUID' }).optional(),
     }),
-    answer: jobList,
+    response: jobList,
     errors: [422],
   },
   getJob: {
@@ -297,7 +106,7 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { id: idOf('job') },
     summary: 'Read a backfill',
-    answer: job,
+    response: job,
     errors: [404, 422],
   },
   setJobState: {
@@ -315,7 +124,7 @@ export const blocksCalls = tagged('Sluice', {
         }),
       }),
     ),
-    answer: job,
+    response: job,
     errors: [400, 404, 409, 422],
   },
 });

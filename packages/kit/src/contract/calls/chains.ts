@@ -6,15 +6,12 @@ import {
   number,
   unixMs,
   chainId,
-  evmChainParam,
-  addressParam,
   anyChainParam,
   tagged,
   urlOrigin,
-  urlVerdict,
+  urlTestResult,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { abiItemSchema } from '../requests/abi.ts';
 import { chainLogQuerySchema } from '../requests/activity.ts';
 import { nodeUrlSchema } from '../requests/account.ts';
 
@@ -240,51 +237,6 @@ const reorgList = component('ReorgList', z.strictObject({ result: z.array(reorg)
 
 const gapList = component('GapList', z.strictObject({ result: z.array(chainGap) }));
 
-const contract = named(
-  'Contract',
-  'The contract at an address, at the head of an EVM chain.',
-  z.strictObject({
-    isContract: flag.describe('Whether the address has code.'),
-    token: z
-      .strictObject({
-        name: text.describe('Empty if not reported, like `symbol` and `standard`.'),
-        symbol: text,
-        decimals: count.nullable(),
-        standard: z.enum(['ERC721', 'ERC1155', '']),
-      })
-      .nullable()
-      .describe('Token metadata that the contract reports, unverified; null if it reports none.'),
-  }),
-);
-
-const resolvedName = named(
-  'ResolvedName',
-  'The address of an ENS name at the head of a chain. The owner of the name may change it.',
-  z.strictObject({
-    name: text.describe('Normalized (ENSIP-15).'),
-    address: text.describe('Lowercase.'),
-    chainId: text.describe(
-      'Where the name was resolved: `0x1`, or `0xaa36a7` (Sepolia) if `0x1` is not read.',
-    ),
-  }),
-);
-
-const contractAbi = named(
-  'ContractAbi',
-  'The ABI of a verified contract.',
-  z.strictObject({
-    abi: z
-      .array(abiItemSchema)
-      .describe('For a proxy, its own items and those of its implementation, without duplicates.'),
-    implementation: text
-      .nullable()
-      .describe(
-        'The current implementation of an EIP-1967 proxy, lowercase; null for other contracts.',
-      ),
-    source: text.describe('Host of the ABI source.'),
-  }),
-);
-
 const chainNode = named(
   'ChainNode',
   'A node that a chain is read from.',
@@ -304,7 +256,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/chains',
     scope: 'streams:read',
     summary: 'List the state of each chain',
-    answer: chainHealthList,
+    response: chainHealthList,
     errors: [],
   },
   resumeChain: {
@@ -322,7 +274,7 @@ export const chainsCalls = tagged('Sluice', {
           .optional(),
       }),
     ),
-    answer: resumedChain,
+    response: resumedChain,
     errors: [400, 404, 409, 422, 503],
   },
   listNodes: {
@@ -330,7 +282,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/nodes',
     scope: 'settings:admin',
     summary: 'List the nodes of all chains and where each one is configured',
-    answer: chainNodeList,
+    response: chainNodeList,
     errors: [],
   },
   addNode: {
@@ -342,7 +294,7 @@ export const chainsCalls = tagged('Sluice', {
     description:
       'All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes.',
     body: nodeUrlSchema,
-    answer: chainNode,
+    response: chainNode,
     errors: [400, 409, 422, 503],
   },
   testNode: {
@@ -353,7 +305,7 @@ export const chainsCalls = tagged('Sluice', {
     summary: 'Test whether a node responds and serves a chain',
     description: 'Requires --allow-node-changes.',
     body: nodeUrlSchema,
-    answer: urlVerdict,
+    response: urlTestResult,
     errors: [400, 422, 503],
   },
   removeNode: {
@@ -371,7 +323,7 @@ export const chainsCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'List reorgs, newest first; 100 are kept for each chain',
     query: chainLogQuerySchema,
-    answer: reorgList,
+    response: reorgList,
     errors: [422],
   },
   listGaps: {
@@ -382,40 +334,7 @@ export const chainsCalls = tagged('Sluice', {
     description:
       'Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain.',
     query: chainLogQuerySchema,
-    answer: gapList,
+    response: gapList,
     errors: [422],
-  },
-  getContract: {
-    method: 'GET',
-    path: '/sluice/evm/{chainId}/contracts/{address}',
-    scope: 'streams:read',
-    params: { chainId: evmChainParam, address: addressParam },
-    summary: 'Check whether an address is a contract, and read its token metadata',
-    description:
-      'The metadata is what the contract reports at the head of the chain; it is not verified.',
-    answer: contract,
-    errors: [400, 422, 503],
-  },
-  getContractAbi: {
-    method: 'GET',
-    path: '/sluice/evm/{chainId}/contracts/{address}/abi',
-    scope: 'streams:read',
-    params: { chainId: evmChainParam, address: addressParam },
-    summary: 'Read the ABI of a verified contract',
-    description:
-      'The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation.',
-    answer: contractAbi,
-    errors: [400, 404, 422, 503],
-  },
-  resolveName: {
-    method: 'GET',
-    path: '/sluice/names/{ensName}',
-    scope: 'streams:read',
-    params: { ensName: z.string().meta({ description: 'ENS name', examples: ['vitalik.eth'] }) },
-    summary: 'Resolve an ENS name to its address',
-    description:
-      'Resolves names at the head of Ethereum, or of Sepolia if Ethereum is not read. Names that need an off-chain lookup are not resolved.',
-    answer: resolvedName,
-    errors: [400, 404, 422, 503],
   },
 });

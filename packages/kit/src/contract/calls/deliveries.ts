@@ -59,8 +59,8 @@ const deliverySummary = named(
   z.strictObject(deliverySummaryFields),
 );
 
-const attemptParts = shape(
-  'AttemptParts',
+const attemptTimings = shape(
+  'AttemptTimings',
   'The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part.',
   z.strictObject({
     dnsMs: number.nullable().describe('DNS lookup.'),
@@ -103,7 +103,7 @@ const deliveryAttempt = shape(
     status: count.nullable(),
     error: textOrNull,
     responseBody: text.describe('The first 4 KiB of the response, as text.'),
-    parts: attemptParts
+    parts: attemptTimings
       .nullable()
       .describe('Null for an inbox, or if the process ended during the attempt.'),
     address: textOrNull.describe(
@@ -198,7 +198,7 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'List deliveries, newest first',
     query: listDeliveriesQuerySchema,
-    answer: deliveryPage,
+    response: deliveryPage,
     errors: [422],
   },
   getDeliveryCounts: {
@@ -207,7 +207,7 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Count deliveries by state, status, stream and other fields',
     query: deliveryCountsQuerySchema,
-    answer: deliveryCounts,
+    response: deliveryCounts,
     errors: [422],
   },
   getDelivery: {
@@ -216,7 +216,7 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { id: idOf('delivery') },
     summary: 'Read a delivery with every attempt, without its body',
-    answer: deliveryDetail,
+    response: deliveryDetail,
     errors: [404, 422],
   },
   getDeliveryBody: {
@@ -227,7 +227,7 @@ export const deliveriesCalls = tagged('Sluice', {
     summary: 'Read the exact body of a delivery',
     description:
       'Returns the body of the last attempt, or of the first attempt if there was none yet, without an envelope.',
-    answer: z.string(),
+    response: z.string(),
     mediaType: 'application/json',
     errors: [404, 422],
   },
@@ -237,7 +237,7 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'replay',
     params: { id: idOf('delivery') },
     summary: 'Stop a held delivery, or one that waits for its next attempt; it counts as failed',
-    answer: deliverySummary,
+    response: deliverySummary,
     errors: [404, 409, 422],
   },
   releaseDelivery: {
@@ -248,7 +248,7 @@ export const deliveriesCalls = tagged('Sluice', {
     summary: 'Send a held delivery, although no other node has confirmed its block',
     description:
       'Also releases the other deliveries of the stream in this block, now and later: the confirmed one, and the other parts of a large match.',
-    answer: component('ReleasedDeliveries', z.strictObject({ result: z.array(deliverySummary) })),
+    response: component('ReleasedDeliveries', z.strictObject({ result: z.array(deliverySummary) })),
     errors: [404, 409, 422],
   },
   liveEvents: {
@@ -257,8 +257,8 @@ export const deliveriesCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Receive live events as server-sent events',
     description:
-      'Each event has an increasing ID and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event. A process serves at most 2,000 clients per key, and 10,000 in total; others get a 503.',
-    answer: z.string(),
+      'Each event has an increasing ID and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event. A process serves at most 2,000 clients per key, and 10,000 in total; others get a 503 with `Retry-After`.',
+    response: z.string(),
     mediaType: 'text/event-stream',
     errors: [503],
   },
@@ -424,7 +424,7 @@ export const explainCalls = tagged('Sluice', {
     description:
       'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery ID. A query without a result also returns a 200, with the reason.',
     query: explainQuerySchema,
-    answer: explanation,
+    response: explanation,
     errors: [422],
   },
 });

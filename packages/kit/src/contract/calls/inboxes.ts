@@ -108,7 +108,7 @@ export const inboxesCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'List the built-in receivers by name',
     description: 'A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox.',
-    answer: inboxList,
+    response: inboxList,
     errors: [],
   },
   setInbox: {
@@ -120,7 +120,7 @@ export const inboxesCalls = tagged('Sluice', {
     summary: 'Create an inbox or change its response; omitted fields get their defaults',
     description: 'At most 100 inboxes exist, including those that webhooks created.',
     body: inboxResponseSchema,
-    answer: inbox,
+    response: inbox,
     errors: [400, 409, 422],
   },
   deleteInbox: {
@@ -139,7 +139,7 @@ export const inboxesCalls = tagged('Sluice', {
     params: { name: inboxName },
     summary: 'List the webhooks of an inbox, newest first',
     query: listQuerySchema,
-    answer: inboxPage,
+    response: inboxPage,
     errors: [422],
   },
   getInboxRequest: {
@@ -148,7 +148,7 @@ export const inboxesCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { name: inboxName, id: idOf('request') },
     summary: 'Read a webhook of an inbox, with headers and body',
-    answer: inboxRequest,
+    response: inboxRequest,
     errors: [404, 422],
   },
   clearInbox: {

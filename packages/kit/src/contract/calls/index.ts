@@ -9,34 +9,30 @@ import {
   serviceCalls,
 } from './account.ts';
 import { activityCalls } from './activity.ts';
-import { addressesCalls, aptosAddressesCalls, evmAddressesCalls } from './addresses.ts';
+import { addressesCalls } from './addresses.ts';
 import type { Call, Tag } from './basics.ts';
-import { blocksCalls, pastBlocksCalls } from './blocks.ts';
+import { blocksCalls } from './blocks.ts';
 import { chainsCalls } from './chains.ts';
 import { deliveriesCalls, explainCalls } from './deliveries.ts';
 import { inboxesCalls } from './inboxes.ts';
 import { replaysCalls } from './replays.ts';
-import { aptosStreamsCalls, evmStreamsCalls, streamsCalls } from './streams.ts';
+import { streamsCalls } from './streams.ts';
+import {
+  FAMILY_BLOCKS_CALLS,
+  FAMILY_STREAMS_CALLS,
+  contractsCalls,
+  pastBlocksCalls,
+} from '../../families/schemas.ts';
 
 export { SCHEMAS } from '../named.ts';
-export {
-  aptosAddressesSchema,
-  aptosLabelledAddressesSchema,
-  evmAddressesSchema,
-  evmLabelledAddressesSchema,
-} from '../requests/addresses.ts';
-export { aptosDryRunSchema, evmDryRunSchema } from '../requests/blocks.ts';
+export * from '../../families/schemas.ts';
 export { createReplaySchema, explainQuerySchema } from '../requests/deliveries.ts';
 export { anyChain, replayFilter } from '../requests/fields.ts';
-export { createAptosStreamSchema, createEvmStreamSchema } from '../requests/streams.ts';
 export { type Access, type Call, TAGS, type Tag } from './basics.ts';
 
 /** The calls of the hosted Streams API. */
 export const COMPATIBLE_CALLS = {
-  ...evmStreamsCalls,
-  ...evmAddressesCalls,
-  ...aptosStreamsCalls,
-  ...aptosAddressesCalls,
+  ...FAMILY_STREAMS_CALLS,
   ...historyCalls,
   ...accountCalls,
   ...pastBlocksCalls,
@@ -53,8 +49,10 @@ export const SLUICE_CALLS = {
   ...activityCalls,
   ...inboxesCalls,
   ...chainsCalls,
+  ...contractsCalls,
   ...alertCalls,
   ...publicKeyCalls,
+  ...FAMILY_BLOCKS_CALLS,
   ...blocksCalls,
   ...accessCalls,
 };
@@ -81,4 +79,4 @@ export type Asked<Of> = {
 };
 
 /** The result of a call's handler. */
-export type Answer<Of> = Parsed<Field<Of, 'answer'>>;
+export type ResponseData<Of> = Parsed<Field<Of, 'response'>>;

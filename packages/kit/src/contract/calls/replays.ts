@@ -17,7 +17,7 @@ const replayEstimate = named(
 
 const replay = named(
   'Replay',
-  'Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped.',
+  'Deliveries sent again, oldest first, each with its ID and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, canceled or of a deleted stream are skipped.',
   z.strictObject({
     id: uuid,
     name: text,
@@ -61,7 +61,7 @@ export const replaysCalls = tagged('Sluice', {
     repeatable: true,
     summary: 'Estimate what a replay would send',
     body: estimateReplaySchema,
-    answer: replayEstimate,
+    response: replayEstimate,
     errors: [400, 422],
   },
   createReplay: {
@@ -70,15 +70,15 @@ export const replaysCalls = tagged('Sluice', {
     scope: 'replay',
     summary: 'Send deliveries again, oldest first, each with its ID and body',
     body: createReplaySchema,
-    answer: replay,
-    errors: [400, 422],
+    response: replay,
+    errors: [400, 409, 422],
   },
   listReplays: {
     method: 'GET',
     path: '/sluice/replays',
     scope: 'history:read',
     summary: 'List replays, newest first, at most 100',
-    answer: replayList,
+    response: replayList,
     errors: [],
   },
   getReplay: {
@@ -87,7 +87,7 @@ export const replaysCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { id: idOf('replay') },
     summary: 'Read a replay',
-    answer: replay,
+    response: replay,
     errors: [404, 422],
   },
   getReplayProgress: {
@@ -96,7 +96,7 @@ export const replaysCalls = tagged('Sluice', {
     scope: 'history:read',
     params: { id: idOf('replay') },
     summary: 'Read the results of a replay over time',
-    answer: replayProgress,
+    response: replayProgress,
     errors: [404, 422],
   },
   cancelReplay: {
@@ -106,7 +106,7 @@ export const replaysCalls = tagged('Sluice', {
     repeatable: true,
     params: { id: idOf('replay') },
     summary: 'Cancel a replay; deliveries that it already queued are sent',
-    answer: replay,
+    response: replay,
     errors: [404, 409, 422],
   },
 });

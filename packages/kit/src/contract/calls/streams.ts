@@ -8,52 +8,13 @@ import {
   unixMs,
   texts,
   chainId,
-  pageOf,
   idOf,
   tagged,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
 import { STREAM_CHANGE_KINDS } from '../index.ts';
 import { chainFamily, streamStatus } from '../requests/enums.ts';
-import { aptosFields } from '../streams/aptosFields.ts';
-import { evmFields } from '../streams/evmFields.ts';
-import { toReturned } from '../streams/field.ts';
-import {
-  createAptosStreamSchema,
-  createEvmStreamSchema,
-  listStreamsQuerySchema,
-  rotateStreamSecretSchema,
-  streamStatusSchema,
-  updateAptosStreamSchema,
-  updateEvmStreamSchema,
-} from '../requests/streams.ts';
-
-const evmStream = named(
-  'EvmStream',
-  'An EVM stream as the service returns it.',
-  z.strictObject(toReturned(evmFields)),
-);
-
-const aptosStream = named(
-  'AptosStream',
-  'An Aptos stream as the service returns it.',
-  z.strictObject(toReturned(aptosFields)),
-);
-
-shape(
-  'StreamLimits',
-  'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
-  evmStream.pick({ maxInFlight: true, maxPerSecond: true, strictOrder: true }),
-);
-
-const aptosStreamStatus = named(
-  'AptosStreamStatus',
-  'The response to setting the status of an Aptos stream; the EVM call returns the complete stream.',
-  z.strictObject({
-    status: streamStatus,
-    statusMessage: text,
-  }),
-);
+import { rotateStreamSecretSchema } from '../requests/streams.ts';
 
 const streamChange = shape(
   'StreamChange',
@@ -178,9 +139,9 @@ const streamSecretTimes = named(
   }),
 );
 
-const evmStreamPage = component('EvmStreamPage', pageOf(evmStream));
-
-const aptosStreamPage = component('AptosStreamPage', pageOf(aptosStream));
+/** Description of calls that send the test webhook. */
+export const tested =
+  'Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing.';
 
 const streamSummaryList = component(
   'StreamSummaryList',
@@ -192,153 +153,13 @@ const streamChangeList = component(
   z.strictObject({ result: z.array(streamChange) }),
 );
 
-const tested =
-  'Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing.';
-
-export const evmStreamsCalls = tagged('EVM streams', {
-  listEvmStreams: {
-    method: 'GET',
-    path: '/streams/evm',
-    scope: 'streams:read',
-    summary: 'List streams, newest first',
-    query: listStreamsQuerySchema,
-    answer: evmStreamPage,
-    errors: [422],
-  },
-  createEvmStream: {
-    method: 'PUT',
-    path: '/streams/evm',
-    scope: 'streams:write',
-    summary: 'Create a stream',
-    description: tested,
-    body: createEvmStreamSchema,
-    answer: evmStream,
-    errors: [400, 422],
-  },
-  getEvmStream: {
-    method: 'GET',
-    path: '/streams/evm/{id}',
-    scope: 'streams:read',
-    params: { id: idOf('stream') },
-    summary: 'Read a stream',
-    answer: evmStream,
-    errors: [404, 422],
-  },
-  updateEvmStream: {
-    method: 'POST',
-    path: '/streams/evm/{id}',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
-    body: updateEvmStreamSchema,
-    answer: evmStream,
-    errors: [400, 404, 409, 422],
-  },
-  deleteEvmStream: {
-    method: 'DELETE',
-    path: '/streams/evm/{id}',
-    scope: 'streams:write',
-    audited: true,
-    params: { id: idOf('stream') },
-    summary: 'Delete a stream and return it',
-    description: 'Pending deliveries are canceled; the history stays.',
-    answer: evmStream,
-    errors: [404, 422],
-  },
-  setEvmStreamStatus: {
-    method: 'POST',
-    path: '/streams/evm/{id}/status',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Pause or activate a stream',
-    description: `${tested} This applies when the stream becomes active.`,
-    body: streamStatusSchema,
-    answer: evmStream,
-    errors: [400, 404, 422],
-  },
-  duplicateEvmStream: {
-    method: 'POST',
-    path: '/streams/evm/{id}/duplicate',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Duplicate a stream, with its addresses',
-    description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
-    answer: evmStream,
-    errors: [400, 404, 422],
-  },
-});
-
-export const aptosStreamsCalls = tagged('Aptos streams', {
-  listAptosStreams: {
-    method: 'GET',
-    path: '/streams/aptos',
-    scope: 'streams:read',
-    summary: 'List streams, newest first',
-    query: listStreamsQuerySchema,
-    answer: aptosStreamPage,
-    errors: [422],
-  },
-  createAptosStream: {
-    method: 'PUT',
-    path: '/streams/aptos',
-    scope: 'streams:write',
-    summary: 'Create a stream',
-    description: tested,
-    body: createAptosStreamSchema,
-    answer: aptosStream,
-    errors: [400, 422],
-  },
-  getAptosStream: {
-    method: 'GET',
-    path: '/streams/aptos/{id}',
-    scope: 'streams:read',
-    params: { id: idOf('stream') },
-    summary: 'Read a stream',
-    answer: aptosStream,
-    errors: [404, 422],
-  },
-  updateAptosStream: {
-    method: 'POST',
-    path: '/streams/aptos/{id}',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
-    body: updateAptosStreamSchema,
-    answer: aptosStream,
-    errors: [400, 404, 409, 422],
-  },
-  deleteAptosStream: {
-    method: 'DELETE',
-    path: '/streams/aptos/{id}',
-    scope: 'streams:write',
-    audited: true,
-    params: { id: idOf('stream') },
-    summary: 'Delete a stream',
-    answer: z.literal(true),
-    errors: [404, 422],
-  },
-  setAptosStreamStatus: {
-    method: 'POST',
-    path: '/streams/aptos/{id}/status',
-    scope: 'streams:write',
-    params: { id: idOf('stream') },
-    summary: 'Pause or activate a stream',
-    description: `${tested} This applies when the stream becomes active.`,
-    body: streamStatusSchema,
-    answer: aptosStreamStatus,
-    errors: [400, 404, 422],
-  },
-});
-
 export const streamsCalls = tagged('Sluice', {
   listStreamSummaries: {
     method: 'GET',
     path: '/sluice/streams',
     scope: 'streams:read',
     summary: 'List streams with recent statistics, newest first',
-    answer: streamSummaryList,
+    response: streamSummaryList,
     errors: [],
   },
   listStreamChanges: {
@@ -349,7 +170,7 @@ export const streamsCalls = tagged('Sluice', {
     summary: 'List changes to a stream, newest first, at most 100',
     description:
       'Includes edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Excludes address changes.',
-    answer: streamChangeList,
+    response: streamChangeList,
     errors: [404, 422],
   },
   getStreamSecret: {
@@ -359,7 +180,7 @@ export const streamsCalls = tagged('Sluice', {
     audited: true,
     params: { id: idOf('stream') },
     summary: "Read the secrets that sign a stream's webhook-signature",
-    answer: streamSecret,
+    response: streamSecret,
     errors: [404, 422],
   },
   rotateStreamSecret: {
@@ -369,7 +190,7 @@ export const streamsCalls = tagged('Sluice', {
     params: { id: idOf('stream') },
     summary: 'Rotate the secret of a stream; the old ones keep signing for a while',
     body: rotateStreamSecretSchema,
-    answer: streamSecret,
+    response: streamSecret,
     errors: [400, 404, 422],
   },
   getStreamSecretTimes: {
@@ -378,7 +199,7 @@ export const streamsCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { id: idOf('stream') },
     summary: "Read when a stream's previous secrets stop signing, without the secrets",
-    answer: streamSecretTimes,
+    response: streamSecretTimes,
     errors: [404, 422],
   },
   endStreamSecretOverlap: {
@@ -390,7 +211,7 @@ export const streamsCalls = tagged('Sluice', {
     summary: "End the overlap of a rotation now: a stream's previous secrets stop signing",
     description:
       'Attempts that a process has already claimed are still signed with the previous secrets.',
-    answer: streamSecretTimes,
+    response: streamSecretTimes,
     errors: [404, 422],
   },
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { component, sent, sentShape, typed } from '../named.ts';
-import { findAptosNetwork } from '../rules/chains/aptos.ts';
+import { component, namedRequest, requestShape, typed } from '../named.ts';
+import { CHAIN_FORMATS, familyOf } from '../../families/chains.ts';
 import type {
   CreateApiKey,
   HistoryFilter,
@@ -24,7 +24,7 @@ import {
   wholeNumberText,
 } from './fields.ts';
 
-export const listQuerySchema = sentShape(
+export const listQuerySchema = requestShape(
   'ListOptions',
   'Cursor and page size of a list.',
   z.object(page),
@@ -47,7 +47,7 @@ const filterFields = {
   toTimestamp: timestamp,
 };
 
-const historyFilter = sentShape(
+const historyFilter = requestShape(
   'HistoryFilter',
   'Filters the history; absent fields match all rows. Page options are passed with it.',
   z.object({
@@ -61,7 +61,7 @@ export const listHistoryQuerySchema: z.ZodType<HistoryFilter & PagePlace> = z.ob
   ...historyFilter.shape,
 });
 
-const logFilter = sentShape(
+const logFilter = requestShape(
   'LogFilter',
   'Filters the delivery logs; absent fields match all rows.',
   z.object({
@@ -106,7 +106,7 @@ export const signInSchema = component(
   }),
 );
 
-export const createApiKeySchema: z.ZodType<CreateApiKey> = sent(
+export const createApiKeySchema: z.ZodType<CreateApiKey> = namedRequest(
   'CreateApiKey',
   'A new API key.',
   z.strictObject({
@@ -166,7 +166,7 @@ function hasReadableLogin({ username, password }: URL): boolean {
   }
 }
 
-export const nodeUrlSchema = sent(
+export const nodeUrlSchema = namedRequest(
   'NewNode',
   'A node of a chain.',
   z
@@ -176,13 +176,13 @@ export const nodeUrlSchema = sent(
         'URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted.',
       ),
     })
-    .refine(
-      ({ chainId: chain, url }) => findAptosNetwork(chain) === undefined || url.startsWith('http'),
-      { path: ['url'], error: 'should be the http:// or https:// URL of an Aptos REST API' },
-    ),
+    .superRefine(({ chainId: chain, url }, context) => {
+      const message = CHAIN_FORMATS[familyOf(chain)].nodeUrlProblem(url);
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['url'] });
+    }),
 );
 
-export const alertUrlSchema = sent(
+export const alertUrlSchema = namedRequest(
   'NewAlertUrl',
   'A URL to which the service POSTs alerts.',
   z.strictObject({

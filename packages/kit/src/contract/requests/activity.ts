@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { sent, sentShape, typed } from '../named.ts';
+import { namedRequest, requestShape, typed } from '../named.ts';
 import type { ActivityStep } from '../shapes.generated.ts';
 import { MAX_POINTS } from '../values.ts';
 import { anyChain, queryCount, streamId, WHOLE_NUMBER, wholeNumberText } from './fields.ts';
 
-export const activityQuerySchema = sentShape(
+export const activityQuerySchema = requestShape(
   'ActivityQuery',
   'The stream, resolution and length of a chart of attempts.',
   z
@@ -39,8 +39,8 @@ export const activityQuerySchema = sentShape(
 const MAX_TIMELINES = 200;
 const timelineLimitError = { error: 'should be a whole number from 1 to 200' };
 
-export const listTimelinesSchema = sent(
-  'ListTimelines',
+export const listTimelinesSchema = namedRequest(
+  'TimelineQuery',
   'The streams, and the number of newest blocks per chain.',
   z.strictObject({
     streamIds: typed(

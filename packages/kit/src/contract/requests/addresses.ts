@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { component, sentShape } from '../named.ts';
+import { requestShape } from '../named.ts';
 import { isAddressLabel } from '../rules/addressList.ts';
-import type { AddressesBody, LabelledAddressesBody } from '../shapes.generated.ts';
-import { aptosAddress, evmAddress, page } from './fields.ts';
+import type { AddressesBody, LabeledAddressesBody } from '../shapes.generated.ts';
+import { page } from './fields.ts';
 
 /** Accepts one address or a non-empty list of addresses; `address` parses each. */
 const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> =>
@@ -10,10 +10,10 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
     error: 'should be an address or an array of addresses',
   });
 
-const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
+export const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
 
-const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
+export const labeledAddresses = (address: z.ZodType<string>): z.ZodType<LabeledAddressesBody> =>
   z
     .strictObject({
       address: oneOrSeveral(address),
@@ -31,43 +31,22 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
     })
     .superRefine(({ address: listed, labels = {} }, context) => {
       const those = new Set([listed].flat());
-      for (const [labelled, label] of Object.entries(labels)) {
-        if (those.has(labelled)) continue;
+      for (const [labeled, label] of Object.entries(labels)) {
+        if (those.has(labeled)) continue;
         context.addIssue({
           code: 'custom',
           message: 'should be for an address in this request',
-          path: ['labels', labelled],
+          path: ['labels', labeled],
           input: label,
         });
         return;
       }
     });
 
-export const evmAddressesSchema = component(
-  'EvmAddresses',
-  sentShape('AddressesBody', 'One address or several.', addresses(evmAddress)),
-);
-
-export const evmLabelledAddressesSchema = component(
-  'LabelledEvmAddresses',
-  sentShape(
-    'LabelledAddressesBody',
-    'Addresses to add, or to replace the list with.',
-    labelledAddresses(evmAddress),
-  ),
-);
-
-export const aptosAddressesSchema = component('AptosAddresses', addresses(aptosAddress));
-
-export const aptosLabelledAddressesSchema = component(
-  'LabelledAptosAddresses',
-  labelledAddresses(aptosAddress),
-);
-
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
-export const listAddressesQuerySchema = sentShape(
-  'ListAddresses',
+export const listAddressesQuerySchema = requestShape(
+  'AddressQuery',
   'Filter and page of an address list.',
   z.object({
     find: z

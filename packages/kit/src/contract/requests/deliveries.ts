@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { component, sent, sentShape, typed } from '../named.ts';
+import { component, namedRequest, requestShape, typed } from '../named.ts';
 import type {
   CreateReplay,
   DeliveryFilter,
@@ -17,7 +17,7 @@ import {
   wholeNumberText,
 } from './fields.ts';
 
-const deliveryOrder = sentShape(
+const deliveryOrder = requestShape(
   'DeliveryOrder',
   'The order of a delivery list.',
   z.object({
@@ -30,7 +30,7 @@ const deliveryOrder = sentShape(
 
 const attempted = wholeNumberText.optional();
 
-const deliverySearch = sentShape(
+const deliverySearch = requestShape(
   'DeliverySearch',
   'Conditions that no index covers: a page checks a limited number of deliveries, may be empty, and has a cursor until all are checked.',
   z.object({
@@ -50,7 +50,7 @@ const deliverySearch = sentShape(
 
 export const listDeliveriesQuerySchema: z.ZodType<
   DeliveryFilter & DeliveryOrder & DeliverySearch & ListOptions & { limit: number }
-> = sentShape(
+> = requestShape(
   'ListDeliveriesOptions',
   'Filter, search, order and page of a delivery list. Default: all deliveries.',
   typed(
@@ -74,7 +74,7 @@ export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = compo
   z.strictObject({ filter: replayFilter }),
 );
 
-export const createReplaySchema: z.ZodType<CreateReplay> = sent(
+export const createReplaySchema: z.ZodType<CreateReplay> = namedRequest(
   'CreateReplay',
   'The deliveries to send again, and the rate.',
   z.strictObject({

@@ -1,18 +1,13 @@
 import * as z from 'zod';
 import { shape } from '../named.ts';
-import { APTOS_NETWORKS } from '../rules/chains/aptos.ts';
+import { CHAIN_FAMILIES } from '../../families/chains.ts';
+import { MAX_RETRIES, MAX_RETRY_WAIT_SECONDS, RETRY_PRESETS } from '../rules/schedule.ts';
 import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
 export const chainFamily = shape(
   'ChainFamily',
   'The chain family of a stream.',
-  z.enum(['evm', 'aptos']),
-);
-
-export const aptosNetwork = shape(
-  'AptosNetwork',
-  'An Aptos network; `local` is Sluice only, for a local chain.',
-  z.enum(APTOS_NETWORKS),
+  z.enum(CHAIN_FAMILIES),
 );
 
 export const streamStatus = shape(
@@ -37,6 +32,29 @@ export const transactionStatus = shape(
   'TransactionStatus',
   '`failed`: calls that were undone, also inside successful transactions; `any`: all calls.',
   z.enum(['success', 'failed', 'any'], { error: 'should be one of success, failed, any' }),
+);
+
+const waitError = `should be a whole number of seconds from 1 to ${MAX_RETRY_WAIT_SECONDS}`;
+
+export const retries = shape(
+  'Retries',
+  'The retries of failed webhooks: a named schedule, or the waits between attempts in seconds.',
+  z.union(
+    [
+      z.enum(RETRY_PRESETS),
+      z
+        .array(
+          z
+            .int({ error: waitError })
+            .min(1, { error: waitError })
+            .max(MAX_RETRY_WAIT_SECONDS, { error: waitError }),
+        )
+        .max(MAX_RETRIES, { error: `should have at most ${MAX_RETRIES} waits` }),
+    ],
+    {
+      error: `should be ${RETRY_PRESETS.join(', ')}, or up to ${MAX_RETRIES} waits in seconds, each from 1 to ${MAX_RETRY_WAIT_SECONDS}`,
+    },
+  ),
 );
 
 /** The kinds of records that a trigger can be attached to. */

@@ -3,10 +3,9 @@
  * service adds the path of the field and the received value.
  */
 import * as z from 'zod';
-import { HINTS, sentShape, typed } from '../named.ts';
-import { findAptosNetwork, padAptosAddress, toAptosChain } from '../rules/chains/aptos.ts';
-import { toAddress } from '../rules/chains/evm.ts';
-import { toChainId } from '../rules/chains/chainId.ts';
+import { HINTS, requestShape, typed } from '../named.ts';
+import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
+import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';
 import { deliveryPhase, deliveryState } from './enums.ts';
@@ -38,13 +37,13 @@ export const bounded = <Schema extends z.ZodType>(
   }, schema);
 
 /** Accepts the values for which `read` returns a string, and converts each to that string. */
-export const spelled = <Value extends string>(
+export const normalized = <Value extends string>(
   read: (value: unknown) => Value | undefined,
   message: string,
 ): z.ZodType<Value> =>
   z.unknown().transform((value, context) => {
-    const spelling = read(value);
-    if (spelling !== undefined) return spelling;
+    const normal = read(value);
+    if (normal !== undefined) return normal;
     context.addIssue({ code: 'custom', message, input: value });
     return z.NEVER;
   });
@@ -113,42 +112,20 @@ const UUID = { type: 'string', format: 'uuid' };
 
 export const streamId = z.uuid({ error: 'should be a stream ID, a UUID' });
 
-export const chainId = spelled(
+export const chainId = normalized(
   toChainId,
   'should be a chain ID in hex, e.g. 0x1 (names such as eth are not chain IDs)',
 ).meta(CHAIN_ID);
 
 /**
- * A chain of either family. It is parsed to the form that Sluice's own routes use, such as `0x1` or
- * `aptos:mainnet`.
+ * A chain of any family. It is parsed to the form that Sluice's own routes use.
  */
-export const anyChain: z.ZodType<string> = spelled((value) => {
-  const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
-  return network === undefined ? toChainId(value) : toAptosChain(network);
-}, 'should be a chain ID in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
+export const anyChain: z.ZodType<string> = normalized(
+  toAnyChainId,
+  `should be ${CHAIN_KINDS}`,
+).meta({
   type: 'string',
 });
-
-/** An EVM address in any casing; the parsed form is lowercase. */
-export const evmAddress = z.string().transform((text, context) => {
-  const address = toAddress(text);
-  if (address !== undefined) return address;
-  context.addIssue({
-    code: 'custom',
-    message: 'should be an EVM address: 0x and 40 hex digits',
-    input: text,
-  });
-  return z.NEVER;
-});
-
-/**
- * An Aptos address in any casing; leading zeros are optional. The parsed form is `0x` and 64
- * lowercase hex digits.
- */
-export const aptosAddress = spelled(
-  (value) => padAptosAddress(value)?.toLowerCase(),
-  'should be an Aptos address: 0x and up to 64 hex digits',
-).meta({ type: 'string' });
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 
@@ -170,7 +147,7 @@ export const page = {
     .describe('The `cursor` of the previous page.'),
 };
 
-const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
+const responseStatus = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
@@ -213,7 +190,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       type: 'string',
       enum: deliveryPhase.options,
     }).describe('`removed`: the removal webhook, after the block left the chain.'),
-    status: anyOf('string', answered, { type: 'string' }).describe(
+    status: anyOf('string', responseStatus, { type: 'string' }).describe(
       'Response to the last attempt: a status (`404`), a class (`5xx`), or `none`.',
     ),
     error: text(256)
@@ -239,7 +216,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
   };
 };
 
-export const replayFilter: z.ZodType<DeliveryFilter> = sentShape(
+export const replayFilter: z.ZodType<DeliveryFilter> = requestShape(
   'DeliveryFilter',
   'Matches deliveries that match every given field. Ranges include both ends.',
   z

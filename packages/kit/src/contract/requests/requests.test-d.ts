@@ -60,10 +60,14 @@ interface StreamTrigger {
   callFrom?: string | undefined;
 }
 
+type Retries = 'standard' | 'short' | 'long' | 'none' | number[];
+
 interface StreamLimits {
   maxInFlight: number | null;
   maxPerSecond: number | null;
   strictOrder: boolean;
+  timeoutSeconds: number | null;
+  retries: Retries;
 }
 
 interface OAuth2Credentials {
@@ -100,7 +104,7 @@ interface CreateEvmStream extends Optional<StreamLimits> {
 
 type UpdateEvmStream = Optional<CreateEvmStream>;
 
-interface ListAddresses {
+interface AddressQuery {
   find?: string | undefined;
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -110,7 +114,7 @@ interface AddressesBody {
   address: string | string[];
 }
 
-interface LabelledAddressesBody extends AddressesBody {
+interface LabeledAddressesBody extends AddressesBody {
   labels?: Record<string, string> | undefined;
 }
 
@@ -141,7 +145,7 @@ interface CreateAptosStream extends Optional<StreamLimits> {
 
 type UpdateAptosStream = Optional<CreateAptosStream>;
 
-interface DryRunBlock extends Pick<
+interface CompatibleDryRun extends Pick<
   CreateEvmStream,
   | 'tag'
   | 'topic0'
@@ -157,7 +161,8 @@ interface DryRunBlock extends Pick<
   addresses?: string[] | undefined;
 }
 
-interface EvmDryRun extends DryRunBlock, Pick<CreateEvmStream, 'triggers' | 'getNativeBalances'> {
+interface EvmDryRun
+  extends CompatibleDryRun, Pick<CreateEvmStream, 'triggers' | 'getNativeBalances'> {
   block: number;
   streamId?: string | undefined;
 }
@@ -169,14 +174,14 @@ interface HistoricalJob {
   blockTo: number;
 }
 
-interface AptosBlockChoice {
+interface AptosBlockIdentifier {
   block?: number | undefined;
   version?: number | undefined;
 }
 
 interface AptosDryRun
   extends
-    AptosBlockChoice,
+    AptosBlockIdentifier,
     Optional<
       Pick<
         CreateAptosStream,
@@ -260,7 +265,7 @@ interface Settings {
   secretKey?: string | undefined;
 }
 
-interface ListTimelines {
+interface TimelineQuery {
   streamIds: readonly string[];
   limit?: number | undefined;
 }
@@ -294,17 +299,17 @@ expectTypeOf<Kept<generated.StreamTrigger, StreamTrigger>>().toEqualTypeOf<true>
 expectTypeOf<Kept<generated.StreamLimits, StreamLimits>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.CreateEvmStream, CreateEvmStream>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.UpdateEvmStream, UpdateEvmStream>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.ListAddresses, ListAddresses>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.AddressQuery, AddressQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AddressesBody, AddressesBody>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.LabelledAddressesBody, LabelledAddressesBody>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.LabeledAddressesBody, LabeledAddressesBody>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ErrorBody, ErrorBody>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosNetwork, AptosNetwork>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.CreateAptosStream, CreateAptosStream>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.UpdateAptosStream, UpdateAptosStream>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.DryRunBlock, DryRunBlock>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.CompatibleDryRun, CompatibleDryRun>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.EvmDryRun, EvmDryRun>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.HistoricalJob, HistoricalJob>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.AptosBlockChoice, AptosBlockChoice>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.AptosBlockIdentifier, AptosBlockIdentifier>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosDryRun, AptosDryRun>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.AptosBackfill, AptosBackfill>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.HistoryFilter, HistoryFilter>>().toEqualTypeOf<true>();
@@ -315,7 +320,7 @@ expectTypeOf<Kept<generated.DeliveryOrder, DeliveryOrder>>().toEqualTypeOf<true>
 expectTypeOf<Kept<generated.CreateApiKey, CreateApiKey>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.RotateStreamSecret, RotateStreamSecret>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.Settings, Settings>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.ListTimelines, ListTimelines>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.TimelineQuery, TimelineQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ActivityQuery, ActivityQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListOptions, ListOptions>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListDeliveriesOptions, ListDeliveriesOptions>>().toEqualTypeOf<true>();

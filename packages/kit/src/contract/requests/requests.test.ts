@@ -1,15 +1,17 @@
 import { erc20Abi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { aptosAddressesSchema, evmAddressesSchema } from './addresses.ts';
+import { aptosAddressesSchema } from '../../families/aptos/schemas/addresses.ts';
 import {
   createAptosStreamSchema,
-  createEvmStreamSchema,
-  listStreamsQuerySchema,
-  streamStatusSchema,
   updateAptosStreamSchema,
+} from '../../families/aptos/schemas/streams.ts';
+import { evmAddressesSchema } from '../../families/evm/schemas/addresses.ts';
+import { compatibleDryRunSchema, historicalJobSchema } from '../../families/evm/schemas/blocks.ts';
+import {
+  createEvmStreamSchema,
   updateEvmStreamSchema,
-} from './streams.ts';
-import { dryRunBlockSchema, historicalJobSchema } from './blocks.ts';
+} from '../../families/evm/schemas/streams.ts';
+import { listStreamsQuerySchema, streamStatusSchema } from './streams.ts';
 import { listHistoryQuerySchema, listLogsQuerySchema, settingsSchema } from './account.ts';
 
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
@@ -150,7 +152,15 @@ describe('createEvmStreamSchema', () => {
     [{ maxInFlight: 1.5 }, 'maxInFlight should be a whole number from 1 to 64, or null'],
     [{ maxWebhookBytes: 65_535 }, 'maxWebhookBytes should be at least 65536'],
     [{ maxWebhookBytes: 2 ** 31 }, 'maxWebhookBytes should be at most 1073741824'],
-    [{ maxWebhookBytes: '9000' }, 'maxWebhookBytes should be a whole number of bytes, or null'],
+    [{ timeoutSeconds: 61 }, 'timeoutSeconds should be at most 60'],
+    [
+      { retries: 'never' },
+      'retries should be standard, short, long, none, or up to 50 waits in seconds, each from 1 to 604800',
+    ],
+    [
+      { maxWebhookBytes: '9000' },
+      'maxWebhookBytes should be a whole number from 65536 to 1073741824, or null',
+    ],
     [{ maxPerSecond: 0 }, 'maxPerSecond should be at least 0.01'],
     [
       { oauth2: { ...OAUTH2, tokenUrl: 'sluice://inbox/a' } },
@@ -317,8 +327,8 @@ describe('history, settings and blocks', () => {
 
   it('a dry run accepts the rules of a stream, but no webhook URL', () => {
     const dryRun = { includeNativeTxs: true, addresses: [ADDRESS.toUpperCase()] };
-    expect(dryRunBlockSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
-    expect(dryRunBlockSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
+    expect(compatibleDryRunSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
+    expect(compatibleDryRunSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
   });
 
   it('a historical job does not end before its first block', () => {

@@ -1,41 +1,8 @@
 import * as z from 'zod';
-import { component, sent, typed } from '../named.ts';
-import type {
-  CreateAptosStream,
-  CreateEvmStream,
-  RotateStreamSecret,
-  UpdateAptosStream,
-  UpdateEvmStream,
-} from '../shapes.generated.ts';
+import { component, namedRequest } from '../named.ts';
+import type { RotateStreamSecret } from '../shapes.generated.ts';
 import { streamStatus } from './enums.ts';
 import { page, wholeNumber } from './fields.ts';
-import { aptosFields } from '../streams/aptosFields.ts';
-import { evmFields } from '../streams/evmFields.ts';
-import { toCreated, toUpdated } from '../streams/field.ts';
-
-export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = sent(
-  'CreateEvmStream',
-  'A new EVM stream.',
-  z.strictObject(toCreated(evmFields)),
-);
-
-export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = sent(
-  'UpdateEvmStream',
-  'Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list.',
-  typed('Optional<CreateEvmStream>', z.strictObject(toUpdated(evmFields))),
-);
-
-export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = sent(
-  'CreateAptosStream',
-  'A new Aptos stream.',
-  z.strictObject(toCreated(aptosFields)),
-);
-
-export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = sent(
-  'UpdateAptosStream',
-  'Any fields of an Aptos stream; null and empty lists as for an EVM stream.',
-  typed('Optional<CreateAptosStream>', z.strictObject(toUpdated(aptosFields))),
-);
 
 export const streamStatusSchema = component(
   'SetStreamStatus',
@@ -53,7 +20,7 @@ export const listStreamsQuerySchema = z.object({
 
 const MAX_OVERLAP_SECONDS = 30 * 24 * 3_600;
 
-export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = sent(
+export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = namedRequest(
   'RotateStreamSecret',
   'Options for rotating a secret.',
   z.strictObject({

@@ -1,11 +1,11 @@
 /** Schemas of the event filters, triggers and native balances of a stream. */
 import * as z from 'zod';
-import { component, sent, sentShape, typed } from '../named.ts';
+import { component, namedRequest, requestShape, typed } from '../named.ts';
 import type { AdvancedOption, NativeBalanceSelection, StreamTrigger } from '../shapes.generated.ts';
 import { functionSchema } from './abi.ts';
 import { recordKind, transactionStatus, triggerKinds } from './enums.ts';
 
-export const advancedOptionSchema: z.ZodType<AdvancedOption> = sent(
+export const advancedOptionSchema: z.ZodType<AdvancedOption> = namedRequest(
   'AdvancedOption',
   'A filter on one event, named in `topic0`, or on one function, named in `function`; grammar in `docs/filter.md`.',
   z
@@ -34,7 +34,7 @@ export const advancedOptionSchema: z.ZodType<AdvancedOption> = sent(
     }),
 );
 
-export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = sent(
+export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = namedRequest(
   'NativeBalanceSelection',
   'Accounts whose native balance is read at the block, by `selectors` such as `$fromAddress`.',
   z.strictObject({
@@ -45,7 +45,7 @@ export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = s
 
 export const triggerSchema: z.ZodType<StreamTrigger> = component(
   'Trigger',
-  sentShape(
+  requestShape(
     'StreamTrigger',
     'A read-only call made for each record of a kind; rules in `docs/contract.md`, "Triggers and native balances".',
     z.strictObject({

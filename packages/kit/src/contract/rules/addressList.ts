@@ -3,15 +3,14 @@
  * TSV.
  */
 import type { ChainFamily, WatchedAddress } from '../shapes.generated.ts';
-import { padAptosAddress } from './chains/aptos.ts';
-import { toAddress } from './chains/evm.ts';
-import { addressOfUrl } from './chains/explorerUrls.ts';
-import { checksumAddress } from './checksum.ts';
+import type { AddressFormat } from '../../families/addressFormat.ts';
+import { ADDRESS_FORMATS } from '../../families/addresses.ts';
+import { addressOfUrl } from './explorerUrls.ts';
 import { parseCsvRow, toCsv } from './csv.ts';
 import { cutText } from './text.ts';
 
 export interface ListedAddress {
-  /** Address in lowercase; on Aptos, padded to 64 digits. */
+  /** Address in lowercase, with all leading zeros. */
   address: string;
   label?: string;
 }
@@ -74,6 +73,7 @@ export function parseAddressList(
   family: ChainFamily,
   labelColumn?: string,
 ): AddressList {
+  const format = ADDRESS_FORMATS[family];
   const list: AddressList = { rows: [], rejects: [], doubts: [], duplicates: 0, header: undefined };
   const seen = new Set<string>();
   let columns: Columns | undefined;
@@ -101,7 +101,7 @@ export function parseAddressList(
       labelAt === 'first other'
         ? cells.find((cell, place) => place !== at && cell !== '')
         : cells[labelAt ?? -1];
-    const row = readRow(given, label ?? '', family);
+    const row = readRow(given, label ?? '', format);
     if (typeof row === 'string') {
       const text = cutText(startsAsAddress(given) ? given : line, MAX_TEXT_LENGTH);
       list.rejects.push({ line: index + 1, source, text, reason: row });
@@ -110,7 +110,7 @@ export function parseAddressList(
     } else {
       seen.add(row.address);
       list.rows.push(row);
-      const reason = doubtOf(given, row.address, family);
+      const reason = format.doubtOf(given, row.address);
       if (reason !== undefined) list.doubts.push({ line: index + 1, address: given, reason });
     }
   }
@@ -161,44 +161,21 @@ const addressIn = (cell: string): string => addressOfUrl(cell) ?? cell;
 const startsAsAddress = (cell: string): boolean => /^0x/i.test(cell);
 
 /** Returns the address and label of a line, or why they are not valid. */
-function readRow(given: string, label: string, family: ChainFamily): ListedAddress | string {
+function readRow(given: string, label: string, format: AddressFormat): ListedAddress | string {
   if (!startsAsAddress(given)) {
     return NAME.test(given) ? 'Enter the address instead of the name' : 'No address found';
   }
-  const address = family === 'evm' ? toAddress(given) : padAptosAddress(given)?.toLowerCase();
-  if (address === undefined) return reasonOf(given.slice(2), family);
+  const address = format.toAddress(given);
+  if (address === undefined) return reasonOf(given.slice(2), format);
   return isAddressLabel(label)
     ? { address, ...(label !== '' && { label }) }
     : 'The label is longer than 64 characters or has control characters';
 }
 
-function reasonOf(digits: string, family: ChainFamily): string {
-  if (!/^[0-9a-f]*$/i.test(digits)) return 'A character is not a hex digit';
-  return family === 'evm'
-    ? `An EVM address has 40 digits, not ${digits.length}`
-    : `An Aptos address has 1 to 64 digits, not ${digits.length}`;
-}
-
-/** Addresses with valid checksums, cached because the console parses its list on each keystroke. */
-const right = new Set<string>();
-const MAX_RIGHT = 5_000;
-
-/** Returns why an accepted address may be a mistake; undefined if it looks correct. */
-function doubtOf(given: string, address: string, family: ChainFamily): string | undefined {
-  if (/^0x0+$/.test(address)) {
-    return family === 'evm'
-      ? 'This is the zero address, which is part of every mint and burn'
-      : 'This is the zero address, which has no owner';
-  }
-  // Addresses with only lowercase or only uppercase letters have no checksum.
-  const isMixed = family === 'evm' && /[a-f]/.test(given.slice(2)) && /[A-F]/.test(given);
-  if (!isMixed || right.has(given)) return undefined;
-  if (checksumAddress(address) !== `0x${given.slice(2)}`) {
-    return 'The EIP-55 checksum does not match: the address may have a typo';
-  }
-  if (right.size >= MAX_RIGHT) right.clear();
-  right.add(given);
-  return undefined;
+function reasonOf(hex: string, { digits }: AddressFormat): string {
+  return /^[0-9a-f]*$/i.test(hex)
+    ? `${digits}, not ${hex.length}`
+    : 'A character is not a hex digit';
 }
 
 /** Splits a line of CSV or TSV into cells, or of plain text at the first space. */

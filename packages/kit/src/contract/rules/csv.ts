@@ -34,7 +34,7 @@ const fromCell = (text: string): string =>
 const SEPARATORS = ',;\t';
 
 /**
- * Splits a row, without its line ending, at commas, semicolons and tabs. Returns the texts that
+ * Splits a row, without its line ending, at commas, semicolons and tabs. Returns the values that
  * {@link toCsvRow} was given; cells without quotes are trimmed. Cells with line breaks are not
  * supported.
  */

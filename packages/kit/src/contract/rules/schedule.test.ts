@@ -1,5 +1,50 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRetryAfterMs } from './schedule.ts';
+import {
+  CONTRACT_SCHEDULE_MS,
+  MAX_RETRIES,
+  MAX_RETRY_WAIT_SECONDS,
+  formatRetries,
+  parseRetries,
+  readRetryAfterMs,
+  retryWaitsMs,
+} from './schedule.ts';
+
+test('a named schedule has its waits; the standard one is the service’s', () => {
+  expect(retryWaitsMs('standard')).toBeUndefined();
+  expect(retryWaitsMs('short')).toEqual([5_000, 30_000, 120_000, 600_000]);
+  expect(retryWaitsMs('long')?.slice(0, 7)).toEqual(CONTRACT_SCHEDULE_MS);
+  expect(retryWaitsMs('long')).toHaveLength(13);
+  expect(retryWaitsMs('none')).toEqual([]);
+  expect(retryWaitsMs([7])).toEqual([7_000]);
+});
+
+test('property: a formatted schedule is read as itself', () => {
+  const waits = fc.array(fc.integer({ min: 1, max: MAX_RETRY_WAIT_SECONDS }), {
+    minLength: 1,
+    maxLength: MAX_RETRIES,
+  });
+  fc.assert(
+    fc.property(waits, (retries) => {
+      expect(parseRetries(formatRetries(retries))).toEqual(retries);
+    }),
+  );
+});
+
+test.each([
+  ['30s,5m 1h, 2d', [30, 300, 3_600, 172_800]],
+  ['90', [90]],
+  [' Short ', 'short'],
+  ['', undefined],
+  [',', undefined],
+  ['0', undefined],
+  ['8d', undefined],
+  ['1w', undefined],
+  ['5m soon', undefined],
+  [Array.from({ length: MAX_RETRIES + 1 }, () => '1').join(), undefined],
+])('reads the schedule %j', (text, expected) => {
+  expect(parseRetries(text)).toEqual(expected);
+});
 
 const NOW = Date.UTC(2026, 0, 1);
 test.each<[string | undefined, number | undefined]>([

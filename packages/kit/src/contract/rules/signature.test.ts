@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { signStandardWebhook, signWebhook } from './signature.ts';
-import { TEST_WEBHOOK } from './testWebhooks.ts';
+import { TEST_WEBHOOK } from '../../families/evm/testWebhook.ts';
 
 const TEST_BODY = JSON.stringify(TEST_WEBHOOK);
 const UNICODE_BODY =

@@ -13,10 +13,8 @@ export interface Field extends StreamFieldView {
   readonly isSluiceOnly?: true;
   /** Schema in requests. Omitted if only the service sets the field. */
   readonly accepts?: z.ZodType;
-  /** Whether new streams need the field. */
-  readonly isRequired?: true;
-  /** Schema in responses. */
-  readonly returns: z.ZodType;
+  /** Schema in responses. Omitted if no response has the field. */
+  readonly returns?: z.ZodType;
   /** Value of a stored stream or a response without the field. Omitted if none lacks it. */
   readonly default?: unknown;
 }
@@ -32,6 +30,29 @@ export const boolean = <const Row extends Omit<Field, 'kind' | 'returns'>>(row: 
   default: false,
   description: `${row.description} Default: false.`,
 });
+
+/**
+ * Creates the row of an optional number, with the bounds of its input. Null, the default, means that
+ * the service's own value applies, or that there is no limit.
+ */
+export const optionalNumber = <
+  const Row extends Omit<Field, 'returns'> & { kind: 'integer' | 'number' },
+  const Input extends NonNullable<Field['input']> & { least: number; most: number },
+>(
+  row: Row & { input: Input },
+) => {
+  const { least, most } = row.input;
+  const [schema, a] = row.kind === 'integer' ? [z.int, 'a whole number'] : [z.number, 'a number'];
+  return {
+    ...row,
+    accepts: schema({ error: `should be ${a} from ${least} to ${most}, or null` })
+      .min(least, { error: `should be at least ${least}` })
+      .max(most, { error: `should be at most ${most}` })
+      .nullish(),
+    returns: (row.kind === 'integer' ? z.int() : z.number()).nullable(),
+    default: null,
+  };
+};
 
 /** Names of the fields whose rows have these properties. */
 type Names<Table extends Fields, Properties> = {
@@ -61,7 +82,11 @@ type Tried<Table extends Fields> = {
   ]: Updated<Table>[Name];
 };
 
-type Returned<Table extends Fields> = { [Name in keyof Table]: Table[Name]['returns'] };
+type Returning = { returns: z.ZodType };
+
+type Returned<Table extends Fields> = {
+  [Name in Names<Table, Returning>]: Extract<Table[Name], Returning>['returns'];
+};
 
 /** Returns the fields of requests for new streams. */
 export const toCreated = <Table extends Fields>(table: Table): Created<Table> =>

@@ -1,10 +1,10 @@
 /** The fields that streams of both chain families have. */
 import * as z from 'zod';
-import { sentShape, shape } from '../named.ts';
-import { streamStatus } from '../requests/enums.ts';
+import { retries, streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';
 import { readInboxName } from '../rules/inbox.ts';
-import { type Fields, boolean } from './field.ts';
+import { type Fields, boolean, optionalNumber } from './field.ts';
+import { oauth2Client, oauth2Credentials } from './oauth2Fields.ts';
 
 const webhookUrl = text(2048).refine(
   (text) => (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
@@ -36,37 +36,6 @@ const headers = bounded(
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
-
-const printable = (maxLength: number) =>
-  text(maxLength).regex(/^[\x20-\x7e]+$/, { error: 'should be printable ASCII, not empty' });
-
-/** Matches URLs without login, which belongs in `clientId` and `clientSecret`, and fragment. */
-const TOKEN_URL = /^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/i;
-
-const oauth2Credentials = sentShape(
-  'OAuth2Credentials',
-  'OAuth 2.0 client credentials.',
-  z.strictObject({
-    tokenUrl: text(2048).refine((url) => TOKEN_URL.test(url) && URL.canParse(url), {
-      error: 'should be an absolute http:// or https:// URL without login and fragment',
-    }),
-    clientId: printable(256),
-    clientSecret: printable(1024).meta({ format: 'password' }),
-    scope: given(printable(1024)),
-    audience: given(printable(1024)),
-  }),
-);
-
-const oauth2Client = shape(
-  'OAuth2Client',
-  'OAuth2Credentials without the secret.',
-  z.strictObject({
-    tokenUrl: z.string(),
-    clientId: z.string(),
-    scope: z.string().exactOptional(),
-    audience: z.string().exactOptional(),
-  }),
-);
 
 export const destinationFields = {
   webhookUrl: {
@@ -126,53 +95,40 @@ export const deliveryFields = {
     default: null,
     label: 'OAuth 2.0',
   },
-  maxInFlight: {
+  maxInFlight: optionalNumber({
     kind: 'integer',
     description: 'Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64.',
     isSluiceOnly: true,
-    accepts: z
-      .int({ error: 'should be a whole number from 1 to 64, or null' })
-      .min(1, { error: 'should be at least 1' })
-      .max(64, { error: 'should be at most 64' })
-      .nullish(),
-    returns: z.int().nullable(),
-    default: null,
     flag: { syntax: '--max-in-flight <n>', help: 'Maximum number of concurrent webhooks' },
     label: 'Max in flight',
-    input: { part: 'deliver', hint: 'Webhooks sent at the same time.', placeholder: '64' },
-  },
-  maxPerSecond: {
+    input: {
+      part: 'deliver',
+      hint: 'Webhooks sent at the same time.',
+      placeholder: '64',
+      least: 1,
+      most: 64,
+    },
+  }),
+  maxPerSecond: optionalNumber({
     kind: 'number',
     description:
       'Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit.',
     isSluiceOnly: true,
-    accepts: z
-      .number({ error: 'should be a number from 0.01 to 10000, or null' })
-      .min(0.01, { error: 'should be at least 0.01' })
-      .max(10_000, { error: 'should be at most 10000' })
-      .nullish(),
-    returns: z.number().nullable(),
-    default: null,
     flag: { syntax: '--max-per-second <n>', help: 'Maximum number of webhooks per second' },
     label: 'Max per second',
     input: {
       part: 'deliver',
       hint: 'Includes retries. Requests are evenly spaced.',
       placeholder: 'no limit',
+      least: 0.01,
+      most: 10_000,
     },
-  },
-  maxWebhookBytes: {
+  }),
+  maxWebhookBytes: optionalNumber({
     kind: 'integer',
     description:
       "Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Null, the default, means `--max-webhook-bytes`.",
     isSluiceOnly: true,
-    accepts: z
-      .int({ error: 'should be a whole number of bytes, or null' })
-      .min(65_536, { error: 'should be at least 65536' })
-      .max(2 ** 30, { error: 'should be at most 1073741824' })
-      .nullish(),
-    returns: z.int().nullable(),
-    default: null,
     flag: {
       syntax: '--max-webhook-bytes <n>',
       help: 'Maximum size of a webhook; a larger one is sent in parts',
@@ -182,7 +138,38 @@ export const deliveryFields = {
       part: 'deliver',
       hint: 'A larger webhook is sent in parts.',
       placeholder: 'service limit',
+      least: 65_536,
+      most: 2 ** 30,
     },
+  }),
+  timeoutSeconds: optionalNumber({
+    kind: 'number',
+    description:
+      'Time for each attempt of a webhook, from the connection to the end of the response, in seconds, 1 to 60. Null, the default, means 15.',
+    isSluiceOnly: true,
+    flag: { syntax: '--webhook-timeout <seconds>', help: 'Time for each attempt of a webhook' },
+    label: 'Timeout',
+    input: {
+      part: 'deliver',
+      hint: 'Seconds for each attempt.',
+      placeholder: '15',
+      least: 1,
+      most: 60,
+    },
+  }),
+  retries: {
+    kind: 'text',
+    description:
+      'Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks.',
+    isSluiceOnly: true,
+    accepts: given(retries),
+    returns: retries,
+    default: 'standard',
+    flag: {
+      syntax: '--retries <waits>',
+      help: 'Schedule of retries: standard, short, long, none, or waits such as 30s,5m,1h',
+    },
+    label: 'Retries',
   },
   strictOrder: boolean({
     description:

@@ -251,8 +251,8 @@ describe('next to other routes', () => {
     const app = fastify();
     app.register(toFastify(createHandler({ secret: SECRET }), { path: '/webhooks' }));
     app.post('/json', (request) => Promise.resolve({ got: request.body }));
-    const answer = await app.inject({ method: 'POST', url: '/json', payload: { a: 1 } });
-    expect(answer.json()).toEqual({ got: { a: 1 } });
+    const response = await app.inject({ method: 'POST', url: '/json', payload: { a: 1 } });
+    expect(response.json()).toEqual({ got: { a: 1 } });
     const body = JSON.stringify(WEBHOOK);
     const headers = signedHeaders(body, { secret: SECRET });
     const taken = await app.inject({ method: 'POST', url: '/webhooks', headers, payload: body });

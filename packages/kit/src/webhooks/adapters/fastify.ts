@@ -53,8 +53,8 @@ export function toFastify(
     );
     scope.post(path, async ({ headers, body }, reply) => {
       // Fastify does not call the parser for an empty body.
-      const answer = await handler.receive({ headers, body: body ?? '' });
-      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+      const response = await handler.receive({ headers, body: body ?? '' });
+      return reply.code(response.status).headers(response.headers).send(response.body);
     });
     return Promise.resolve();
   };

@@ -33,9 +33,9 @@ export function toNodeListener(
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     const { method, headers } = request;
-    const { status, ...answer } = await handler.receive({ method, headers, body: bodyOf(request) });
-    response.writeHead(status, answer.headers);
-    response.end(answer.body);
+    const { status, ...rest } = await handler.receive({ method, headers, body: bodyOf(request) });
+    response.writeHead(status, rest.headers);
+    response.end(rest.body);
   };
 }
 

@@ -6,10 +6,11 @@ import type { DecodedLog, UndecodedLog } from '../decode.ts';
 import { toExpress } from '../adapters/express.ts';
 import { toFastify } from '../adapters/fastify.ts';
 import { createHandler } from './handler.ts';
-import type { WithChainId, WebhookHandler } from './types.ts';
+import type { WithChainId } from '../../families/handlerMethods.ts';
+import type { WebhookHandler } from './types.ts';
 import { toHono } from '../adapters/hono.ts';
 import { toNodeListener } from '../adapters/node.ts';
-import type { ReceivedWebhook } from '../unwrap.ts';
+import type { ReceivedWebhook } from '../../families/webhooks.ts';
 
 type Hex = `0x${string}`;
 const secret = 's';

@@ -23,7 +23,7 @@ function createTested(options: Partial<HandlerOptions<typeof erc20Abi>> = {}) {
   return { onError, handler: createHandler<typeof erc20Abi>(all as never) };
 }
 
-async function answerOf(response: Promise<Response>) {
+async function readResponse(response: Promise<Response>) {
   const { status, headers, ...rest } = await response;
   expect(rest).toBeDefined();
   expect(headers.get('content-type')).toBe('application/json');
@@ -45,7 +45,7 @@ describe('calls', () => {
     const onTransfer = vi.fn();
     const onApproval = vi.fn();
     handler.on('Transfer', onTransfer).on('Approval', onApproval);
-    expect(await answerOf(handler(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Handled']);
+    expect(await readResponse(handler(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Handled']);
     expect(onApproval).not.toHaveBeenCalled();
     expect(onTransfer).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ name: 'Transfer', logIndex: 361, chainId: '0x1' }),
@@ -156,7 +156,7 @@ describe('calls', () => {
     const onUndecoded = vi.fn();
     const handler = createHandler({ secret: SECRET, onError });
     handler.on('Transfer', () => undefined).onUndecoded(onUndecoded);
-    expect(await answerOf(handler(post(WEBHOOK)))).toEqual([200, 'Handled']);
+    expect(await readResponse(handler(post(WEBHOOK)))).toEqual([200, 'Handled']);
     const [log] = WEBHOOK.logs;
     expect(onUndecoded.mock.calls.map(([each]) => each as unknown)).toEqual([
       { log, reason: 'unknown-event', chainId: '0x1' },
@@ -175,7 +175,7 @@ describe('calls', () => {
       const streams = ['one', 'two'].map((part) => WEBHOOK.streamId.replace(/^.{3}/, part));
       for (const streamId of [...streams, ...streams]) {
         const webhook = { ...WEBHOOK, streamId, abi: abi as never };
-        expect(await answerOf(handler(post(webhook)))).toEqual([200, 'Handled']);
+        expect(await readResponse(handler(post(webhook)))).toEqual([200, 'Handled']);
       }
       expect(onTransfer).not.toHaveBeenCalled();
       expect(onWebhook).toHaveBeenCalledTimes(4);
@@ -206,7 +206,7 @@ describe('calls', () => {
     const onWebhook = vi.fn();
     handler.onWebhook({ unconfirmed: onWebhook, confirmed: onWebhook });
     const request = post(sampleWebhook('test'));
-    expect(await answerOf(handler(request))).toEqual([200, 'Test webhook received']);
+    expect(await readResponse(handler(request))).toEqual([200, 'Test webhook received']);
     expect(onWebhook).not.toHaveBeenCalled();
   });
 });
@@ -218,7 +218,7 @@ describe('duplicates', () => {
     handler.onWebhook(onWebhook);
     await handler(post(WEBHOOK, { id: 'one' }));
     const again = post({ ...WEBHOOK, retries: 1 }, { id: 'one' });
-    expect(await answerOf(handler(again))).toEqual([200, 'Handled before']);
+    expect(await readResponse(handler(again))).toEqual([200, 'Handled before']);
     await handler(post(WEBHOOK, { id: 'two' }));
     expect(onWebhook).toHaveBeenCalledTimes(2);
   });
@@ -238,12 +238,12 @@ describe('duplicates', () => {
     const gate = createGate();
     const onWebhook = vi.fn(() => gate.opened);
     handler.onWebhook(onWebhook);
-    const answers = [1, 2, 3].map(() => handler(post(WEBHOOK, { id: 'one' })));
+    const responses = [1, 2, 3].map(() => handler(post(WEBHOOK, { id: 'one' })));
     await expect.poll(() => onWebhook.mock.calls.length).toBeGreaterThan(0);
-    const pending = await Promise.race([...answers, Promise.resolve('pending')]);
+    const pending = await Promise.race([...responses, Promise.resolve('pending')]);
     expect(pending).toBe('pending');
     gate.open();
-    const statuses = (await Promise.all(answers)).map((it) => it.status);
+    const statuses = (await Promise.all(responses)).map((it) => it.status);
     expect(statuses).toEqual([200, 200, 200]);
     expect(onWebhook).toHaveBeenCalledOnce();
   });
@@ -256,9 +256,9 @@ describe('duplicates', () => {
       if (onWebhook.mock.calls.length === 1) throw new Error('database is down');
     });
     handler.onWebhook(onWebhook);
-    const answers = [1, 2].map(() => handler(post(WEBHOOK, { id: 'one' })));
+    const responses = [1, 2].map(() => handler(post(WEBHOOK, { id: 'one' })));
     gate.open();
-    expect((await Promise.all(answers)).map((it) => it.status)).toEqual([500, 500]);
+    expect((await Promise.all(responses)).map((it) => it.status)).toEqual([500, 500]);
     expect((await handler(post(WEBHOOK, { id: 'one' }))).status).toBe(200);
     expect(onWebhook).toHaveBeenCalledTimes(2);
   });
@@ -274,7 +274,10 @@ describe('duplicates', () => {
     await handler(post(WEBHOOK, { id: 'one' }));
     expect([...ids]).toEqual(['one']);
     const { handler: other } = createTested({ seen: store });
-    expect(await answerOf(other(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Handled before']);
+    expect(await readResponse(other(post(WEBHOOK, { id: 'one' })))).toEqual([
+      200,
+      'Handled before',
+    ]);
   });
 
   it('get a 500 if the store cannot be read, and a 200 if it cannot be written', async () => {
@@ -283,7 +286,7 @@ describe('duplicates', () => {
     const onWebhook = vi.fn();
     const blind = createTested({ seen: { has: fail, add: fail } });
     blind.handler.onWebhook(onWebhook);
-    expect(await answerOf(blind.handler(post()))).toEqual([500, 'The handler failed']);
+    expect(await readResponse(blind.handler(post()))).toEqual([500, 'The handler failed']);
     expect(onWebhook).not.toHaveBeenCalled();
     expect(blind.onError).toHaveBeenCalledExactlyOnceWith(down, expect.anything());
     const forgetful = createTested({ seen: { has: () => false, add: fail } });
@@ -349,11 +352,11 @@ describe('pairs', () => {
       },
       confirmed: () => void calls.push('confirmed'),
     });
-    const answers = [handler(post(UNCONFIRMED)), handler(post(WEBHOOK))];
+    const responses = [handler(post(UNCONFIRMED)), handler(post(WEBHOOK))];
     await expect.poll(() => calls).toEqual(['unconfirmed begins']);
     await new Promise((resolve) => void setTimeout(resolve, 5));
     gate.open();
-    await Promise.all(answers);
+    await Promise.all(responses);
     expect(calls).toEqual(['unconfirmed begins', 'unconfirmed ends', 'confirmed']);
   });
 
@@ -385,7 +388,7 @@ describe('a removal webhook', () => {
     const { handler, calls } = createNoting();
     const onRemoved = vi.fn();
     handler.onRemoved(onRemoved);
-    expect(await answerOf(handler(post(REMOVED, { id: 'gone' })))).toEqual([200, 'Handled']);
+    expect(await readResponse(handler(post(REMOVED, { id: 'gone' })))).toEqual([200, 'Handled']);
     expect(onRemoved).toHaveBeenCalledExactlyOnceWith(
       REMOVED,
       expect.objectContaining({ id: 'gone', isTest: false }),
@@ -397,7 +400,7 @@ describe('a removal webhook', () => {
     'calls nothing without onRemoved: %j',
     async (options) => {
       const { handler, calls } = createNoting(options);
-      expect(await answerOf(handler(post(REMOVED)))).toEqual([200, 'Handled']);
+      expect(await readResponse(handler(post(REMOVED)))).toEqual([200, 'Handled']);
       expect(calls).toEqual([]);
     },
   );
@@ -427,10 +430,10 @@ describe('a removal webhook', () => {
         },
       })
       .onRemoved(() => void calls.push('removed'));
-    const answers = [handler(post(UNCONFIRMED)), handler(post(REMOVED))];
+    const responses = [handler(post(UNCONFIRMED)), handler(post(REMOVED))];
     await expect.poll(() => calls).toEqual(['stores']);
     gate.open();
-    await Promise.all(answers);
+    await Promise.all(responses);
     expect(calls).toEqual(['stores', 'stored', 'removed']);
   });
 
@@ -456,7 +459,7 @@ describe('an error in a listener', () => {
     handler.onWebhook(() => {
       throw error;
     });
-    expect(await answerOf(handler(post(WEBHOOK, { id: 'one' })))).toEqual([
+    expect(await readResponse(handler(post(WEBHOOK, { id: 'one' })))).toEqual([
       500,
       'The handler failed',
     ]);
@@ -498,7 +501,7 @@ describe('an error in a listener', () => {
       });
       handler.onWebhook(onWebhook);
       const response = handler(post(WEBHOOK, { id: 'one' }));
-      expect(await answerOf(response)).toEqual([503, 'Retry later']);
+      expect(await readResponse(response)).toEqual([503, 'Retry later']);
       expect((await response).headers.get('retry-after')).toBe(seconds);
       await handler(post(WEBHOOK, { id: 'one' }));
       expect(onWebhook).toHaveBeenCalledTimes(2);
@@ -514,7 +517,7 @@ describe('an error in a listener', () => {
     const { handler, onError } = createTested();
     const onWebhook = vi.fn(() => Promise.reject(new DoNotRetry('unknown tenant')));
     handler.onWebhook(onWebhook);
-    expect(await answerOf(handler(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Dropped']);
+    expect(await readResponse(handler(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Dropped']);
     await handler(post(WEBHOOK, { id: 'one' }));
     expect(onWebhook).toHaveBeenCalledOnce();
     expect(onError).not.toHaveBeenCalled();
@@ -532,14 +535,14 @@ describe('rejects', () => {
   it.each(['GET', 'PUT', 'DELETE'])('%s with 405', async (method) => {
     const { handler } = uncalled();
     const response = handler(new Request('http://localhost', { method }));
-    expect(await answerOf(response)).toEqual([405, 'Webhooks are sent by POST']);
+    expect(await readResponse(response)).toEqual([405, 'Webhooks are sent by POST']);
     expect((await response).headers.get('allow')).toBe('POST');
   });
 
   it('a forged signature with 401, and passes the diagnosis to onError', async () => {
     const { handler, onError, onWebhook } = uncalled();
     const response = handler(post(WEBHOOK, { secret: 'guessed' }));
-    expect(await answerOf(response)).toEqual([401, 'Signature is not valid']);
+    expect(await readResponse(response)).toEqual([401, 'Signature is not valid']);
     expect(onWebhook).not.toHaveBeenCalled();
     const [error] = onError.mock.lastCall ?? [];
     expect(isSluiceError(error, 'invalid_signature')).toBe(true);
@@ -562,8 +565,8 @@ describe('rejects', () => {
   it('an old request with 401', async () => {
     const { handler } = uncalled();
     const sentAt = new Date(Date.now() - 301_000);
-    const answer = await answerOf(handler(post(WEBHOOK, { sentAt })));
-    expect(answer).toEqual([401, 'The webhook was sent too long ago']);
+    const result = await readResponse(handler(post(WEBHOOK, { sentAt })));
+    expect(result).toEqual([401, 'The webhook was sent too long ago']);
   });
 
   it('an x-signature alone with 401, unless allowed', async () => {
@@ -611,7 +614,7 @@ describe('rejects', () => {
       body,
       duplex: 'half',
     } as RequestInit);
-    expect(await answerOf(handler(request))).toEqual([400, 'The body is incomplete']);
+    expect(await readResponse(handler(request))).toEqual([400, 'The body is incomplete']);
   });
 
   it('a body that was already read or parsed with 500 and the fix', async () => {
@@ -621,7 +624,7 @@ describe('rejects', () => {
     const locked = post();
     locked.body?.getReader();
     for (const request of [used, locked]) {
-      const [status, message] = await answerOf(handler(request));
+      const [status, message] = await readResponse(handler(request));
       expect(status).toBe(500);
       expect(message).toContain('before any JSON parser');
     }

@@ -1,9 +1,10 @@
 /** A handler that verifies webhooks with public keys of the service. */
 import type { AbiItem } from '../../contract/shapes.generated.ts';
+import type { AnyAbi } from '../../families/handlerMethods.ts';
 import { diagnoseWithPublicKey, publicKeysOf, unwrapWithPublicKey } from '../publicKey.ts';
 import { toleranceOf } from '../unwrap.ts';
 import { toHandler } from './handler.ts';
-import type { AnyAbi, PublicKeyHandlerOptions, WebhookHandler } from './types.ts';
+import type { PublicKeyHandlerOptions, WebhookHandler } from './types.ts';
 
 /**
  * Creates a handler like {@link createHandler} that verifies webhooks with public keys, as

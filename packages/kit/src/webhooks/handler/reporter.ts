@@ -1,8 +1,9 @@
 /** Creates responses, and reports errors to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
-import type { AnyReceived, HandlerRules, ReadRequest, Verifier, WebhookResponse } from './types.ts';
+import type { AnyReceived } from '../../families/webhooks.ts';
+import type { HandlerRules, ReadRequest, Verifier, WebhookResponse } from './types.ts';
 
-export function answer(
+export function createResponse(
   status: number,
   message: string,
   headers?: Record<string, string>,
@@ -20,10 +21,10 @@ export function answer(
  */
 export function refuse(error: unknown): WebhookResponse {
   if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
-    return answer(401, error.message);
+    return createResponse(401, error.message);
   }
-  if (isSluiceError(error, 'invalid_webhook')) return answer(400, error.message);
-  return answer(500, 'The handler failed');
+  if (isSluiceError(error, 'invalid_webhook')) return createResponse(400, error.message);
+  return createResponse(500, 'The handler failed');
 }
 
 export function refuseBody(
@@ -31,18 +32,18 @@ export function refuseBody(
   maxBodyBytes: number,
   reporter: Reporter,
 ): WebhookResponse {
-  if (failed === 'broken-off') return answer(400, 'The body is incomplete');
+  if (failed === 'broken-off') return createResponse(400, 'The body is incomplete');
   if (failed === 'too-large') {
     const message = `The body is larger than ${maxBodyBytes} bytes`;
     reporter.problem(
       new SluiceError('payload_too_large', message, { hint: 'Raise maxBodyBytes of the handler.' }),
     );
     // The rest of the body is not read, so the connection cannot be reused.
-    return answer(413, message, { connection: 'close' });
+    return createResponse(413, message, { connection: 'close' });
   }
   const error = new SluiceError('body_already_parsed', 'The body was already read or parsed');
   reporter.problem(error);
-  return answer(500, `${error.message}. ${error.hint}`);
+  return createResponse(500, `${error.message}. ${error.hint}`);
 }
 
 export interface Reporter {
@@ -75,7 +76,7 @@ export function createReporter(
 ): Reporter {
   let lastAt = -Infinity;
 
-  const tell = (error: unknown, delivery?: AnyReceived) => {
+  const report = (error: unknown, delivery?: AnyReceived) => {
     try {
       onError(error, delivery);
     } catch {
@@ -90,9 +91,9 @@ export function createReporter(
   };
 
   return {
-    failed: tell,
+    failed: report,
     problem(error) {
-      if (!isTooSoon()) tell(error);
+      if (!isTooSoon()) report(error);
     },
     async refused(error, request) {
       if (isTooSoon()) return;
@@ -100,11 +101,11 @@ export function createReporter(
         !isSluiceError(error, 'invalid_signature') ||
         request.body.length > MAX_DIAGNOSED_LENGTH
       ) {
-        tell(error);
+        report(error);
         return;
       }
       const found = await diagnose(request);
-      tell(
+      report(
         new SluiceError(error.code, error.message, {
           hint: found && [found.message, found.fix].join(' '),
           details: { ...error.details, ...found },

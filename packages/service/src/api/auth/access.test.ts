@@ -15,7 +15,7 @@ import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../service.ts';
-import type { ServiceConfig } from '../../config.ts';
+import type { ServiceConfig } from '../../config/config.ts';
 
 const API_KEY = 'access-test-key-0123456789';
 const SECRET = 'access-test-streams-secret';
@@ -33,7 +33,7 @@ const start = (config: Partial<ServiceConfig>): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, 'data'),
+      data: join(folder, 'data'),
       apiKey: API_KEY,
       secret: SECRET,
       chains: [],
@@ -92,15 +92,15 @@ describe('scopes', () => {
     for (const route of everyRoute) {
       if (route.scope === 'open') continue;
       for (const [scope, key] of keys) {
-        const answer = await call(route, { 'x-api-key': key });
+        const response = await call(route, { 'x-api-key': key });
         const place = `${route.method} ${route.path} with ${scope}`;
         if (route.scope === 'any' || route.scope === scope) {
-          expect([401, 403], place).not.toContain(answer.status);
-          await answer.body?.cancel();
+          expect([401, 403], place).not.toContain(response.status);
+          await response.body?.cancel();
         } else {
           refused++;
-          expect(answer.status, place).toBe(403);
-          const { message } = (await answer.json()) as { message: string };
+          expect(response.status, place).toBe(403);
+          const { message } = (await response.json()) as { message: string };
           expect(message).toBe(`This API key lacks the scope ${route.scope}`);
         }
       }
@@ -110,11 +110,11 @@ describe('scopes', () => {
 
   test('caches may not store the response of any route', async () => {
     for (const route of everyRoute) {
-      const answer = await call(route, { 'x-api-key': API_KEY });
-      expect(answer.headers.get('cache-control'), `${route.method} ${route.path}`).toContain(
+      const response = await call(route, { 'x-api-key': API_KEY });
+      expect(response.headers.get('cache-control'), `${route.method} ${route.path}`).toContain(
         'no-store',
       );
-      await answer.body?.cancel();
+      await response.body?.cancel();
     }
   });
 
@@ -190,12 +190,12 @@ describe('keys', () => {
       },
     );
     const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
-    const answer = await call(
+    const response = await call(
       SLUICE_ROUTES.createApiKey,
       { cookie, 'sec-fetch-site': 'same-origin' },
       { name: 'wider', cidrs: [] },
     );
-    expect(answer.status).toBe(403);
+    expect(response.status).toBe(403);
     expect((await admin.listApiKeys()).filter(({ name }) => name === 'wider')).toEqual([]);
   });
 
@@ -241,9 +241,9 @@ describe('keys', () => {
     const { key } = await admin.createApiKey({ name: 'near' });
     const changed = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     for (const wrong of [changed, key.toUpperCase(), `${key}x`, key.replace('sluice', 'other')]) {
-      const answer = await call(SLUICE_ROUTES.checkSession, { 'x-api-key': wrong });
-      const { message } = (await answer.json()) as { message: string };
-      expect([answer.status, message]).toEqual([
+      const response = await call(SLUICE_ROUTES.checkSession, { 'x-api-key': wrong });
+      const { message } = (await response.json()) as { message: string };
+      expect([response.status, message]).toEqual([
         401,
         'Invalid API key: it does not match a valid key of this service',
       ]);
@@ -253,9 +253,9 @@ describe('keys', () => {
 
 describe('sessions', () => {
   const signIn = async (apiKey: string): Promise<string> => {
-    const answer = await call(SLUICE_ROUTES.createSession, {}, { apiKey });
-    expect(answer.status).toBe(204);
-    return answer.headers.get('set-cookie')!.split(';')[0]!;
+    const response = await call(SLUICE_ROUTES.createSession, {}, { apiKey });
+    expect(response.status).toBe(204);
+    return response.headers.get('set-cookie')!.split(';')[0]!;
   };
 
   test('are new for each sign-in, and end when their key is revoked', async () => {
@@ -295,8 +295,12 @@ describe('sessions', () => {
 
   test('end when another one replaces them', async () => {
     const before = await signIn(API_KEY);
-    const answer = await call(SLUICE_ROUTES.createSession, { cookie: before }, { apiKey: API_KEY });
-    const after = answer.headers.get('set-cookie')!.split(';')[0]!;
+    const response = await call(
+      SLUICE_ROUTES.createSession,
+      { cookie: before },
+      { apiKey: API_KEY },
+    );
+    const after = response.headers.get('set-cookie')!.split(';')[0]!;
     expect((await call(SLUICE_ROUTES.listChains, { cookie: before })).status).toBe(401);
     expect((await call(SLUICE_ROUTES.listChains, { cookie: after })).status).toBe(200);
   });
@@ -305,30 +309,30 @@ describe('sessions', () => {
     const dataFolder = join(folder, 'restarted');
     const signInTo = async ({ url }: Service, apiKey: string): Promise<string> => {
       const body = JSON.stringify({ apiKey });
-      const answer = await fetch(`${url}/sluice/session`, { method: 'POST', body });
-      return answer.headers.get('set-cookie')!.split(';')[0]!;
+      const response = await fetch(`${url}/sluice/session`, { method: 'POST', body });
+      return response.headers.get('set-cookie')!.split(';')[0]!;
     };
     const statusOf = async ({ url }: Service, cookie: string): Promise<number> =>
       (await fetch(`${url}/sluice/chains`, { headers: { cookie } })).status;
-    let restarted = await start({ dataFolder });
+    let restarted = await start({ data: dataFolder });
     const [kept, ended] = [await signInTo(restarted, API_KEY), await signInTo(restarted, API_KEY)];
     await fetch(`${restarted.url}/sluice/session`, {
       method: 'DELETE',
       headers: { cookie: ended },
     });
     await restarted.stop();
-    restarted = await start({ dataFolder });
+    restarted = await start({ data: dataFolder });
     expect([await statusOf(restarted, kept), await statusOf(restarted, ended)]).toEqual([200, 401]);
     await restarted.stop();
-    restarted = await start({ dataFolder, apiKey: `${API_KEY}-another` });
+    restarted = await start({ data: dataFolder, apiKey: `${API_KEY}-another` });
     expect(await statusOf(restarted, kept)).toBe(401);
     await restarted.stop();
   });
 
   test('have a name, which the audit log shows for each of their calls', async () => {
     const body = { apiKey: API_KEY, sessionName: ' Zoë 🦫. ' };
-    const answer = await call(SLUICE_ROUTES.createSession, {}, body);
-    const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+    const response = await call(SLUICE_ROUTES.createSession, {}, body);
+    const cookie = response.headers.get('set-cookie')!.split(';')[0]!;
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
     const { status } = await call(SLUICE_ROUTES.createApiKey, headers, { name: 'by Zoë' });
     expect(status).toBe(200);
@@ -354,10 +358,10 @@ describe('sessions', () => {
     ['is a number', 7, /string/],
     ['has a megabyte', 'x'.repeat(1_000_000), /exceeds 4 KiB/],
   ])('reject a name that %s', async (_, sessionName, message) => {
-    const answer = await call(SLUICE_ROUTES.createSession, {}, { apiKey: API_KEY, sessionName });
-    expect([413, 422]).toContain(answer.status);
-    expect(answer.headers.get('set-cookie')).toBeNull();
-    expect(await answer.text()).toMatch(message);
+    const response = await call(SLUICE_ROUTES.createSession, {}, { apiKey: API_KEY, sessionName });
+    expect([413, 422]).toContain(response.status);
+    expect(response.headers.get('set-cookie')).toBeNull();
+    expect(await response.text()).toMatch(message);
   });
 
   test('cannot be forged or extended', async () => {
@@ -377,15 +381,15 @@ describe('sessions', () => {
       '',
       '%E0%A4%A',
     ]) {
-      const answer = await call(SLUICE_ROUTES.listChains, { cookie: `${name}=${forged}` });
-      expect([forged, answer.status]).toEqual([forged, 401]);
+      const response = await call(SLUICE_ROUTES.listChains, { cookie: `${name}=${forged}` });
+      expect([forged, response.status]).toEqual([forged, 401]);
     }
   });
 
   test('are rejected in a request that also has a key', async () => {
     const cookie = await signIn(API_KEY);
-    const answer = await call(SLUICE_ROUTES.listChains, { cookie, 'x-api-key': API_KEY });
-    expect(answer.status).toBe(400);
+    const response = await call(SLUICE_ROUTES.listChains, { cookie, 'x-api-key': API_KEY });
+    expect(response.status).toBe(400);
   });
 });
 
@@ -478,7 +482,7 @@ describe('the secret of a stream', () => {
     const [older, newer] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
     writeFileSync(masterKeyFile, older);
     const withKeys = (): Promise<Service> =>
-      start({ dataFolder, masterKeyFile, secret: undefined });
+      start({ data: dataFolder, masterKeyFile, secret: undefined });
 
     let sealed = await withKeys();
     const streamsSecret = sealed.secret;
@@ -486,10 +490,10 @@ describe('the secret of a stream', () => {
     const { secret } = await sluiceOf(sealed, API_KEY).getStreamSecret(id);
     const token = 'token-that-the-receiver-asks-for';
     const headersOf = async (): Promise<unknown> => {
-      const answer = await fetch(`${sealed.url}/streams/evm/${id}`, {
+      const response = await fetch(`${sealed.url}/streams/evm/${id}`, {
         headers: { 'x-api-key': API_KEY },
       });
-      return ((await answer.json()) as { headers: unknown }).headers;
+      return ((await response.json()) as { headers: unknown }).headers;
     };
     /**
      * Updates the stream's URL and any other fields in `change`, and returns the `x-token` header
@@ -497,12 +501,12 @@ describe('the secret of a stream', () => {
      */
     const sentHeaders = async (change: object): Promise<unknown> => {
       const path = `/${crypto.randomUUID()}`;
-      const answer = await fetch(`${sealed.url}/streams/evm/${id}`, {
+      const response = await fetch(`${sealed.url}/streams/evm/${id}`, {
         method: 'POST',
         headers: { 'x-api-key': API_KEY },
         body: JSON.stringify({ webhookUrl: sink.url + path, ...change }),
       });
-      expect(answer.status).toBe(200);
+      expect(response.status).toBe(200);
       return (await sink.waitFor((request) => request.path === path)).headers['x-token'];
     };
     const clientSecret = 'client-secret-of-the-receiver';
@@ -554,7 +558,7 @@ describe('the secret of a stream', () => {
 describe('a service that hides its secrets', () => {
   test('returns only new ones, and can replace all', async () => {
     const hiding = await start({
-      dataFolder: join(folder, 'hiding'),
+      data: join(folder, 'hiding'),
       hideSecrets: true,
       secret: undefined,
     });
@@ -583,18 +587,18 @@ describe('a service that hides its secrets', () => {
 describe('a service without a key', () => {
   test('creates the first one once, and does not start if all have expired or were revoked', async () => {
     const dataFolder = join(folder, 'first');
-    let first = await start({ dataFolder, apiKey: undefined });
+    let first = await start({ data: dataFolder, apiKey: undefined });
     const key = first.newApiKey!;
     expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
     const [listed] = await sluiceOf(first, key).listApiKeys();
     expect(listed).toMatchObject({ name: 'first key', scopes: [...SCOPES] });
     await first.stop();
 
-    first = await start({ dataFolder, apiKey: undefined });
+    first = await start({ data: dataFolder, apiKey: undefined });
     expect(first.newApiKey).toBeUndefined();
     await sluiceOf(first, key).revokeApiKey(listed!.id);
     await first.stop();
-    await expect(start({ dataFolder, apiKey: undefined })).rejects.toThrow(
+    await expect(start({ data: dataFolder, apiKey: undefined })).rejects.toThrow(
       /^--api-key: every key in the ledger has expired or was revoked/,
     );
   });
@@ -654,7 +658,7 @@ describe('two processes on one ledger', () => {
   afterAll(() => postgres.stop());
 
   test('only the role api needs a key; other roles serve only probes and metrics', async () => {
-    const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
+    const config = { databaseUrl: postgres.url, data: join(folder, 'shared') };
     const reader = await start({ ...config, roles: ['ingest'], apiKey: undefined });
     const api = await start({ ...config, roles: ['api'], apiKey: undefined });
     let sender: Service | undefined;
@@ -679,7 +683,7 @@ describe('two processes on one ledger', () => {
   });
 
   test('a key or session that one ends is rejected by the other within 5 s', async () => {
-    const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
+    const config = { databaseUrl: postgres.url, data: join(folder, 'shared') };
     const [here, there] = [await start(config), await start(config)];
     try {
       const { id, key } = await sluiceOf(here, API_KEY).createApiKey({ name: 'shared' });

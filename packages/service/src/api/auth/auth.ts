@@ -4,11 +4,12 @@
  */
 import type { Context } from 'hono';
 import type { Access } from '@sluice/kit/calls';
-import { HttpError } from '../answers.ts';
+import { HttpError } from '../httpErrors.ts';
 import type { KeyRing, KnownKey } from './keyRing.ts';
 import type { Peer, ReadPeer } from './peer.ts';
 import type { RateLimits } from './rateLimits.ts';
 import type { Sessions } from './sessions.ts';
+import { flagOf } from '../../config/settings.ts';
 
 export interface Auth {
   /**
@@ -89,9 +90,9 @@ export function createAuth({
     return { shows: 'session', key: session?.key, sessionName: session?.name ?? '' };
   };
 
-  const refuseElsewhere = (context: Context, { networks }: KnownKey, address: string): void => {
+  const refuseElsewhere = ({ networks }: KnownKey, address: string): void => {
     if (networks === undefined || networks.has(address)) return;
-    limits.takeFailure(context, address);
+    limits.takeFailure(address);
     throw new HttpError(403, `This API key is not accepted from ${address}`);
   };
 
@@ -120,12 +121,12 @@ export function createAuth({
         if (shows !== 'key') {
           throw new HttpError(401, 'No API key: send yours in the x-api-key header');
         }
-        limits.takeFailure(context, address);
+        limits.takeFailure(address);
         throw new HttpError(401, 'Invalid API key: it does not match a valid key of this service');
       }
       if (shows === 'session') refuseOtherPages(context, isSecure);
-      else if (key.isGuessable) limits.takeGuessable(context, address);
-      refuseElsewhere(context, key, address);
+      else if (key.isGuessable) limits.takeGuessable(address);
+      refuseElsewhere(key, address);
       if (access !== 'any' && !key.scopes.has(access)) {
         throw new HttpError(403, `This API key lacks the scope ${access}`);
       }
@@ -137,16 +138,16 @@ export function createAuth({
       if (!mayListenInPlain && !isSecure) {
         throw new HttpError(
           403,
-          'Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with --trust-proxy',
+          `Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with ${flagOf('trustProxy')}`,
         );
       }
       const key = await keyRing.find(apiKey);
       if (key === undefined) {
-        limits.takeFailure(context, address);
+        limits.takeFailure(address);
         throw new HttpError(401, 'Invalid API key');
       }
-      if (key.isGuessable) limits.takeGuessable(context, address);
-      refuseElsewhere(context, key, address);
+      if (key.isGuessable) limits.takeGuessable(address);
+      refuseElsewhere(key, address);
       await sessions.open(context, { key, name: sessionName }, isSecure);
       keyRing.recordUse(key);
       context.set(CALLER, { address, isSecure, keyId: key.id, sessionName } satisfies Caller);

@@ -11,7 +11,7 @@ import { text as readText } from 'node:stream/consumers';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CallerError } from '../../base/errors.ts';
-import type { ServiceConfig } from '../../config.ts';
+import type { ServiceConfig } from '../../config/config.ts';
 import { createLog } from '../../base/log.ts';
 import { type Service, startService } from '../../service.ts';
 
@@ -24,7 +24,7 @@ const start = (name: string, config: Partial<ServiceConfig>): Promise<Service> =
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, name),
+      data: join(folder, name),
       apiKey: API_KEY,
       chains: [],
       aptos: [],
@@ -34,7 +34,7 @@ const start = (name: string, config: Partial<ServiceConfig>): Promise<Service> =
     createLog(() => {}),
   );
 
-interface Answer {
+interface RawResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
@@ -47,7 +47,7 @@ function send(
   path: string,
   headers: Record<string, string> = {},
   body?: object,
-): Promise<Answer> {
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url + path, { method, headers, agent: false }, (response) => {
       readText(response).then(
@@ -60,7 +60,8 @@ function send(
   });
 }
 
-const messageOf = ({ text }: Answer): string => (JSON.parse(text) as { message: string }).message;
+const messageOf = ({ text }: RawResponse): string =>
+  (JSON.parse(text) as { message: string }).message;
 
 /**
  * `plain` listens on loopback, the default. `proxied` listens on all addresses, behind a TLS proxy.
@@ -123,8 +124,8 @@ describe('a page of another origin', () => {
       'null',
     ]) {
       for (const method of ['OPTIONS', 'GET']) {
-        const answer = await send(plain, method, '/streams/evm', { ...key, origin });
-        expect(answer.headers['access-control-allow-origin'], origin).toBeUndefined();
+        const response = await send(plain, method, '/streams/evm', { ...key, origin });
+        expect(response.headers['access-control-allow-origin'], origin).toBeUndefined();
       }
     }
     const asked = await send(proxied, 'OPTIONS', '/streams/evm', { origin: PAGE });
@@ -150,8 +151,8 @@ describe('a page of another origin', () => {
 
   test('cannot use a session of the console', async () => {
     const cookie = await signIn(plain, {});
-    const answer = await send(plain, 'PUT', '/streams/evm', { cookie, origin: PAGE }, {});
-    expect([answer.status, messageOf(answer)]).toEqual([
+    const response = await send(plain, 'PUT', '/streams/evm', { cookie, origin: PAGE }, {});
+    expect([response.status, messageOf(response)]).toEqual([
       403,
       `Requests from ${PAGE} are not accepted`,
     ]);
@@ -211,22 +212,22 @@ async function signIn(
   headers: Record<string, string>,
   apiKey = API_KEY,
 ): Promise<string> {
-  const answer = await send(service, 'POST', '/sluice/session', headers, { apiKey });
-  expect(answer.status, answer.text).toBe(204);
-  return answer.headers['set-cookie']![0]!.split(';')[0]!;
+  const response = await send(service, 'POST', '/sluice/session', headers, { apiKey });
+  expect(response.status, response.text).toBe(204);
+  return response.headers['set-cookie']![0]!.split(';')[0]!;
 }
 
 describe('a session', () => {
   test('over TLS has a cookie that only this host can set', async () => {
-    const answer = await send(proxied, 'POST', '/sluice/session', overTls, { apiKey: API_KEY });
-    const [cookie = ''] = answer.headers['set-cookie'] ?? [];
+    const response = await send(proxied, 'POST', '/sluice/session', overTls, { apiKey: API_KEY });
+    const [cookie = ''] = response.headers['set-cookie'] ?? [];
     expect(cookie).toMatch(/^__Host-sluice_session=[\w.-]+; /);
     const attributes = cookie.split('; ').slice(1);
     expect(new Set(attributes)).toEqual(
       new Set(['Max-Age=604800', 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Strict']),
     );
     const value = cookie.split(';')[0]!;
-    const read = (headers: Record<string, string>): Promise<Answer> =>
+    const read = (headers: Record<string, string>): Promise<RawResponse> =>
       send(proxied, 'GET', '/sluice/chains', headers);
     expect((await read({ ...overTls, cookie: value })).status).toBe(200);
     // Anyone on the network could have set a cookie without the prefix.
@@ -240,8 +241,8 @@ describe('a session', () => {
       { host: overTls.host, 'x-forwarded-proto': 'http' },
       { host: overTls.host, 'x-forwarded-proto': 'https, http' },
     ]) {
-      const answer = await send(proxied, 'POST', '/sluice/session', headers, { apiKey: API_KEY });
-      expect([answer.status, messageOf(answer)]).toEqual([
+      const response = await send(proxied, 'POST', '/sluice/session', headers, { apiKey: API_KEY });
+      expect([response.status, messageOf(response)]).toEqual([
         403,
         'Signing in requires TLS: use a TLS proxy that sets X-Forwarded-Proto, and start the service with --trust-proxy',
       ]);
@@ -254,8 +255,8 @@ describe('a session', () => {
       apiKey: API_KEY,
     }).createApiKey({ name: 'bound', cidrs: ['10.0.0.0/8'] });
     const forged = { 'x-forwarded-for': '10.0.0.1', 'x-forwarded-proto': 'https' };
-    const answer = await send(plain, 'GET', '/streams/evm', { ...forged, 'x-api-key': bound });
-    expect([answer.status, messageOf(answer)]).toEqual([
+    const response = await send(plain, 'GET', '/streams/evm', { ...forged, 'x-api-key': bound });
+    expect([response.status, messageOf(response)]).toEqual([
       403,
       'This API key is not accepted from 127.0.0.1',
     ]);
@@ -282,7 +283,7 @@ describe('a session', () => {
 
   test('can make changes only from the console', async () => {
     const cookie = await signIn(proxied, { ...overTls, origin: ORIGIN });
-    const write = (headers: Record<string, string>): Promise<Answer> =>
+    const write = (headers: Record<string, string>): Promise<RawResponse> =>
       send(proxied, 'POST', '/sluice/keys', { ...overTls, cookie, ...headers }, { name: 'page' });
     for (const headers of [{ origin: ORIGIN }, { 'sec-fetch-site': 'same-origin' }]) {
       expect((await write(headers)).status).toBe(200);
@@ -324,8 +325,8 @@ describe('a session', () => {
   test('is rejected together with a key, over TLS too', async () => {
     const cookie = await signIn(proxied, overTls);
     for (const both of [key, { authorization: `Bearer ${API_KEY}` }, { 'x-api-key': 'wrong' }]) {
-      const answer = await send(proxied, 'GET', '/streams/evm', { ...overTls, cookie, ...both });
-      expect([answer.status, messageOf(answer)]).toEqual([
+      const response = await send(proxied, 'GET', '/streams/evm', { ...overTls, cookie, ...both });
+      expect([response.status, messageOf(response)]).toEqual([
         400,
         'The request has both an API key and a session cookie: send only one',
       ]);

@@ -9,7 +9,7 @@ import { IGNORED_QUERY_HEADER } from '../query.ts';
 /** Time for which browsers may cache a preflight response. */
 const REMEMBERED_SECONDS = 600;
 
-export const allowPages = (origins: readonly string[]): MiddlewareHandler =>
+export const allowOrigins = (origins: readonly string[]): MiddlewareHandler =>
   cors({
     origin: [...origins],
     allowMethods: ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'],

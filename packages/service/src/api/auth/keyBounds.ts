@@ -1,7 +1,7 @@
 /** Limits a new key to the permissions of the key that creates it. */
 import type { CreateApiKey } from '@sluice/kit/contract';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
-import { HttpError } from '../answers.ts';
+import { HttpError } from '../httpErrors.ts';
 import type { KnownKey } from './keyRing.ts';
 
 /**
@@ -12,26 +12,26 @@ import type { KnownKey } from './keyRing.ts';
  */
 export function boundKey(
   { scopes, cidrs, expiresAt }: Pick<CreateApiKey, 'scopes' | 'cidrs' | 'expiresAt'>,
-  maker: KnownKey,
+  creator: KnownKey,
 ): Pick<ApiKeyRecord, 'scopes' | 'cidrs' | 'expiresAt'> {
-  const beyond = scopes?.filter((scope) => !maker.scopes.has(scope)) ?? [];
-  if (beyond.length > 0) throw beyondMaker('scopes', `lacks ${beyond.join(', ')}`);
-  const { networks } = maker;
+  const beyond = scopes?.filter((scope) => !creator.scopes.has(scope)) ?? [];
+  if (beyond.length > 0) throw beyondCreator('scopes', `lacks ${beyond.join(', ')}`);
+  const { networks } = creator;
   if (cidrs !== undefined && networks !== undefined) {
     const isWithin = cidrs.length > 0 && cidrs.every((cidr) => networks.covers(cidr));
-    if (!isWithin) throw beyondMaker('cidrs', `is limited to ${maker.cidrs.join(', ')}`);
+    if (!isWithin) throw beyondCreator('cidrs', `is limited to ${creator.cidrs.join(', ')}`);
   }
-  if (expiresAt !== undefined && maker.expiresAt !== null && expiresAt > maker.expiresAt) {
-    throw beyondMaker('expiresAt', `expires at ${maker.expiresAt}`);
+  if (expiresAt !== undefined && creator.expiresAt !== null && expiresAt > creator.expiresAt) {
+    throw beyondCreator('expiresAt', `expires at ${creator.expiresAt}`);
   }
   return {
-    scopes: [...new Set(scopes ?? maker.scopes)],
-    cidrs: cidrs ?? [...maker.cidrs],
-    expiresAt: expiresAt ?? maker.expiresAt,
+    scopes: [...new Set(scopes ?? creator.scopes)],
+    cidrs: cidrs ?? [...creator.cidrs],
+    expiresAt: expiresAt ?? creator.expiresAt,
   };
 }
 
-const beyondMaker = (field: string, bound: string): HttpError =>
+const beyondCreator = (field: string, bound: string): HttpError =>
   new HttpError(403, 'An API key cannot create a key with more permissions than its own', {
     [`requestBody.${field}`]: {
       message: `should be left out or within the limits of the key that creates it, which ${bound}`,

@@ -2,7 +2,7 @@
  * Finds API keys. All keys are cached for two seconds, so requests with invalid keys cause few
  * reads of the ledger, and keys that another process revoked are soon rejected.
  */
-import { configError } from '../../base/errors.ts';
+import { configError } from '../../config/configError.ts';
 import { timingSafeEqual } from 'node:crypto';
 import { SCOPES, type Scope } from '@sluice/kit/contract';
 import { type CidrList, createCidrList } from '../../base/cidr.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.ts';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { createKey, hashKey, idOfKey } from './apiKey.ts';
-import { createFresh } from './fresh.ts';
+import { createCachedRead } from './cachedRead.ts';
 
 export interface KnownKey {
   readonly id: string;
@@ -36,12 +36,12 @@ export interface KeyRing {
   /** Drops the cached keys, so that the next lookup reads them again. */
   forget(): void;
   /**
-   * Records that a key was used, at most once per minute per key. Ignores the key from `--api-key`.
+   * Records that a key was used, at most once per minute per key. Ignores the key in the settings.
    */
   recordUse(key: KnownKey): void;
 }
 
-/** Id of the key from `--api-key`. The ledger does not store this key. */
+/** Id of the key in the settings. The ledger does not store this key. */
 const BOOTSTRAP = 'bootstrap';
 const USE_NOTED_EVERY_MS = 60_000;
 
@@ -58,7 +58,7 @@ export async function openKeyRing({
   log,
 }: {
   store: Store;
-  /** The value of `--api-key`. */
+  /** The key in the settings. */
   bootstrapKey: string | undefined;
   servesApi: boolean;
   log: Log;
@@ -69,9 +69,11 @@ export async function openKeyRing({
     const first = { id, hash, name: 'first key', scopes: [...SCOPES], cidrs: [], expiresAt: null };
     if ((await store.createFirstApiKey(first)) !== undefined) newApiKey = key;
     else if (!(await store.listApiKeys()).some(isGood)) {
-      throw configError(
-        '--api-key: every key in the ledger has expired or was revoked. Pass a key of your own, then create another with sluice keys create',
-      );
+      throw configError({
+        setting: 'apiKey',
+        problem:
+          'every key in the ledger has expired or was revoked. Pass a key of your own, then create another with sluice keys create',
+      });
     }
   }
   return { keyRing: createKeyRing({ store, bootstrapKey, log }), newApiKey };
@@ -99,7 +101,7 @@ function createKeyRing({
           isGuessable: true,
         };
   const notedAt = new Map<string, number>();
-  const keys = createFresh(async () => {
+  const keys = createCachedRead(async () => {
     const records = await store.listApiKeys();
     return new Map(records.map((record) => [record.id, { record, known: toKnownKey(record) }]));
   });

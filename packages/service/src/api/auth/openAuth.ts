@@ -1,5 +1,5 @@
 /** Sets up authentication: API keys, console sessions and rate limits. */
-import { ROLES, type ServiceConfig } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { type Log, describeError } from '../../base/log.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Store } from '../../store/store.ts';
@@ -10,12 +10,9 @@ import { createPeerReader } from './peer.ts';
 import { createRateLimits } from './rateLimits.ts';
 import { createSessions } from './sessions.ts';
 
-/** Default rate limit of a key. A client that waits for each response does not reach this limit. */
-const CALLS_PER_SECOND = 500;
-
 /** @throws CallerError if this process serves the API and there is no usable key. */
 export async function openAuth(
-  config: Pick<ServiceConfig, 'apiKey' | 'host' | 'rateLimit' | 'roles' | 'trustProxy'>,
+  config: Pick<Config, 'apiKey' | 'host' | 'rateLimit' | 'roles' | 'trustProxy'>,
   { store, vault, log }: { store: Store; vault: Vault; log: Log },
 ): Promise<{
   auth: Auth;
@@ -26,7 +23,7 @@ export async function openAuth(
   const { keyRing, newApiKey } = await openKeyRing({
     store,
     bootstrapKey: config.apiKey,
-    servesApi: (config.roles ?? ROLES).includes('api'),
+    servesApi: config.roles.includes('api'),
     log,
   });
   const recordFailures = (address: string): void => {
@@ -40,9 +37,9 @@ export async function openAuth(
   const auth = createAuth({
     keyRing,
     sessions: createSessions(vault.derive('console sessions'), keyRing, store),
-    readPeer: createPeerReader(config.trustProxy ?? []),
+    readPeer: createPeerReader(config.trustProxy),
     limits: createRateLimits({
-      callsPerSecond: config.rateLimit ?? CALLS_PER_SECOND,
+      callsPerSecond: config.rateLimit,
       onFailures: recordFailures,
     }),
     mayListenInPlain: isLoopback(config.host),

@@ -17,7 +17,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, name),
+      data: join(folder, name),
       apiKey: API_KEY,
       chains: [],
       aptos: [],
@@ -43,9 +43,9 @@ const get = (path: string, headers: Record<string, string>): Promise<Response> =
 async function statuses(count: number, call: () => Promise<Response>): Promise<number[]> {
   const all: number[] = [];
   for (let n = 0; n < count; n++) {
-    const answer = await call();
-    await answer.body?.cancel();
-    all.push(answer.status);
+    const response = await call();
+    await response.body?.cancel();
+    all.push(response.status);
   }
   return all;
 }
@@ -53,9 +53,9 @@ async function statuses(count: number, call: () => Promise<Response>): Promise<n
 /** Calls until it gets a 429, and returns that response. */
 async function untilRefused(call: () => Promise<Response>): Promise<Response> {
   for (let n = 0; n < 200; n++) {
-    const answer = await call();
-    if (answer.status === 429) return answer;
-    await answer.body?.cancel();
+    const response = await call();
+    if (response.status === 429) return response;
+    await response.body?.cancel();
   }
   throw new Error('never refused');
 }
@@ -74,13 +74,13 @@ describe('calls', () => {
     const last = await call(one.key)();
     expect(last.headers.get('ratelimit-policy')).toBe('"key";q=20;w=10');
     expect(last.headers.get('ratelimit')).toMatch(/^"key";r=\d;t=(9|10)$/);
-    const answer = await untilRefused(call(one.key));
+    const response = await untilRefused(call(one.key));
     expect(await statuses(3, call(other.key))).toEqual([200, 200, 200]);
-    const waitSeconds = Number(answer.headers.get('retry-after'));
+    const waitSeconds = Number(response.headers.get('retry-after'));
     expect(waitSeconds).toBeGreaterThanOrEqual(1);
-    expect(await answer.json()).toEqual({
+    expect(await response.json()).toEqual({
       message: `Too many calls with this API key: try again in ${waitSeconds} s`,
-      requestId: answer.headers.get('x-request-id'),
+      requestId: response.headers.get('x-request-id'),
     });
 
     // The kit waits for the requested time, and then the call succeeds.

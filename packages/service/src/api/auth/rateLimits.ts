@@ -4,27 +4,27 @@
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
-import { HttpError } from '../answers.ts';
+import { RetryLaterError } from '../httpErrors.ts';
 import { type Pace, type Turn, createPacer } from './pacer.ts';
 
 export interface RateLimits {
   /**
    * Counts a call.
-   * @throws HttpError 429 if it exceeds the limit.
+   * @throws RetryLaterError 429 if it exceeds the limit.
    */
   takeCall(context: Context, caller: { keyId: string } | { address: string }): void;
   /**
    * Counts an invalid key.
-   * @throws HttpError 429 if it exceeds the limit.
+   * @throws RetryLaterError 429 if it exceeds the limit.
    */
-  takeFailure(context: Context, address: string): void;
+  takeFailure(address: string): void;
   /**
    * Records that an address uses the key that the operator chose, which may be guessable. After too
    * many invalid keys, an address cannot use this key either, unless it has used the key before.
    *
-   * @throws HttpError 429 if the address cannot use the key.
+   * @throws RetryLaterError 429 if the address cannot use the key.
    */
-  takeGuessable(context: Context, address: string): void;
+  takeGuessable(address: string): void;
 }
 
 /** Size of the burst that is allowed after a pause, in seconds of the long-term rate. */
@@ -64,17 +64,17 @@ export function createRateLimits({
   /** Addresses, or networks for IPv6, from which the guessable key was used. */
   const places = new Set<string>();
 
-  const refuse = (context: Context, { retryAfterSeconds }: Turn, what: string): never => {
-    context.header('retry-after', String(retryAfterSeconds));
-    throw new HttpError(429, `Too many ${what}: try again in ${retryAfterSeconds} s`);
+  const refuse = ({ retryAfterSeconds }: Turn, what: string): never => {
+    const message = `Too many ${what}: try again in ${retryAfterSeconds} s`;
+    throw new RetryLaterError(429, message, retryAfterSeconds);
   };
 
-  const takeFailure = (context: Context, address: string): void => {
+  const takeFailure = (address: string): void => {
     const place = placeOf(address);
     const turn = failures.take(place);
     if (turn.isGranted) return;
     if (reportsByPlace.take(place).isGranted && reports.take('all').isGranted) onFailures(address);
-    refuse(context, turn, 'invalid API keys');
+    refuse(turn, 'invalid API keys');
   };
 
   return {
@@ -87,13 +87,13 @@ export function createRateLimits({
       context.header('ratelimit-policy', `"${policy}";q=${pacer.burst};w=${BURST_SECONDS}`);
       context.header('ratelimit', `"${policy}";r=${turn.left};t=${turn.resetSeconds}`);
       if (!turn.isGranted) {
-        refuse(context, turn, isKnown ? 'calls with this API key' : 'calls without an API key');
+        refuse(turn, isKnown ? 'calls with this API key' : 'calls without an API key');
       }
     },
-    takeGuessable(context, address) {
+    takeGuessable(address) {
       const place = placeOf(address);
       if (places.has(place)) return;
-      if (!failures.mayTake(place)) takeFailure(context, address);
+      if (!failures.mayTake(place)) takeFailure(address);
       if (places.size >= MAX_PLACES) places.clear();
       places.add(place);
     },

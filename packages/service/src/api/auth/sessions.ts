@@ -7,7 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Store } from '../../store/store.ts';
-import { createFresh } from './fresh.ts';
+import { createCachedRead } from './cachedRead.ts';
 import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
 
 interface Session {
@@ -45,7 +45,7 @@ export function createSessions(
 ): Sessions {
   const sign = (text: string, key: KnownKey): string =>
     createHmac('sha256', secret).update(`${text}.${key.hash}`).digest('base64url');
-  const ended = createFresh(async () => new Set(await store.listEndedSessions()));
+  const ended = createCachedRead(async () => new Set(await store.listEndedSessions()));
 
   const find = async (
     context: Context,

@@ -5,7 +5,7 @@
  */
 import { type Log, describeError } from '../../base/log.ts';
 import type { Store } from '../../store/store.ts';
-import type { Breaker, Spell } from './breaker.ts';
+import type { Breaker, BackOffPeriod } from './breaker.ts';
 
 export interface BackOffs {
   start(): Promise<void>;
@@ -26,7 +26,7 @@ const CHECK_MS = 1_000;
 interface Recorded {
   breaker: Breaker;
   /** Recorded period without attempts, on the same clock as the breakers. */
-  spell: Spell;
+  backOff: BackOffPeriod;
   /** Recorded end in Unix milliseconds; undefined while it is being written. */
   until: number | undefined;
 }
@@ -62,7 +62,7 @@ export function createBackOffs({
   const look = async (): Promise<void> => {
     const now = performance.now();
     const asked = [...recorded].filter(
-      ([, { until, spell }]) => until !== undefined && spell.until > now,
+      ([, { until, backOff }]) => until !== undefined && backOff.until > now,
     );
     if (asked.length === 0) return;
     const leftMsOf = new Map(
@@ -76,7 +76,7 @@ export function createBackOffs({
       // Skips records that changed after the query was sent, or that do not end earlier.
       if (recorded.get(streamId) !== each || kept.until >= each.until!) continue;
       each.breaker.hasten(performance.now() + kept.leftMs);
-      each.spell.until = performance.now() + kept.leftMs;
+      each.backOff.until = performance.now() + kept.leftMs;
       each.until = kept.until;
       onHastened();
     }
@@ -93,23 +93,23 @@ export function createBackOffs({
     async note(streamId, breaker) {
       if (isStopped) return;
       const now = performance.now();
-      const spell = breaker?.spell(now);
+      const backOff = breaker?.backOff(now);
       const known = recorded.get(streamId);
-      if (breaker === undefined || spell === undefined) {
+      if (breaker === undefined || backOff === undefined) {
         if (known === undefined) return;
         recorded.delete(streamId);
         await write(() => store.endBackOff([streamId]));
         return;
       }
-      const isSame = known !== undefined && Math.abs(spell.until - known.spell.until) < SAME_MS;
-      if (isSame || (known === undefined && spell.until - now < SHORTEST_MS)) return;
-      const news: Recorded = { breaker, spell, until: undefined };
+      const isSame = known !== undefined && Math.abs(backOff.until - known.backOff.until) < SAME_MS;
+      if (isSame || (known === undefined && backOff.until - now < SHORTEST_MS)) return;
+      const news: Recorded = { breaker, backOff, until: undefined };
       recorded.set(streamId, news);
       await write(async () => {
         news.until = await store.backOffStream(streamId, {
-          reason: spell.reason,
-          agoMs: Math.round(now - spell.since),
-          forMs: Math.round(spell.until - now),
+          reason: backOff.reason,
+          agoMs: Math.round(now - backOff.since),
+          forMs: Math.round(backOff.until - now),
         });
       });
     },

@@ -87,17 +87,17 @@ describe('a circuit breaker', () => {
 
   test('reports the start, end and reason of a back-off', () => {
     const breaker = createBreaker();
-    expect(breaker.spell(START)).toBeUndefined();
+    expect(breaker.backOff(START)).toBeUndefined();
     fail(breaker, 10, START);
     const since = START + 9;
-    expect(breaker.spell(since)).toEqual({
+    expect(breaker.backOff(since)).toEqual({
       reason: 'failures',
       since,
       until: since + 30 * SECOND,
     });
     const probedAt = since + 40 * SECOND;
     breaker.note({ succeeded: false, startedAt: probedAt }, probedAt);
-    expect(breaker.spell(probedAt)).toEqual({
+    expect(breaker.backOff(probedAt)).toEqual({
       reason: 'failures',
       since,
       until: probedAt + 60 * SECOND,
@@ -108,13 +108,13 @@ describe('a circuit breaker', () => {
     breaker.note({ succeeded: false, throttledMs, startedAt: askedAt }, askedAt);
     const later = { succeeded: false, throttledMs: 130 * SECOND, startedAt: askedAt };
     breaker.note(later, askedAt + SECOND);
-    expect(breaker.spell(askedAt + SECOND)).toEqual({
+    expect(breaker.backOff(askedAt + SECOND)).toEqual({
       reason: 'throttled',
       since: askedAt,
       until: askedAt + 131 * SECOND,
     });
     breaker.note({ succeeded: true, startedAt: askedAt }, askedAt + 131 * SECOND);
-    expect(breaker.spell(askedAt + 131 * SECOND)).toBeUndefined();
+    expect(breaker.backOff(askedAt + 131 * SECOND)).toBeUndefined();
   });
 
   test('probes once, and earlier, when the receiver is believed to be back', () => {

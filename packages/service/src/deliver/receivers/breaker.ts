@@ -19,7 +19,7 @@ import type { BackOffReason } from '@sluice/kit/contract';
  */
 export type BreakerState = 'open' | 'half-open' | 'held';
 
-export interface Spell {
+export interface BackOffPeriod {
   reason: BackOffReason;
   since: number;
   until: number;
@@ -38,7 +38,7 @@ export interface Breaker {
    * Returns the current pause, until the next probe or for the time that a 429 requested; undefined
    * while closed.
    */
-  spell(nowMs: number): Spell | undefined;
+  backOff(nowMs: number): BackOffPeriod | undefined;
   /** Ends every wait by this time, because the receiver is assumed to work again. */
   hasten(untilMs: number): void;
   /** Returns whether the breaker has no state worth keeping. */
@@ -131,7 +131,7 @@ export function createBreaker(): Breaker {
       return nowMs < open.until ? 'open' : 'half-open';
     },
 
-    spell(nowMs) {
+    backOff(nowMs) {
       if (nowMs < held.until && held.until >= (open?.until ?? 0)) {
         return { reason: 'throttled', ...held };
       }

@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls';
 import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
 import { findCertificateFault } from '../../base/certificateErrors.ts';
 import { cleanLine } from '../../base/foreignText.ts';
+import { flagOf } from '../../config/settings.ts';
 
 /** A certificate without `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
@@ -32,11 +33,9 @@ const toLine = (name: string | undefined): string =>
 
 /** Explanations for TLS alerts about the client certificate, by the end of Node's error code. */
 const ALERTS: Readonly<Record<string, string>> = {
-  CERTIFICATE_REQUIRED:
-    'the receiver requires a client certificate: start the service with --client-cert and --client-key',
+  CERTIFICATE_REQUIRED: `the receiver requires a client certificate: start the service with ${flagOf('clientCert')} and ${flagOf('clientKey')}`,
   UNKNOWN_CA: 'the receiver does not trust the issuer of the client certificate',
-  CERTIFICATE_EXPIRED:
-    'the receiver reports that the client certificate has expired: replace the files of --client-cert and --client-key',
+  CERTIFICATE_EXPIRED: `the receiver reports that the client certificate has expired: replace the files of ${flagOf('clientCert')} and ${flagOf('clientKey')}`,
 };
 
 /**

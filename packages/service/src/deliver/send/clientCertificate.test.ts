@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Log } from '../../base/log.ts';
 import { startService } from '../../service.ts';
 import { type ClientCertificate, openClientCertificate } from './clientCertificate.ts';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -37,12 +37,12 @@ const client = (commonName: string, days = 300) =>
 const trusted = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'sluice-client-certificate-'));
 const files = {
-  clientCertFile: join(folder, 'cert.pem'),
-  clientKeyFile: join(folder, 'key.pem'),
+  clientCert: join(folder, 'cert.pem'),
+  clientKey: join(folder, 'key.pem'),
 };
 const write = ({ cert, key }: { cert: string; key: string }): void => {
-  writeFileSync(files.clientKeyFile, key);
-  writeFileSync(files.clientCertFile, cert);
+  writeFileSync(files.clientKey, key);
+  writeFileSync(files.clientCert, cert);
 };
 
 let logged: string[];
@@ -107,7 +107,7 @@ function open(given: Partial<typeof files> = files): ClientCertificate {
 }
 
 function senderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
-  const guard = createAddressGuard({ allowCidrs: EVERYWHERE });
+  const guard = createAddressGuard({ allowCidrs: ALL_NETWORKS });
   const sender = createSender({
     guard,
     clientCertificate,
@@ -218,9 +218,9 @@ test('is replaced while the service runs, without interrupting attempts', async 
 test('stays in use while its files are broken', async () => {
   const certificate = open();
   const before = certificate.read();
-  writeFileSync(files.clientKeyFile, client('another').key);
+  writeFileSync(files.clientKey, client('another').key);
   await expect.poll(() => logged).toEqual(['client certificate not replaced']);
-  rmSync(files.clientCertFile);
+  rmSync(files.clientCert);
   await expect.poll(() => logged).toHaveLength(2);
   await new Promise((resolve) => setTimeout(resolve, 5 * CHECK_MS));
   expect(logged).toHaveLength(2);
@@ -279,7 +279,7 @@ test('an encrypted key is rejected at start', () => {
 
 test('is presented from the isolated process, and replaced there', async () => {
   const isolation = createIsolation({
-    allowCidrs: EVERYWHERE,
+    allowCidrs: ALL_NETWORKS,
     clientCertificate: open(),
     secret: () => 'secret',
     region: () => 'us-east-1',
@@ -308,16 +308,16 @@ test.each([
 
 test('rejects incomplete and unreadable files, without their content', () => {
   expect(openClientCertificate({}, log)).toBeUndefined();
-  const { clientCertFile, clientKeyFile } = files;
-  expect(() => open({ clientCertFile })).toThrow('--client-cert: needs --client-key');
-  expect(() => open({ clientKeyFile })).toThrow('--client-key: needs --client-cert');
+  const { clientCert, clientKey } = files;
+  expect(() => open({ clientCert })).toThrow('--client-cert: needs --client-key');
+  expect(() => open({ clientKey })).toThrow('--client-key: needs --client-cert');
   const missing = join(folder, 'missing');
-  expect(() => open({ clientCertFile, clientKeyFile: missing })).toThrow(
+  expect(() => open({ clientCert, clientKey: missing })).toThrow(
     `--client-key ${missing}: cannot be read`,
   );
-  writeFileSync(clientKeyFile, client('another').key);
-  expect(() => open()).toThrow(`--client-cert ${clientCertFile}: should be a certificate in PEM`);
-  writeFileSync(clientKeyFile, 'word of the file');
+  writeFileSync(clientKey, client('another').key);
+  expect(() => open()).toThrow(`--client-cert ${clientCert}: should be a certificate in PEM`);
+  writeFileSync(clientKey, 'word of the file');
   expect(() => open()).toThrow(/^(?!.*word of the file)/);
 });
 
@@ -330,7 +330,7 @@ test('a service uses it for test webhooks, and reports its expiry', async () => 
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: join(folder, 'data'),
+      data: join(folder, 'data'),
       chains: [],
       aptos: [],
       apiKey,

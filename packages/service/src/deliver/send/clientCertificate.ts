@@ -5,8 +5,9 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { configError } from '../../base/errors.ts';
+import { configError } from '../../config/configError.ts';
 import { type Log, describeError } from '../../base/log.ts';
+import { flagOf } from '../../config/settings.ts';
 
 /** A certificate chain and its private key, in PEM. */
 export interface CertifiedKey {
@@ -29,35 +30,32 @@ const CHECK_MS = 10_000;
 const SOON_MS = 14 * 24 * 3_600_000;
 
 /**
- * Opens the certificate of `--client-cert` and `--client-key`; returns undefined without these
- * flags.
+ * Opens the configured certificate and its key; returns undefined if there is none.
  *
  * @param checkMs interval at which the files are checked for changes
  * @throws CallerError if only one file is given, or they contain no certificate with its key
  */
 export function openClientCertificate(
-  {
-    clientCertFile,
-    clientKeyFile,
-  }: { clientCertFile?: string | undefined; clientKeyFile?: string | undefined },
+  { clientCert, clientKey }: { clientCert?: string | undefined; clientKey?: string | undefined },
   log: Log,
   checkMs = CHECK_MS,
 ): ClientCertificate | undefined {
-  if (clientCertFile === undefined && clientKeyFile === undefined) return undefined;
-  if (clientCertFile === undefined || clientKeyFile === undefined) {
-    const [given, missing] =
-      clientCertFile === undefined
-        ? ['--client-key', '--client-cert']
-        : ['--client-cert', '--client-key'];
-    throw configError(
-      `${given}: needs ${missing}, because a certificate and its key belong together`,
-    );
+  if (clientCert === undefined && clientKey === undefined) return undefined;
+  if (clientCert === undefined || clientKey === undefined) {
+    const [setting, missing] =
+      clientCert === undefined
+        ? (['clientKey', 'clientCert'] as const)
+        : (['clientCert', 'clientKey'] as const);
+    throw configError({
+      setting,
+      problem: `needs ${flagOf(missing)}, because a certificate and its key belong together`,
+    });
   }
-  let { certified: current, expiresAt } = readCertifiedKey(clientCertFile, clientKeyFile);
+  let { certified: current, expiresAt } = readCertifiedKey(clientCert, clientKey);
   let failure: string | undefined;
   const timer = setInterval(() => {
     try {
-      const next = readCertifiedKey(clientCertFile, clientKeyFile);
+      const next = readCertifiedKey(clientCert, clientKey);
       failure = undefined;
       const { cert, key } = next.certified;
       if (cert === current.cert && key === current.key) return;
@@ -79,7 +77,7 @@ export function openClientCertificate(
       const leftMs = expiresAt - Date.now();
       if (leftMs >= SOON_MS) return undefined;
       const day = new Date(expiresAt).toISOString().slice(0, 10);
-      return `the client certificate ${leftMs <= 0 ? 'expired' : 'expires'} on ${day}: replace the files of --client-cert and --client-key`;
+      return `the client certificate ${leftMs <= 0 ? 'expired' : 'expires'} on ${day}: replace the files of ${flagOf('clientCert')} and ${flagOf('clientKey')}`;
     },
     stop: () => clearInterval(timer),
   };
@@ -89,25 +87,31 @@ function readCertifiedKey(
   certFile: string,
   keyFile: string,
 ): { certified: CertifiedKey; expiresAt: number } {
-  const cert = readFile('--client-cert', certFile);
-  const key = readFile('--client-key', keyFile);
+  const cert = readFile('clientCert', certFile);
+  const key = readFile('clientKey', keyFile);
   try {
     createSecureContext({ cert, key });
-    // A secure context accepts empty texts, which files have while they are being replaced.
+    // A secure context accepts empty strings, and files are empty while they are being replaced.
     const certificate = new X509Certificate(cert);
     if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error('keys differ');
     return { certified: { cert, key }, expiresAt: certificate.validToDate.getTime() };
   } catch (error) {
-    throw configError(
-      `--client-cert ${certFile}: should be a certificate in PEM, and --client-key its key, not encrypted: ${describeError(error)}`,
-    );
+    throw configError({
+      setting: 'clientCert',
+      value: certFile,
+      problem: `should be a certificate in PEM, and ${flagOf('clientKey')} its key, not encrypted: ${describeError(error)}`,
+    });
   }
 }
 
-function readFile(flag: string, path: string): string {
+function readFile(setting: 'clientCert' | 'clientKey', path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw configError(`${flag} ${path}: cannot be read: ${describeError(error)}`);
+    throw configError({
+      setting,
+      value: path,
+      problem: `cannot be read: ${describeError(error)}`,
+    });
   }
 }

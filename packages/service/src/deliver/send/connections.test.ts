@@ -1,13 +1,12 @@
-import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type CertifiedKey, createCertificate } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { type Sender, createSender } from './send.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -39,16 +38,13 @@ const servers: Server[] = [];
 
 beforeAll(() => {
   setDefaultCACertificates([...trusted, authority.cert]);
-  const slowLookup = ((hostname: string, _: unknown, callback: (...args: unknown[]) => void) =>
-    setTimeout(
-      () =>
-        hostname === HOST
-          ? callback(null, [{ address: '127.0.0.1', family: 4 }])
-          : callback(Object.assign(new Error(`ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' })),
-      LOOKUP_MS,
-    )) as unknown as typeof lookup;
+  const resolve = async (hostname: string) => {
+    await delay(LOOKUP_MS);
+    if (hostname === HOST) return [{ address: '127.0.0.1', family: 4 }];
+    throw Object.assign(new Error(`ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
+  };
   sender = createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE, lookup: slowLookup }),
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS, resolve }),
     secret: () => 'secret',
     region: () => 'us-east-1',
     timeoutMs: 5_000,
@@ -194,7 +190,7 @@ describe('the timing of an attempt', () => {
       target.pipe(client);
     });
     const tunnelled = createSender({
-      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'secret',
       region: () => 'us-east-1',
       egressProxy: `http://127.0.0.1:${await listen(proxy)}`,

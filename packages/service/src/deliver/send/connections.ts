@@ -4,7 +4,7 @@
  */
 import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
-import type { AttemptParts } from '@sluice/kit/contract';
+import type { AttemptTimings } from '@sluice/kit/contract';
 import { startDeadline } from './deadline.ts';
 import {
   type ShownCertificate,
@@ -14,7 +14,7 @@ import {
 } from './certificate.ts';
 
 /** A connection that was opened, or that failed. */
-export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
+export interface Connecting extends Pick<AttemptTimings, 'dnsMs' | 'connectMs' | 'tlsMs'> {
   /**
    * IP address and port of the last connection attempt; null if there was none, or behind a proxy.
    */

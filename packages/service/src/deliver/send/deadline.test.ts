@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test } from 'vitest';
 import { startDeadline } from './deadline.ts';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { createSender } from './send.ts';
 
 const TIMEOUT_MS = 300;
@@ -24,7 +24,7 @@ const receiver = new Worker(
 );
 const [port] = (await once(receiver, 'message')) as [number];
 const sender = createSender({
-  guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+  guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
   secret: () => 'secret',
   region: () => 'us-east-1',
   timeoutMs: TIMEOUT_MS,

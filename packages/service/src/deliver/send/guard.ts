@@ -4,13 +4,14 @@
  * in the URL, in each result of the DNS lookup, and as the peer of the connected socket. Changing a
  * DNS record in between therefore has no effect.
  */
-import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { promisify } from 'node:util';
 import { buildConnector } from 'undici';
 import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
+import { LOOKUP_TIMEOUT_MS, type ResolveName, lookupTimeout, resolveName } from './resolveName.ts';
+import { flagOf } from '../../config/settings.ts';
 
 export interface AddressGuard {
   /**
@@ -39,12 +40,12 @@ export interface AddressGuardOptions {
   httpsOnly?: boolean | undefined;
   /** Called each time an address or port is rejected. */
   onBlocked?: (place: AddressPlace) => void;
-  /** Resolves names. Default: the system resolver. */
-  lookup?: typeof systemLookup;
+  /** Default: `resolveName`. */
+  resolve?: ResolveName;
 }
 
 /** Networks that contain every address, even loopback and private ones. */
-export const EVERYWHERE = ['0.0.0.0/0', '::/0'] as const;
+export const ALL_NETWORKS = ['0.0.0.0/0', '::/0'] as const;
 
 /**
  * Link-local networks, where clouds serve credentials to their machines, and the metadata services
@@ -118,18 +119,16 @@ export const isPublicAddress = (address: string): boolean =>
   maybePublic.has(address) && !notPublic.has(address);
 
 /** Message for a URL that `httpsOnly` rejects. */
-export const INSECURE_URL =
-  'http: is not allowed, because the service was started with --https-only: use an https: URL';
+export const INSECURE_URL = `http: is not allowed, because the service was started with ${flagOf('httpsOnly')}: use an https: URL`;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const LOOKUP_TIMEOUT_MS = 3_000;
 
 export function createAddressGuard({
   allowCidrs,
   denyCidrs = [],
   httpsOnly = false,
   onBlocked = () => {},
-  lookup = systemLookup,
+  resolve = resolveName,
 }: AddressGuardOptions): AddressGuard {
   const allowed = createCidrList(allowCidrs);
 
@@ -148,7 +147,7 @@ export function createAddressGuard({
     onBlocked(place);
     if (isDenied)
       return `the address ${address} is link-local or a metadata service: use another address`;
-    return `the address ${address} is private, loopback or reserved; start the service with --allow-cidr to allow its network`;
+    return `the address ${address} is private, loopback or reserved; start the service with ${flagOf('allowCidrs')} to allow its network`;
   };
 
   const judgePort = (port: string): string | undefined => {
@@ -158,8 +157,6 @@ export function createAddressGuard({
     onBlocked('port');
     return `port ${port} is not allowed: use 80, 443, or a port from 1024 up that no other well-known service uses`;
   };
-
-  const resolve = shareLookups(lookup);
 
   /** Looks up a name; fails if any resolved address is not allowed. */
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
@@ -177,10 +174,7 @@ export function createAddressGuard({
       if (options.all) callback(null, [...addresses]);
       else callback(null, first?.address ?? '', first?.family ?? 0);
     };
-    const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => {
-      const why = `the name ${hostname} was not resolved within ${LOOKUP_TIMEOUT_MS / 1_000} s`;
-      end(Object.assign(new Error(why), { code: 'ETIMEOUT' }), []);
-    });
+    const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => end(lookupTimeout(hostname), []));
     resolve(hostname, options).then(
       (addresses) => end(null, addresses),
       (error: Error) => end(error, []),
@@ -246,26 +240,6 @@ export function createAddressGuard({
 
     connect: connectWith(undefined),
     connectWith,
-  };
-}
-
-/**
- * Returns a lookup in which requests for a name share the one in flight. The system resolves few
- * names at once, and a name whose servers are silent takes it many seconds, so each such name may
- * occupy only one of them.
- */
-function shareLookups(lookup: typeof systemLookup) {
-  const inFlight = new Map<string, Promise<LookupAddress[]>>();
-  return (hostname: string, options: LookupOptions): Promise<LookupAddress[]> => {
-    const key = `${hostname} ${options.family} ${options.hints}`;
-    let addresses = inFlight.get(key);
-    if (addresses === undefined) {
-      addresses = promisify(lookup)(hostname, { ...options, all: true }).finally(() =>
-        inFlight.delete(key),
-      );
-      inFlight.set(key, addresses);
-    }
-    return addresses;
   };
 }
 

@@ -3,7 +3,7 @@ import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { createKeyPair } from '@sluice/kit/testing';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { EVERYWHERE } from './guard.ts';
+import { ALL_NETWORKS } from './guard.ts';
 import { type Isolation, type IsolationOptions, createIsolation } from './isolation.ts';
 import type { Sending } from './send.ts';
 
@@ -22,7 +22,7 @@ afterAll(() => sink.close());
 
 async function start(options: Partial<IsolationOptions> = {}): Promise<Isolation> {
   isolation = createIsolation({
-    allowCidrs: EVERYWHERE,
+    allowCidrs: ALL_NETWORKS,
     secret: () => 'secret',
     region: () => 'us-east-1',
     ...options,

@@ -62,8 +62,8 @@ export interface IsolationOptions
 const HEAP_MIB = 512;
 const START_MS = 30_000;
 /**
- * Time within which the process must return a result: longer than an attempt may take, and shorter
- * than a lease.
+ * Time within which the process must return a result, in addition to the stream's own timeout:
+ * longer than an attempt may take, and shorter than a lease.
  */
 const ANSWER_MS = 30_000;
 /**
@@ -141,10 +141,11 @@ export function createIsolation({
           );
         }, GRACE_MS);
       };
-      const endDeadline = startDeadline(ANSWER_MS, () => {
+      const limitMs = ANSWER_MS + (sending.timeoutMs ?? 0);
+      const endDeadline = startDeadline(limitMs, () => {
         reject(
           senderDied(
-            `the isolated process that sent the delivery did not respond within ${ANSWER_MS / 1000} s`,
+            `the isolated process that sent the delivery did not respond within ${limitMs / 1000} s`,
           ),
         );
         void end(current);

@@ -2,7 +2,7 @@
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { type Sender, createSender } from './send.ts';
 
 let server: Server;
@@ -25,7 +25,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   sender = createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => 'a streams secret',
     region: () => 'us-east-1',
     timeoutMs: 1_500,

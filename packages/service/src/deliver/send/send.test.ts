@@ -5,7 +5,7 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { verifySignature } from '@sluice/kit';
 import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { type Sender, createSender } from './send.ts';
 
 const SECRET = 'a streams secret';
@@ -15,7 +15,7 @@ let sender: Sender;
 beforeAll(async () => {
   sink = await startWebhookSink();
   sender = createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => SECRET,
     region: () => 'us-east-1',
     timeoutMs: 500,
@@ -94,7 +94,7 @@ describe('through a proxy', () => {
     const result = await sendThrough(
       `http://user:pass@127.0.0.1:${proxy.port}`,
       `${sink.url}/through`,
-      EVERYWHERE,
+      ALL_NETWORKS,
     );
     expect(result).toMatchObject({
       status: 200,
@@ -135,7 +135,7 @@ describe('through a proxy', () => {
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
     const proxied = createSender({
-      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => SECRET,
       region: () => 'us-east-1',
       timeoutMs: 600,
@@ -159,7 +159,7 @@ describe('through a proxy', () => {
 
   test('a rejection by the proxy is not mistaken for a response of the receiver', async () => {
     const proxy = await startProxy(403);
-    const result = await sendThrough(`http://127.0.0.1:${proxy.port}`, sink.url, EVERYWHERE);
+    const result = await sendThrough(`http://127.0.0.1:${proxy.port}`, sink.url, ALL_NETWORKS);
     expect(result).toMatchObject({
       status: null,
       error: expect.stringContaining('Proxy response (403)') as string,

@@ -40,6 +40,8 @@ export interface Sending {
    * inbox gets no token.
    */
   oauth2?: StreamOAuth2 | undefined;
+  /** Time for the attempt. Default: the sender's timeout. */
+  timeoutMs?: number | undefined;
   /**
    * The stream's own secrets, which sign `webhook-signature` together with the account's secret.
    * Default: none.
@@ -234,17 +236,18 @@ export function createSender({
   return {
     async send(sending) {
       const { oauth2, headers } = sending;
+      const limitMs = sending.timeoutMs ?? timeoutMs;
       if (oauth2 === undefined || !('origin' in targetOf(sending.url))) {
-        return sendOnce(sending, timeoutMs);
+        return sendOnce(sending, limitMs);
       }
       const startedAt = Date.now();
       const beganAt = performance.now();
       const sent = await sendAuthorized(
         oauth2,
         tokens,
-        (authorization, limitMs) =>
-          sendOnce({ ...sending, headers: { ...headers, authorization } }, limitMs),
-        timeoutMs,
+        (authorization, leftMs) =>
+          sendOnce({ ...sending, headers: { ...headers, authorization } }, leftMs),
+        limitMs,
       );
       if (!('failure' in sent)) return sent;
       const durationMs = Math.round(performance.now() - beganAt);

@@ -2,14 +2,14 @@
  * Creates the senders of webhooks, test webhooks and alerts, with their address checks and the rate
  * limit per host.
  */
-import type { ServiceConfig } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClientCertificate } from './clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
 import { type ReadPlace, createInbox } from '../inbox.ts';
-import { type AddressGuardOptions, EVERYWHERE, METADATA, createAddressGuard } from './guard.ts';
+import { type AddressGuardOptions, ALL_NETWORKS, METADATA, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -17,7 +17,7 @@ export type Senders = ReturnType<typeof createSenders>;
 
 export function createSenders(
   config: Pick<
-    ServiceConfig,
+    Config,
     'allowCidrs' | 'allowPrivateEndpoints' | 'egressProxy' | 'httpsOnly' | 'maxPerHost'
   >,
   {
@@ -37,7 +37,7 @@ export function createSenders(
   },
 ) {
   const { egressProxy, httpsOnly } = config;
-  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
+  const allowCidrs = config.allowPrivateEndpoints ? ALL_NETWORKS : config.allowCidrs;
   const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
   const common = {
     secret: () => settings.read().secretKey,
@@ -61,6 +61,6 @@ export function createSenders(
     createAlertSender: (isAdded: boolean) =>
       isAdded
         ? createWebhookSender()
-        : createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...common }),
+        : createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...common }),
   };
 }

@@ -1,10 +1,5 @@
 /** The family of Aptos networks. */
-import {
-  type AptosWebhook,
-  DEFAULT_MAX_WEBHOOK_BYTES,
-  findAptosNetwork,
-  toAptosChain,
-} from '@sluice/kit/contract';
+import { type AptosWebhook, findAptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import { type FollowedAptos, followAptos } from './chains/followedAptos.ts';
 import { createAptosMatching } from './chains/matching.ts';
 import { toAptosSettings } from './chains/settings.ts';
@@ -31,16 +26,16 @@ export const APTOS = defineFamily({
     if (!network) return undefined;
     return { chainId: toAptosChain(network), phase: 'confirmed' };
   },
-  open({ aptos, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES }, surroundings) {
+  open({ aptos, maxWebhookBytes }, dependencies) {
     const matching = createAptosMatching({
-      store: surroundings.store,
+      store: dependencies.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,
       maxWebhookBytes,
     });
     const chains: FamilyChains<FollowedAptos> = createFamilyChains({
       settings: toAptosSettings(aptos),
-      rules: createRuleKeeper(matching.live, surroundings),
-      open: (config) => followAptos(config, { ...surroundings, matching }),
+      rules: createRuleKeeper(matching.live, dependencies),
+      open: (config) => followAptos(config, { ...dependencies, matching }),
     });
     return {
       chains,

@@ -1,5 +1,5 @@
 /** The family of EVM chains. */
-import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
+import type { EvmWebhook } from '@sluice/kit/contract';
 import { createAbiSource } from './chains/abiSource.ts';
 import { unpackNames } from './chains/ensNames.ts';
 import { EXPLORERS } from './chains/explorers.ts';
@@ -28,29 +28,29 @@ export const EVM = defineFamily({
     if (chainId === undefined) return undefined;
     return { chainId, phase: removed ? 'removed' : confirmed ? 'confirmed' : 'unconfirmed' };
   },
-  open(config, surroundings) {
-    const { settleMs, readAgainAfterMs, maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES } = config;
+  open(config, dependencies) {
+    const { readAgainAfterMs, maxWebhookBytes } = config;
     const matching = createEvmMatching({
-      store: surroundings.store,
+      store: dependencies.store,
       enrichOf: (chain) => chains.get(chain)!.enrich,
-      spamLists: config.spamLists ?? {},
-      omitRecentFields: config.omitRecentFields === true,
+      spamLists: config.spamLists,
+      omitRecentFields: config.omitRecentFields,
       maxWebhookBytes,
     });
     const chains: FamilyChains<FollowedEvm> = createFamilyChains({
       settings: toEvmSettings(config.chains),
-      rules: createRuleKeeper(matching.live, surroundings),
+      rules: createRuleKeeper(matching.live, dependencies),
       open: (chain) =>
         followEvm(chain, {
-          ...surroundings,
+          ...dependencies,
           matching,
           maxWebhookBytes,
-          settleMs,
+          settleMs: config.settle * 1_000,
           readAgainAfterMs,
         }),
     });
     const callsOf = (chain: string) => chains.get(chain)?.calls;
-    const abiSource = createAbiSource(config.abiUrls ?? {});
+    const abiSource = createAbiSource(config.abiUrls);
     return {
       chains,
       /** Chains for which ABIs of verified contracts are read. */

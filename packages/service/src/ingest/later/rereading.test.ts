@@ -24,8 +24,8 @@ const test = base.extend<{ world: IngestWorld }>({
 
 const TIMEOUT = { timeout: 120_000 };
 /** The block is read again long after the service has committed it. */
-const LATER = { settleMs: 100, readAgainAfterMs: [3_000, 4_000] };
-const NEVER = { settleMs: 100, readAgainAfterMs: [3_600_000] };
+const LATER = { settle: 0.1, readAgainAfterMs: [3_000, 4_000] };
+const NEVER = { settle: 0.1, readAgainAfterMs: [3_600_000] };
 
 /** The node has neither the receipt nor the log of the last transaction of a block. */
 const lackReceipt = (node: RunningScriptedChain): void => {
@@ -129,7 +129,7 @@ test(
   TIMEOUT,
   async ({ world }) => {
     const other = await startScriptedChain({ chain: world.chain });
-    const later = { settleMs: 100, readAgainAfterMs: [7_000, 10_000] };
+    const later = { settle: 0.1, readAgainAfterMs: [7_000, 10_000] };
     await world.startWatching({ ...later, urls: [world.chain.url, other.url] });
     lackReceipt(world.chain);
     const blocks = 24;

@@ -3,7 +3,7 @@ import type { ProviderHealth, ProviderState } from '@sluice/kit/contract';
 import type { buildConnector } from 'undici';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import type { FinalityTag } from '../source.ts';
-import type { Behind } from './lag.ts';
+import type { HeadLag } from './lag.ts';
 
 /** Opens connections to a node, e.g. after checking its address. Default: undici's connector. */
 export type Connect = buildConnector.connector | undefined;
@@ -44,7 +44,7 @@ export interface AnyProvider {
   /** Records a disagreement about the block at a height, and whether this node was outvoted. */
   disagreed(outvoted: boolean): void;
   /** Records the node's distance to the best node, whose head was read at the same time. */
-  compare(behind: Behind): void;
+  compare(behind: HeadLag): void;
   health(): NodeHealth;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ export interface Lag {
   head(): number | null;
   recordHead(head: BlockRef, nowMs: number): void;
   /** Records the node's distance to the best node, whose head was read at the same time. */
-  compare(behind: Behind, nowMs: number): void;
+  compare(behind: HeadLag, nowMs: number): void;
   /** Returns the lag behind the best node, as a share of the tolerated lag. */
   share(): number;
   /**
@@ -16,7 +16,7 @@ export interface Lag {
 }
 
 /** The distance from a node's head to the head of the best node, by number and timestamp. */
-export interface Behind {
+export interface HeadLag {
   blocks: number;
   seconds: number;
 }

@@ -97,7 +97,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
         });
         const read: EvmBlock[] = [];
         const ingest = createIngest(
-          { chain: CHAIN, confirmations: 2, epoch: await takeChain(store, CHAIN) },
+          { chain: CHAIN, flag: '--chain', confirmations: 2, epoch: await takeChain(store, CHAIN) },
           {
             source,
             store,

@@ -89,13 +89,13 @@ export const isPassing = (error: SourceError): boolean =>
     (error.rpcCode === INTERNAL_ERROR || PASSING.test(error.message)));
 
 /**
- * A node in messages. Its texts are cleaned where errors are made from them, and nowhere else, so a
+ * A node in messages. Its text is cleaned where errors are created from it, and nowhere else, so a
  * message of a {@link SourceError} can be logged, stored and shown.
  */
 export interface NamedNode {
   /** The host of the node, numbered if several nodes share it. */
   name: string;
-  /** Cleans a text of the node, and masks the secrets of its URL. */
+  /** Cleans text of the node, and masks the secrets of its URL. */
   clean: CleanText;
 }
 
@@ -197,7 +197,7 @@ const findKind = (method: string, text: string, code: unknown): SourceErrorKind 
   )?.kind;
 
 /**
- * Returns the texts of an error, outermost first, because nodes and gateways nest the cause in
+ * Returns the messages of an error, outermost first, because nodes and gateways nest the cause in
  * `data`, `error`, `cause` or lists. Omits bytes in hex, which are the data of a reverted call.
  */
 function textOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Alert, unwrapAlert } from '@sluice/kit';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from '../../deliver/send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../../deliver/send/guard.ts';
 import { createSender } from '../../deliver/send/send.ts';
 import type { Term } from '../duty.ts';
 import { type NotifierOptions, startNotifier } from './alerts.ts';
@@ -53,7 +53,7 @@ function start(timing: NotifierOptions['timing'] = {}): void {
     url: `${sink.url}/alerts`,
     store,
     sender: createSender({
-      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
       secret: () => 'secret',
       region: () => 'us-east-1',
       timeoutMs: 1_000,

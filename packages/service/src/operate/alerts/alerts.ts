@@ -40,7 +40,7 @@ export interface NotifierOptions extends Pick<
   SituationSources,
   'chains' | 'diskFilling' | 'certificateExpiring'
 > {
-  /** Id of the receiver in the ledger; empty for `--notify-url`. */
+  /** Id of the receiver in the ledger; empty for `notifyUrl`. */
   receiver: string;
   url: string;
   store: Store;

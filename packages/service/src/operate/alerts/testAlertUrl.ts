@@ -1,10 +1,10 @@
 /** Sends a test alert, so that the operator can check a URL before adding it. */
 import { randomUUID } from 'node:crypto';
-import type { Alert, UrlVerdict } from '@sluice/kit/contract';
+import type { Alert, UrlTestResult } from '@sluice/kit/contract';
 import type { AddressGuard } from '../../deliver/send/guard.ts';
 import type { Sender } from '../../deliver/send/send.ts';
 
-export type TestAlertUrl = (url: string) => Promise<UrlVerdict>;
+export type TestAlertUrl = (url: string) => Promise<UrlTestResult>;
 
 export function createAlertUrlTest({
   guard,

@@ -158,16 +158,16 @@ async function stageAdded(
     return Number(inserted.numAffectedRows ?? 0);
   };
   // To change a label, one row is removed and another is added.
-  const relabelled = present.flatMap((row) => {
+  const relabeled = present.flatMap((row) => {
     // An empty label removes the current one.
     const label = (labels[row.address] ?? (clearLabels ? null : row.label)) || null;
     return label === row.label ? [] : [{ ...row, label }];
   });
   let [added, dead] = [0, 0];
-  if (relabelled.length > 0) {
-    const names = relabelled.map(({ address }) => address);
+  if (relabeled.length > 0) {
+    const names = relabeled.map(({ address }) => address);
     dead = await remove(trx, engine, streamId, change, names);
-    added = await insert(engine.rows(relabelled, PRESENT_ADDRESS));
+    added = await insert(engine.rows(relabeled, PRESENT_ADDRESS));
   }
   const known = new Set(present.map(({ address }) => address));
   const coming = addresses.filter((address) => !known.has(address));
@@ -321,7 +321,7 @@ export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<v
  * Applies changes whose lists are locked and contain all addresses to remove. Returns the outcomes
  * by stream; omits streams that were deleted in the meantime.
  */
-export async function changeFree(
+export async function applyLocked(
   trx: Db,
   engine: Engine,
   changes: readonly AddressChange[],

@@ -8,7 +8,7 @@ import {
 } from './addressCleanUp.ts';
 import {
   activate,
-  changeFree,
+  applyLocked,
   findMissing,
   insertChanges,
   keepParts,
@@ -45,7 +45,7 @@ export function createAddressWrites({ db, engine, transact }: Ledger): AddressWr
           }
         }
         const free = changes.filter(({ streamId }) => !refused.has(streamId));
-        const changed = await changeFree(trx, engine, free);
+        const changed = await applyLocked(trx, engine, free);
         effects.signal('rules');
         for (const streamId of changed.keys()) effects.publishStream(streamId);
         return changes.map(

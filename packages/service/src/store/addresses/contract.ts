@@ -99,7 +99,7 @@ export interface AddressReads {
     streamId: string,
     page: { limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
-  /** Returns a page of the addresses that match {@link ListAddresses.find}, in address order. */
+  /** Returns a page of the addresses that match {@link AddressQuery.find}, in address order. */
   findAddresses(
     streamId: string,
     search: { find: string; limit: number; after?: string | undefined },

@@ -3,7 +3,7 @@ import type { StreamStatus } from '@sluice/kit/contract';
 
 /** The alert to a receiver about a subject: the next one to send, or the last one that was sent. */
 export interface AlertRow {
-  /** Id of the added URL; empty for `--notify-url`. */
+  /** Id of the added URL; empty for the configured URL. */
   receiver: string;
   /** Subject of the alert: `stream <id>`, `quarantine <streamId>`, `chain <id>` or `disk`. */
   subject: string;

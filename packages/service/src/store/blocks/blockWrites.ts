@@ -22,7 +22,7 @@ import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './remo
 import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
-import { isWitnessed, noteByRange, recordUnverified } from './unverified.ts';
+import { isWitnessed, recordByRange, recordUnverified } from './unverified.ts';
 import {
   recordUncertain,
   restartUncertain,
@@ -41,13 +41,13 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await beginWindow(trx, { chain, block, genesisHash, now });
         await restartCoverage(trx, chain, block, holeFrom, now);
         await restartUncertain(trx, chain);
-        const { cancelled } = await orphanMatches(
+        const { canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
-        effects.moveDeliveries(cancelled);
-        return cancelled;
+        effects.moveDeliveries(canceled);
+        return canceled;
       });
     },
 
@@ -92,7 +92,8 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const { now } = moment;
         if (searched !== undefined) {
           const range = { from: after.number + 1, to: block.number };
-          if (!searched.isProven) await noteByRange(trx, { chain, streamId: null, ...range, now });
+          if (!searched.isProven)
+            await recordByRange(trx, { chain, streamId: null, ...range, now });
         } else if (after.number < block.number - 1 && after.hash !== block.parentHash) {
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
@@ -162,12 +163,12 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await recordReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindCoverage(trx, chain, ancestor);
         await rewindUncertain(trx, chain, ancestor, now);
-        const { orphaned, cancelled } = await orphanMatches(
+        const { orphaned, canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        const changed = [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        const changed = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];
         effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
         effects.moveDeliveries(changed);
         return changed;

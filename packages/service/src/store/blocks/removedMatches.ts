@@ -41,7 +41,7 @@ export async function orphanMatches(
   trx: Db,
   which: Expression<SqlBool>,
   now: number,
-): Promise<{ orphaned: DeliveredMatch[]; cancelled: DeliverySummary[] }> {
+): Promise<{ orphaned: DeliveredMatch[]; canceled: DeliverySummary[] }> {
   const orphaned = await trx
     .updateTable('match')
     .set({ state: 'orphaned' satisfies MatchState })
@@ -49,7 +49,7 @@ export async function orphanMatches(
     .where('state', '<>', 'orphaned')
     .returning(deliveredColumns)
     .execute();
-  const cancelled: DeliverySummary[] = [];
+  const canceled: DeliverySummary[] = [];
   for (const chunk of chunksOf(orphaned)) {
     const rows = await trx
       .updateTable('delivery')
@@ -63,11 +63,11 @@ export async function orphanMatches(
       .where('state', 'in', ['enriching', 'held', 'pending'])
       .returning(deliveryColumns)
       .execute();
-    cancelled.push(...rows.map(toDeliverySummary));
+    canceled.push(...rows.map(toDeliverySummary));
   }
   return {
     orphaned: orphaned.map((match) => ({ ...match, enriching: false, held: 0 })),
-    cancelled,
+    canceled,
   };
 }
 
@@ -204,7 +204,7 @@ async function revive(
     .execute();
   const ofMatch = (id: string) =>
     sql<SqlBool>`match_id = ${match.id} and block_day = ${match.block_day} and id = ${id}`;
-  const cancelled = await trx
+  const canceled = await trx
     .selectFrom('delivery')
     .select(['id', 'ordered', 'claims'])
     .where('match_id', '=', match.id)
@@ -213,7 +213,7 @@ async function revive(
     .orderBy('id')
     .execute();
   const revived: DeliverySummary[] = [];
-  for (const { id, ordered, claims } of cancelled) {
+  for (const { id, ordered, claims } of canceled) {
     const row = await trx
       .updateTable('delivery')
       .set({

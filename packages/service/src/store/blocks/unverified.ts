@@ -61,7 +61,7 @@ export const recordUnverified = (
  * Records blocks that were searched by range, for one stream or, if `streamId` is null, for all
  * streams.
  */
-export const noteByRange = (
+export const recordByRange = (
   trx: Db,
   searched: { chain: string; streamId: string | null; from: number; to: number; now: number },
 ): Promise<void> => note(trx, { ...searched, reason: BY_RANGE });

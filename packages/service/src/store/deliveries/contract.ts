@@ -21,7 +21,7 @@
  * block is unverified, fewer than two witnesses returned it, and its stream holds such blocks.
  */
 import type {
-  AttemptParts,
+  AttemptTimings,
   DeliveryAttempt,
   DeliveryDetail,
   DeliveryCounts,
@@ -54,6 +54,10 @@ export interface ClaimedDelivery {
   headers: Record<string, string>;
   /** Client credentials for the access tokens of the receiver; null if it needs none. */
   oauth2: OAuth2Credentials | null;
+  /** Time for each attempt; undefined for the service's own. */
+  timeoutMs: number | undefined;
+  /** The stream's own waits between attempts in milliseconds; undefined for the service's. */
+  retryWaitsMs: readonly number[] | undefined;
   /** Newest first. */
   secrets: SealedSecret[];
   /** Index of this part, from 0, and number of parts, as in {@link NewMatch}. */
@@ -79,7 +83,7 @@ export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs'
 
 /** Connection data of an attempt: durations of its steps, address and certificate. */
 export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
-  parts: AttemptParts;
+  parts: AttemptTimings;
 };
 
 export interface AttemptOutcome {
@@ -261,7 +265,7 @@ export interface DeliveryWrites {
     released: number;
     suspects: number;
     quarantined: DeliverySummary[];
-    cancelled: DeliverySummary[];
+    canceled: DeliverySummary[];
   }>;
 }
 

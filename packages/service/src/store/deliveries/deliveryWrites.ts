@@ -143,23 +143,23 @@ export function createDeliveryWrites({ db, engine, transact }: Ledger): Delivery
           trx,
         );
         const released = rows.filter((row) => row.state === 'pending');
-        const cancelled = await cancelPointless(
+        const canceled = await cancelPointless(
           trx,
           open,
           released.map(({ id }) => id),
         );
-        const pointless = new Set(cancelled.map(({ id }) => id));
+        const pointless = new Set(canceled.map(({ id }) => id));
         const requeued = released.filter(({ id }) => !pointless.has(id));
         const quarantined = rows
           .filter((row) => row.state === 'quarantined')
           .map(toDeliverySummary);
         if (requeued.length > 0) effects.signal('deliveries');
-        effects.publishDeliveries([...quarantined, ...cancelled]);
+        effects.publishDeliveries([...quarantined, ...canceled]);
         return {
           released: requeued.length,
           suspects: requeued.filter((row) => row.lost === SUSPECT_LOST).length,
           quarantined,
-          cancelled,
+          canceled,
         };
       });
     },

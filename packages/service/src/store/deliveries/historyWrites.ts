@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { releaseMatches } from '../blocks/matches.ts';
 import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
-import { REPLAYED_STATE, isReplayable, takeUpAgain } from './requeue.ts';
+import { REPLAYED_STATE, isReplayable, resumeEnrichment } from './requeue.ts';
 import { deliveryColumns, isWaiting, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
 import type { HistoryWrites } from './contract.ts';
@@ -27,7 +27,7 @@ export function createHistoryWrites({ engine, transact }: Ledger): HistoryWrites
         await engine.openDay(trx, row.block_day);
         const { now, open } = await readMoment(engine, trx);
         await countFinished(trx, engine, [before], open, -1);
-        await takeUpAgain(trx, [row]);
+        await resumeEnrichment(trx, [row]);
         const replayed = await trx
           .updateTable('delivery')
           .set({

@@ -1,6 +1,6 @@
 /** Leases deliveries, and reads what their attempts need. */
 import { randomUUID } from 'node:crypto';
-import type { WebhookOrigin } from '@sluice/kit/contract';
+import { type Retries, type WebhookOrigin, retryWaitsMs } from '@sluice/kit/contract';
 import { sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
 import type { DayFilter } from '../engine/days.ts';
@@ -66,7 +66,16 @@ export async function leaseDeliveries(
     .execute();
   const streams = await trx
     .selectFrom('stream')
-    .select(['id', 'webhook_url', 'headers', 'oauth2', 'secrets', 'status'])
+    .select([
+      'id',
+      'webhook_url',
+      'headers',
+      'oauth2',
+      'secrets',
+      'status',
+      'timeout_seconds',
+      'retries',
+    ])
     .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
     .execute();
   const matchOf = new Map(matches.map((match) => [match.id, match]));
@@ -80,6 +89,8 @@ export async function leaseDeliveries(
         headers: JSON.parse(stream.headers) as Record<string, string>,
         oauth2: readOAuth2(stream.oauth2),
         secrets: JSON.parse(stream.secrets) as SealedSecret[],
+        timeoutMs: stream.timeout_seconds === null ? undefined : stream.timeout_seconds * 1_000,
+        retryWaitsMs: retryWaitsMs(JSON.parse(stream.retries) as Retries),
         isProbe: stream.status === 'error',
       },
     ]),

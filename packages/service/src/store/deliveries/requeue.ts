@@ -19,7 +19,7 @@ export const isReplayable = sql<boolean>`(
  * Resumes the enrichment of these deliveries' matches, if they were set aside before their bodies
  * were complete.
  */
-export async function takeUpAgain(
+export async function resumeEnrichment(
   trx: Db,
   deliveries: readonly Pick<Selectable<Tables['delivery']>, 'match_id' | 'block_day'>[],
 ): Promise<void> {

@@ -2,7 +2,7 @@
  * Stores how attempts reached their receivers. Nearly all attempts use an open connection, so
  * nothing is stored for them.
  */
-import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
+import type { AttemptTimings, DeliveryAttempt } from '@sluice/kit/contract';
 import type { AttemptTransport } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 
@@ -41,7 +41,7 @@ export function readTransport({
   };
 }
 
-const answeredAtOnce = (durationMs: number): AttemptParts => ({
+const answeredAtOnce = (durationMs: number): AttemptTimings => ({
   dnsMs: null,
   connectMs: null,
   tlsMs: null,

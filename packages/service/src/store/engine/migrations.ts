@@ -804,6 +804,16 @@ const uncertainBlocks: Migration = {
   },
 };
 
+const streamAttempts: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('stream').addColumn('timeout_seconds', 'double precision').execute();
+    await db.schema
+      .alterTable('stream')
+      .addColumn('retries', 'text', (column) => column.notNull().defaultTo('"standard"'))
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -818,6 +828,7 @@ export const migrations: Record<string, Migration> = {
   '0011 keys by bytes': keysByBytes,
   '0012 unverified matches': unverifiedMatches,
   '0013 uncertain blocks': uncertainBlocks,
+  '0014 attempts per stream': streamAttempts,
 };
 
 /** Table with the names of the applied migrations. */
@@ -837,7 +848,7 @@ export async function migrate(
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',
 ): Promise<void> {
-  await refuseOther(db, steps, name);
+  await refuseUnknownSchema(db, steps, name);
   const hashed = Object.fromEntries(
     Object.entries(steps).map(([step, migration]) => [step, withHash(step, migration)]),
   );
@@ -860,7 +871,7 @@ export async function migrate(
  * @throws CallerError if an applied migration is unknown to this program, or its hash is unknown or
  * differs because the migration was edited after it was applied
  */
-export async function refuseOther(
+export async function refuseUnknownSchema(
   db: Kysely<unknown>,
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',
@@ -887,7 +898,7 @@ export async function refuseOther(
         `${step.hash ?? 'unknown'}, but in this build it is ${hash}`,
       {
         fix:
-          'Start the build that created it, or use an empty ledger: another --data folder or database, or ' +
+          'Start the build that created it, or use an empty ledger: another data folder or database, or ' +
           'sluice dev --fresh. To keep the streams, run sluice export with the build that created it, ' +
           'then sluice apply with this one',
       },

@@ -8,7 +8,7 @@ import { toBlockDay } from '../engine/days.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
 import { toJob } from './jobRow.ts';
 import type { JobWrites } from './contract.ts';
-import { forgetByRange, noteByRange, recordUnverified } from '../blocks/unverified.ts';
+import { forgetByRange, recordByRange, recordUnverified } from '../blocks/unverified.ts';
 import { recordUncertain } from '../blocks/uncertain.ts';
 
 /** Allowed transitions of a job's state. */
@@ -108,7 +108,7 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
         // again or are no longer needed.
         if (row === undefined) return undefined;
         const evaluated = { chain, streamId: row.stream_id, from, to };
-        if (byRange) await noteByRange(trx, { ...evaluated, now });
+        if (byRange) await recordByRange(trx, { ...evaluated, now });
         else await forgetByRange(trx, evaluated);
         const deliveries = [];
         const origin = `job:${id}`;

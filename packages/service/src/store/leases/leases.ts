@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
-import { continueAfter } from '../rows/ids.ts';
+import { continueIdsAfter } from '../rows/ids.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
 /** Milliseconds until a reader is deleted after its registration expires. */
@@ -67,7 +67,7 @@ export function createLeaseWrites({ db, engine, transact }: Ledger): LeaseWrites
           .selectFrom('delivery')
           .select((of) => of.fn.max('id').as('id'))
           .executeTakeFirst();
-        if (newest?.id != null) continueAfter(newest.id);
+        if (newest?.id != null) continueIdsAfter(newest.id);
         effects.signal('leases');
         return epoch + 1;
       });

@@ -20,6 +20,9 @@ export interface RunningReplay {
   dueInMs: number;
 }
 
+/** Maximum number of running replays, because each one reads and counts deliveries all the time. */
+export const MAX_RUNNING_REPLAYS = 20;
+
 export interface ReplayReads {
   estimateReplay(filter: DeliveryFilter): Promise<ReplayEstimate>;
   readReplay(id: string): Promise<Replay | undefined>;
@@ -28,6 +31,7 @@ export interface ReplayReads {
   readReplayProgress(
     replay: Pick<Replay, 'id' | 'state' | 'createdAt' | 'updatedAt'>,
   ): Promise<ReplayProgress>;
+  countRunningReplays(): Promise<number>;
   /** Lists running replays, oldest first. */
   listRunningReplays(): Promise<RunningReplay[]>;
   /**
@@ -44,8 +48,8 @@ export interface ReplayReads {
 
 export interface ReplayWrites {
   /**
-   * Creates a replay. `total` is the number of replayable deliveries that match the filter, counted
-   * up to a million.
+   * Creates a replay; returns undefined if `MAX_RUNNING_REPLAYS` are running. `total` is the number
+   * of replayable deliveries that match the filter, counted up to a million.
    */
   createReplay(replay: {
     name: string;
@@ -53,7 +57,7 @@ export interface ReplayWrites {
     perSecond: number;
     total: number;
     keyId: string;
-  }): Promise<Replay>;
+  }): Promise<Replay | undefined>;
   /**
    * Queues these deliveries again if they are replayable, sets the earliest time of the next step,
    * and ends the replay if `isLast` is set. Returns the deliveries that were not already pending;

@@ -3,9 +3,9 @@ import { type Kysely, sql } from 'kysely';
 import { allOf, toConditions } from '../deliveries/deliveryFilter.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { isReplayable } from '../deliveries/requeue.ts';
-import { maker, toReplay } from './replayRow.ts';
+import { creatorName, toReplay } from './replayRow.ts';
 import type { ReplayReads } from './contract.ts';
-import type { Tables } from '../tables/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 
 /** Maximum number of deliveries that an estimate counts. Counting them takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
@@ -56,7 +56,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       const row = await db
         .selectFrom('replay')
         .selectAll()
-        .select(maker)
+        .select(creatorName)
         .where('id', '=', id)
         .executeTakeFirst();
       return row && toReplay(row, (await countsOf([id])).get(id));
@@ -66,7 +66,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       const rows = await db
         .selectFrom('replay')
         .selectAll()
-        .select(maker)
+        .select(creatorName)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit)
@@ -98,6 +98,8 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       return { stepMs, succeeded: series('succeeded'), failed: series('failed', 'quarantined') };
     },
 
+    countRunningReplays: () => countRunningReplays(db),
+
     async listRunningReplays() {
       const now = await readNow(engine, db);
       const rows = await db
@@ -125,6 +127,15 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       return rows.map((row) => row.id);
     },
   };
+}
+
+export async function countRunningReplays(db: Db): Promise<number> {
+  const { n } = await db
+    .selectFrom('replay')
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where('state', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return n;
 }
 
 const canBeSentAgain = sql<boolean>`${isReplayable}

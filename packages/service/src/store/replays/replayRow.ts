@@ -8,15 +8,15 @@ import type { Tables } from '../tables/tables.ts';
  * Expression for the name of the API key that requested a replay; null if the ledger does not
  * contain the key.
  */
-export const maker = sql<string | null>`(
-  select name from api_key where api_key.id = replay.created_by)`.as('maker');
+export const creatorName = sql<string | null>`(
+  select name from api_key where api_key.id = replay.created_by)`.as('creatorName');
 
 /**
  * Converts the row of a replay. `counts` contains the number of the replay's deliveries by state,
  * without deliveries that a later replay has sent again.
  */
 export function toReplay(
-  row: Selectable<Tables['replay']> & { maker: string | null },
+  row: Selectable<Tables['replay']> & { creatorName: string | null },
   counts: readonly { state: StoredState; n: number }[] = [],
 ): Replay {
   const count = (...states: StoredState[]): number =>
@@ -32,7 +32,7 @@ export function toReplay(
     succeeded: count('succeeded'),
     failed: count('failed', 'quarantined'),
     waiting: count('enriching', 'held', 'pending', 'leased'),
-    createdBy: row.maker ?? row.created_by,
+    createdBy: row.creatorName ?? row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -3,16 +3,19 @@ import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { newId } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
-import { maker, toReplay } from './replayRow.ts';
+import { creatorName, toReplay } from './replayRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
-import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../deliveries/requeue.ts';
-import type { ReplayWrites } from './contract.ts';
+import { REPLAYED_STATE, isReplayable, resumeEnrichment } from '../deliveries/requeue.ts';
+import { MAX_RUNNING_REPLAYS, type ReplayWrites } from './contract.ts';
+import { countRunningReplays } from './replayReads.ts';
 
 /** Writes bulk replays, which send many deliveries again. */
 export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrites {
   return {
     async createReplay({ name, filter, perSecond, total, keyId }) {
       return transact(async (trx, effects) => {
+        await engine.lock(trx, 'new replay');
+        if ((await countRunningReplays(trx)) >= MAX_RUNNING_REPLAYS) return undefined;
         const now = await readNow(engine, trx);
         const row = await trx
           .insertInto('replay')
@@ -33,7 +36,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
             updated_at: now,
           })
           .returningAll()
-          .returning(maker)
+          .returning(creatorName)
           .executeTakeFirstOrThrow();
         const replay = toReplay(row);
         effects.signal('replays');
@@ -74,7 +77,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
         const { open } = await readMoment(engine, trx);
         const before = rows.map(toDeliverySummary);
         await countFinished(trx, engine, before, open, -1);
-        await takeUpAgain(trx, rows);
+        await resumeEnrichment(trx, rows);
         const changed = await trx
           .updateTable('delivery')
           .set({ state: REPLAYED_STATE, run_at: now, lost: 0, replay_id: id, updated_at: now })

@@ -14,7 +14,7 @@ const READ_LIMIT = 100_000;
  * Returns the ids below which delivered and undelivered deliveries are old enough to be deleted;
  * `youngest` is the higher one.
  */
-export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
+export function expiredIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
   const delivered = firstIdAt(atMs - deliveredMs);
   const undelivered = firstIdAt(atMs - undeliveredMs);
   return { delivered, undelivered, youngest: delivered > undelivered ? delivered : undelivered };
@@ -24,7 +24,7 @@ export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: num
  * Returns the condition that a delivery has expired. Deliveries that are being sent never expire.
  */
 export const isExpired =
-  ({ delivered, undelivered }: Pick<ReturnType<typeof agedIds>, 'delivered' | 'undelivered'>) =>
+  ({ delivered, undelivered }: Pick<ReturnType<typeof expiredIds>, 'delivered' | 'undelivered'>) =>
   (eb: ExpressionBuilder<Tables, 'delivery'>) =>
     eb.or([
       eb.and([eb('id', '<', delivered), eb('state', 'in', ['succeeded', 'cancelled'] as const)]),
@@ -37,7 +37,7 @@ export const isExpired =
 export function createRetentionReads(db: Kysely<Tables>): RetentionReads {
   return {
     async countExpiring({ atMs, ...ages }) {
-      const ids = agedIds(ages, atMs);
+      const ids = expiredIds(ages, atMs);
       const beyond = await db
         .selectFrom('delivery')
         .select('id')

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { agedIds, isExpired } from './retentionReads.ts';
+import { expiredIds, isExpired } from './retentionReads.ts';
 import type { RetentionWrites } from './contract.ts';
 
 /**
@@ -81,7 +81,7 @@ export function createRetentionWrites(db: Kysely<Tables>, engine: Engine): Reten
       const until = performance.now() + forMs;
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
-        const aged = agedIds({ deliveredMs, undeliveredMs }, now);
+        const aged = expiredIds({ deliveredMs, undeliveredMs }, now);
         const sum = { deliveries: 0, undelivered: 0 };
         let position = after;
         let rows = engine.expiryBatch.first;

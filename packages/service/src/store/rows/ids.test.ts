@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { continueAfter, newId } from './ids.ts';
+import { continueIdsAfter, newId } from './ids.ts';
 
 // The ids of this process stay in the year 2100, and later files share its modules.
 afterAll(() => {
@@ -22,10 +22,10 @@ test('ids sort by creation, even many per millisecond or when the clock goes bac
 test('ids sort after an id that another process created with a clock that was ahead', () => {
   const start = Date.UTC(2100, 0, 3);
   const before = newId(start);
-  continueAfter(newId(start + 60_000).replace(/-7...-/, '-7fff-'));
+  continueIdsAfter(newId(start + 60_000).replace(/-7...-/, '-7fff-'));
   const after = [newId(start), newId(start + 1)];
   expect([before, ...after].toSorted()).toEqual([before, ...after]);
   const last = after[1]!;
-  continueAfter(before);
+  continueIdsAfter(before);
   expect(newId(start) > last).toBe(true);
 });

@@ -9,7 +9,7 @@ let sequence = 0;
 
 /**
  * Returns a version 7 UUID (RFC 9562). Ids sort by creation time and, within a process, always in
- * order of creation, even if the clock goes back. {@link continueAfter} keeps this order across
+ * order of creation, even if the clock goes back. {@link continueIdsAfter} keeps this order across
  * processes.
  */
 export function newId(nowMs = Date.now()): string {
@@ -28,7 +28,7 @@ export function newId(nowMs = Date.now()): string {
  * Makes all later ids of this process sort after an id that another process created, even if that
  * process's clock was ahead.
  */
-export function continueAfter(id: string): void {
+export function continueIdsAfter(id: string): void {
   const ms = timeOfId(id);
   if (ms < lastMs) return;
   lastMs = ms;

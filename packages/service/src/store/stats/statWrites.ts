@@ -9,7 +9,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/days.ts';
 import { latencyMetricOf } from './latency.ts';
 import type { StatWrites } from './contract.ts';
-import type { ActivityMetric, AnsweredMetric, TotalMetric } from '../tables/stats.ts';
+import type { ActivityMetric, ResponseMetric, TotalMetric } from '../tables/stats.ts';
 
 type Stat = Selectable<Tables['stat_delta']>;
 
@@ -160,7 +160,7 @@ export function activityMetricsOf({
 /**
  * Returns the metric of a failed attempt. A 2xx without a complete response counts as no response.
  */
-const failureOf = (status: number | null): AnsweredMetric =>
+const failureOf = (status: number | null): ResponseMetric =>
   `answered_${status !== null && status >= 300 ? status : 'none'}`;
 
 /**

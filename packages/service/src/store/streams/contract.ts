@@ -26,6 +26,8 @@ const COLUMNS = [
   'maxInFlight',
   'maxPerSecond',
   'strictOrder',
+  'timeoutSeconds',
+  'retries',
   'statusMessage',
   'isErrorSince',
 ] as const;
@@ -43,18 +45,24 @@ export const DEFAULT_APTOS_OPTIONS = toOptions(aptosStreamDefaults());
 /** Options of an Aptos stream: what it matches, and what its webhooks contain. */
 export type AptosStreamOptions = typeof DEFAULT_APTOS_OPTIONS;
 
-const { maxInFlight, maxPerSecond, strictOrder, ...others } = evmStreamDefaults();
+const defaults = evmStreamDefaults();
 
-export const DEFAULT_LIMITS: StreamLimits = { maxInFlight, maxPerSecond, strictOrder };
+export const DEFAULT_LIMITS: StreamLimits = {
+  maxInFlight: defaults.maxInFlight,
+  maxPerSecond: defaults.maxPerSecond,
+  strictOrder: defaults.strictOrder,
+  timeoutSeconds: defaults.timeoutSeconds,
+  retries: defaults.retries,
+};
 
 export const DEFAULT_DELIVERY: Pick<
   AnyStreamDraft,
   'deliver' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
 > = {
-  deliver: others.deliver,
-  notifyRemoved: others.notifyRemoved,
-  unverified: others.unverified,
-  headers: others.headers,
+  deliver: defaults.deliver,
+  notifyRemoved: defaults.notifyRemoved,
+  unverified: defaults.unverified,
+  headers: defaults.headers,
   oauth2: null,
   limits: DEFAULT_LIMITS,
 };
@@ -258,7 +266,7 @@ export interface HealthWrites {
    */
   backOffStream(
     id: string,
-    spell: { reason: BackOffReason; agoMs: number; forMs: number },
+    backOff: { reason: BackOffReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
   /**
    * Records when the certificate of a stream's receiver expires; `endsAt` is null if it does not

@@ -43,31 +43,36 @@ export const createStreamChangeReads = (db: Kysely<Tables>): StreamChangeReads =
       .selectFrom('stream_change')
       .leftJoin('api_key', 'api_key.id', 'stream_change.key_id')
       .select(['kind', 'fields', 'key_id'])
-      .select(['stream_change.created_at as at', 'api_key.name as maker'])
+      .select(['stream_change.created_at as at', 'api_key.name as creatorName'])
       .where('stream_id', '=', streamId)
       .orderBy('stream_change.id', 'desc')
       .execute();
-    return rows.map(({ at, kind, fields, key_id: keyId, maker }) => ({
+    return rows.map(({ at, kind, fields, key_id: keyId, creatorName }) => ({
       at,
       kind,
       fields: JSON.parse(fields) as string[],
-      by: keyId === '' ? null : (maker ?? keyId),
+      by: keyId === '' ? null : (creatorName ?? keyId),
     }));
   },
 
   async listPauses() {
-    const { rows } = await sql<{ id: string; at: number; key_id: string; maker: string | null }>`
-      select stream.id, pause.created_at as at, pause.key_id, api_key.name as maker
+    const { rows } = await sql<{
+      id: string;
+      at: number;
+      key_id: string;
+      creatorName: string | null;
+    }>`
+      select stream.id, pause.created_at as at, pause.key_id, api_key.name as creatorName
       from stream
         join stream_change as pause on pause.id = (
           select id from stream_change where stream_id = stream.id and kind = 'paused'
           order by id desc limit 1)
         left join api_key on api_key.id = pause.key_id
       where stream.status = 'paused' and stream.deleted_at is null`.execute(db);
-    return rows.map(({ id, at, key_id: keyId, maker }) => ({
+    return rows.map(({ id, at, key_id: keyId, creatorName }) => ({
       streamId: id,
       at,
-      by: maker ?? keyId,
+      by: creatorName ?? keyId,
     }));
   },
 });

@@ -10,7 +10,7 @@ import type { StreamReads } from './contract.ts';
 const PROBE_TAKES_MS = 30_000;
 
 /** A stream whose receiver is backed off, with the current time of the ledger's clock. */
-type Spell = { now: number } & Pick<
+type BackedOffRow = { now: number } & Pick<
   Tables['stream'],
   | 'id'
   | 'status'
@@ -77,7 +77,7 @@ export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamRea
     },
 
     async listBackOffs() {
-      const { rows } = await sql<Spell>`
+      const { rows } = await sql<BackedOffRow>`
         select id, status, error_since, probe_at, back_off_reason, back_off_since, back_off_until,
           ${engine.now()} as now
         from stream where deleted_at is null and (

@@ -1,4 +1,5 @@
 /** Converts rows of streams to the type that the rest of the service uses. */
+import type { Retries } from '@sluice/kit/contract';
 import { readOAuth2 } from '../rows/oauth2.ts';
 import type { Tables } from '../tables/tables.ts';
 import { STREAM_FAMILIES, type StreamRecord } from './contract.ts';
@@ -19,6 +20,8 @@ export const streamColumns = [
   'max_in_flight',
   'max_per_second',
   'strict_order',
+  'timeout_seconds',
+  'retries',
   'status',
   'status_message',
   'error_since',
@@ -45,6 +48,8 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
       maxInFlight: row.max_in_flight,
       maxPerSecond: row.max_per_second,
       strictOrder: row.strict_order === 1,
+      timeoutSeconds: row.timeout_seconds,
+      retries: JSON.parse(row.retries) as Retries,
     },
     status: row.status,
     statusMessage: row.status_message,

@@ -137,7 +137,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
-          // Cancels at most `CANCELLED_AT_ONCE` deliveries per state, which is enough for most
+          // Cancels at most `CANCELED_AT_ONCE` deliveries per state, which is enough for most
           // streams. Housekeeping cancels the rest of a long queue.
           const { open } = await readMoment(engine, trx);
           for (const state of WAITING)
@@ -177,7 +177,7 @@ const WAITING = ['enriching', 'held', 'pending'] as const;
  * Maximum number of deliveries per statement. It is low because each delivery may be on a different
  * page if there are many streams.
  */
-const CANCELLED_AT_ONCE = 200;
+const CANCELED_AT_ONCE = 200;
 
 /** Cancels some of a stream's deliveries in this state. Returns false if there are none. */
 async function cancelSome(
@@ -191,7 +191,7 @@ async function cancelSome(
     .where(open('block_day'))
     .where('stream_id', '=', streamId)
     .where('state', '=', state)
-    .limit(CANCELLED_AT_ONCE)
+    .limit(CANCELED_AT_ONCE)
     .execute();
   if (rows.length === 0) return false;
   const ids = engine.texts(
@@ -210,10 +210,12 @@ const toOAuth2Value = (oauth2: StreamRecord['oauth2']): string | null =>
 
 const toHold = (mode: UnverifiedMode | undefined): number => Number(mode === 'hold');
 
-const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({
-  max_in_flight: maxInFlight,
-  max_per_second: maxPerSecond,
-  strict_order: Number(strictOrder),
+const toLimitValues = (limits: StreamLimits) => ({
+  max_in_flight: limits.maxInFlight,
+  max_per_second: limits.maxPerSecond,
+  strict_order: Number(limits.strictOrder),
+  timeout_seconds: limits.timeoutSeconds,
+  retries: JSON.stringify(limits.retries),
 });
 
 /** Copies the stream's new strict-order setting to its queued deliveries. */

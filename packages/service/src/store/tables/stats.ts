@@ -21,13 +21,13 @@ export type ActivityMetric =
   | 'redelivered'
   | LatencyMetric
   | 'failed_attempts'
-  | AnsweredMetric
+  | ResponseMetric
   | 'retries'
   | 'given_up'
   | MatchedMetric;
 
 /** Number of attempts by HTTP status; `none` without a complete response. */
-export type AnsweredMetric = `answered_${number | 'none'}`;
+export type ResponseMetric = `answered_${number | 'none'}`;
 
 /** Number of matched records by type, as in `NewMatch.records`. */
 export type MatchedMetric = `matched_${string}`;

@@ -49,6 +49,9 @@ interface StreamTable {
   max_per_second: number | null;
   /** 1 if deliveries are sent one at a time, in order of creation. */
   strict_order: number;
+  timeout_seconds: number | null;
+  /** JSON of `Retries`. */
+  retries: string;
   /**
    * Earliest time of the next send, for a stream with `max_per_second`; null before the first one.
    */

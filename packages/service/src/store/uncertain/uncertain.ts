@@ -153,9 +153,9 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         if (matches.length === 0 && removed.length === 0) return released;
         await engine.openDay(trx, day);
         const id = newId(now);
-        const { orphaned, cancelled } =
+        const { orphaned, canceled } =
           removed.length === 0
-            ? { orphaned: [], cancelled: [] }
+            ? { orphaned: [], canceled: [] }
             : await orphanMatches(
                 trx,
                 sql<SqlBool>`block_day = ${day} and id in (${sql.join(removed)})`,
@@ -187,7 +187,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
           origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
         });
-        const moved = [...cancelled, ...removals, ...created];
+        const moved = [...canceled, ...removals, ...created];
         effects.moveDeliveries(moved);
         return [...released, ...moved];
       });

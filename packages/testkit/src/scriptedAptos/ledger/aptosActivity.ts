@@ -1,9 +1,8 @@
 import type { Hex } from 'viem';
-import { namedObjectOf, namedTokenOf, sha3OfText, toLongAddress } from './aptosAddress.ts';
-import { resourceTypes } from './aptosResources.ts';
+import { namedObjectOf, namedTokenOf, sha3OfText } from './aptosAddress.ts';
+import { scriptedAptos } from './scriptedAptos.ts';
 import type { ScriptedAptosLedger } from './scriptedAptosLedger.ts';
-import type { ScriptedAptosTransaction } from './transactions/scriptedAptosTransaction.ts';
-import { scriptedAptos } from './transactions/scriptedAptos.ts';
+import type { ScriptedAptosTransaction } from './scriptedAptosTransaction.ts';
 
 /** A running activity, which mines blocks continuously, as on a live chain. */
 export interface AptosActivity {
@@ -25,16 +24,10 @@ export const aptosDevAccounts: readonly Hex[] = ['Ada', 'Bo', 'Cy', 'Di', 'Ed'].
   sha3OfText(`sluice dev account ${name}`),
 );
 
-/** Metadata address of the fungible asset USDS, which the activity creates and transfers. */
-export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
-
 /**
  * Mines a rotating mix of transactions at the current time: transfers of APT, as a fungible asset
- * and as a legacy coin, and of another fungible asset; mints, transfers and burns of tokens; and
- * sponsored, multisig and failed transactions.
- *
- * The next transaction depends only on the ledger, so a new activity continues where an earlier one
- * stopped.
+ * and as a legacy coin, and of another fungible asset, USDS; a mint, a transfer and a burn of a
+ * token; and sponsored, multisig and failed transactions.
  */
 export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptions): AptosActivity {
   let mined = 0;
@@ -42,7 +35,7 @@ export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptio
     const now = BigInt(Date.now()) * 1_000n;
     const earliest = ledger.head.timestampUsecs + 1n;
     ledger.mine({
-      transactions: [nextTransaction(ledger)],
+      transactions: [mined === 0 ? createAsset : mix[mined % mix.length]!(mined)],
       timestampUsecs: now > earliest ? now : earliest,
     });
     mined += 1;
@@ -58,79 +51,75 @@ export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptio
   };
 }
 
-function nextTransaction(ledger: ScriptedAptosLedger): ScriptedAptosTransaction {
-  if (ownerOf(ledger, aptosDevAsset) === undefined) {
-    const asset = { name: 'Sluice Dollar', symbol: 'USDS', decimals: 6 };
-    return scriptedAptos.createFungibleAsset({ creator, ...asset });
-  }
-  const turn = Number(ledger.head.height);
-  const step = mix[turn % mix.length] as Step;
-  return step(turn, ledger);
-}
+const creator = playerAt(0);
+const collection = 'Sluice Cats';
+const createAsset = scriptedAptos.createFungibleAsset({
+  creator,
+  name: 'Sluice Dollar',
+  symbol: 'USDS',
+  decimals: 6,
+});
+const metadata = namedObjectOf(creator, 'USDS');
 
-/**
- * Creates a transaction. `turn` is the height of the ledger's head; it determines the sender, the
- * recipient and the amount.
- */
-type Step = (turn: number, ledger: ScriptedAptosLedger) => ScriptedAptosTransaction;
+/** Creates a transaction. `turn` determines the sender, the recipient and the amount. */
+type Step = (turn: number) => ScriptedAptosTransaction;
 
 const sendApt: Step = (turn) => scriptedAptos.transfer(partiesOf(turn));
-
-const sendAsset: Step = (turn) =>
-  scriptedAptos.fungibleTransfer({ ...partiesOf(turn), metadata: aptosDevAsset });
-
+const sendAsset: Step = (turn) => scriptedAptos.fungibleTransfer({ ...partiesOf(turn), metadata });
 const sendCoin: Step = (turn) => scriptedAptos.coinTransfer(partiesOf(turn));
 
-/** Mints the token of this round, then transfers it, then burns it: one step per call. */
-const moveToken: Step = (turn, ledger) => {
+/** Returns the name, the object and the first two owners of the token of this round of the mix. */
+function tokenAt(turn: number) {
   const round = Math.floor(turn / mix.length);
   const name = `Cat ${round}`;
   const object = namedTokenOf(creator, collection, name);
-  const [first, second] = [playerAt(round), playerAt(round + 1)];
-  const owner = ownerOf(ledger, object);
-  if (owner === undefined) {
-    return scriptedAptos.tokenMint({ creator, collection, name, to: first });
-  }
-  if (owner === first) return scriptedAptos.tokenTransfer({ from: first, to: second, object });
+  return { name, object, first: playerAt(round), second: playerAt(round + 1) };
+}
+
+const mintToken: Step = (turn) => {
+  const { name, first } = tokenAt(turn);
+  return scriptedAptos.tokenMint({ creator, collection, name, to: first });
+};
+const moveToken: Step = (turn) => {
+  const { object, first, second } = tokenAt(turn);
+  return scriptedAptos.tokenTransfer({ from: first, to: second, object });
+};
+const burnToken: Step = (turn) => {
+  const { object, second } = tokenAt(turn);
   return scriptedAptos.tokenBurn({
-    owner,
+    owner: second,
     object,
     collection: namedObjectOf(creator, collection),
   });
 };
 
-const sponsor: Step = (turn, ledger) =>
-  scriptedAptos.sponsored(sendAsset(turn, ledger), playerAt(turn + 3));
+const sponsor: Step = (turn) => ({ ...sendAsset(turn), feePayer: playerAt(turn + 3) });
 
-const actTogether: Step = (turn, ledger) =>
-  scriptedAptos.multisig(sendApt(turn, ledger), {
+const actTogether: Step = (turn) =>
+  scriptedAptos.multisig(sendApt(turn), {
     multisig: playerAt(turn),
     executor: playerAt(turn + 2),
   });
 
-const fail: Step = (turn, ledger) => scriptedAptos.failed(sendApt(turn, ledger));
+const fail: Step = (turn) => ({
+  ...sendApt(turn),
+  failure:
+    'Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE(0x10004): Insufficient balance to withdraw or transfer.',
+});
 
 const mix: readonly Step[] = [
   sendApt,
   sendAsset,
-  moveToken,
+  mintToken,
   sendCoin,
   sponsor,
   moveToken,
   sendApt,
   fail,
   sendAsset,
-  moveToken,
+  burnToken,
   actTogether,
 ];
-
-const collection = 'Sluice Cats';
-const creator = playerAt(0);
-
-function ownerOf(ledger: ScriptedAptosLedger, object: Hex): Hex | undefined {
-  const core = ledger.readResource(object, resourceTypes.object);
-  return core === undefined ? undefined : toLongAddress((core as { owner: string }).owner);
-}
 
 function playerAt(turn: number): Hex {
   return aptosDevAccounts[turn % aptosDevAccounts.length] as Hex;

@@ -29,6 +29,14 @@ export function toShortAddress(address: string): Hex {
     .replace(/^0{1,63}/, '')}`;
 }
 
+/** Formats a Move type as nodes do: short addresses, and one space after each comma. */
+export function toCanonicalType(type: string): string {
+  return type
+    .replace(/\s+/g, '')
+    .replaceAll(',', ', ')
+    .replace(/0x[0-9a-f]+(?=::)/gi, (address) => toShortAddress(address));
+}
+
 /** Returns the address of a named object of `creator`. A fungible asset is named by its symbol. */
 export function namedObjectOf(creator: string, name: string): Hex {
   return derive(creator, Buffer.from(name), 0xfe);

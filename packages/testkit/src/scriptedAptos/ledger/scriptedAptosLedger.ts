@@ -1,62 +1,77 @@
 import type { Hex } from 'viem';
-import { sha3OfText, toLongAddress } from './aptosAddress.ts';
 import {
-  type AptosBlockHead,
+  aptCoinType,
+  aptMetadata,
+  sha3OfText,
+  toCanonicalType,
+  toLongAddress,
+  toShortAddress as short,
+} from './aptosAddress.ts';
+import { aptosEffects } from './aptosEffects.ts';
+import {
+  type AptosFungibleAsset,
+  assetResources,
+  coinInfo,
+  newAccount,
+  resourceTypes,
+} from './aptosResources.ts';
+import type { MoveValue, RestChange, RestEvent, RestTransaction } from './restTransaction.ts';
+import type { AptosEffect, ScriptedAptosTransaction } from './scriptedAptosTransaction.ts';
+import {
   type AptosPosition,
-  epochUsecs,
   toBlockEnd,
   toBlockMetadata,
   toGenesis,
   toUserTransaction,
-  writeBlockMetadata,
-} from './aptosBlocks.ts';
-import { createAptosHistory, type ScriptedAptosBlock } from './aptosHistory.ts';
-import { executeAptosTransaction } from './transactions/aptosExecution.ts';
-import { writeGenesis } from './aptosGenesis.ts';
-import { type ResourceWrites, createAptosState, toCanonicalType } from './aptosState.ts';
-import { createAptosWorkspace } from './aptosWorkspace.ts';
-import type { MoveValue, RestTransaction } from '../rest/restShapes.ts';
-import type {
-  AptosFungibleAsset,
-  ScriptedAptosTransaction,
-} from './transactions/scriptedAptosTransaction.ts';
+} from './toRestTransaction.ts';
 
 /**
- * An Aptos chain under the control of a test, with contiguous versions and without reorgs. Methods
- * accept short and long addresses. `blocks` returns the blocks that a watcher should have seen.
+ * An Aptos chain under the control of a test, with contiguous versions and without reorgs. Scripts
+ * state the events and changes of each transaction; nothing is executed, so balances are not
+ * checked. Methods accept short and long addresses.
  */
 export interface ScriptedAptosLedger {
   readonly chainId: number;
   readonly head: ScriptedAptosBlock;
-  /** The oldest block that is still kept. */
   readonly oldest: ScriptedAptosBlock;
   /**
    * Mines one block.
    *
-   * @throws Error, without mining a block, if the block is not later than the previous one, or if a
-   *   transaction is impossible, for example because a balance is too low.
+   * @throws Error, without mining a block, if the block is not later than the previous one.
    */
   mine(block?: AptosBlockScript): ScriptedAptosBlock;
   /** Mines `count` blocks without user transactions. */
   mineMany(count: number): ScriptedAptosBlock[];
-  /** Returns all kept blocks, oldest first. */
+  /** Returns all blocks, oldest first. */
   blocks(): readonly ScriptedAptosBlock[];
   blockAt(height: bigint): ScriptedAptosBlock | undefined;
-  /** Returns the kept block that contains the version. */
   blockOfVersion(version: bigint): ScriptedAptosBlock | undefined;
   /** Returns the transaction in the REST API's format. */
   transactionAt(version: bigint): RestTransaction | undefined;
   transactionOf(hash: string): RestTransaction | undefined;
-  /** Returns a resource as of `version`, by default the newest version. */
-  readResource(address: string, type: string, version?: bigint): MoveValue | undefined;
-  /** Returns all resources and modules of the address, by type. */
-  listResources(address: string, version?: bigint): ReadonlyMap<string, MoveValue>;
+  /** Returns a resource as of `version`. */
+  readResource(address: string, type: string, version: bigint): MoveValue | undefined;
+}
+
+/** A mined block, as a watcher should see it. */
+export interface ScriptedAptosBlock {
+  readonly height: bigint;
+  readonly hash: Hex;
+  /** Microseconds since 1970. */
+  readonly timestampUsecs: bigint;
+  readonly firstVersion: bigint;
+  readonly lastVersion: bigint;
+  /**
+   * The block metadata, the user transactions, and the block epilogue or state checkpoint, as nodes
+   * return them. The first block contains only the genesis transaction.
+   */
+  readonly transactions: readonly RestTransaction[];
 }
 
 export interface AptosBlockScript {
   /** Default: none. */
   transactions?: readonly ScriptedAptosTransaction[];
-  /** Microseconds since 1970. Default: `blockTimeUsecs` after the previous block. */
+  /** Microseconds since 1970. Default: 250,000 after the previous block. */
   timestampUsecs?: bigint;
   /**
    * The transaction that ends the block. Default: `block_epilogue`; older chains have
@@ -70,30 +85,20 @@ export interface ScriptedAptosLedgerOptions {
   chainId?: number;
   /** Ledgers with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Microseconds between block timestamps. Blocks are not mined on a timer. Default: 250,000. */
-  blockTimeUsecs?: bigint;
   /**
    * Timestamp of the first block, in microseconds since 1970. Default: 1,700,000,000,000,000
    * (2023-11-14).
    */
   genesisTimestampUsecs?: bigint;
-  /** Fungible assets that exist from the first block, in addition to APT. Default: none. */
-  fungibleAssets?: readonly (AptosFungibleAsset & { metadata: Hex })[];
-  /** Legacy coins that exist from the first block, in addition to APT. Default: none. */
-  coins?: readonly (AptosFungibleAsset & { coinType: string })[];
-  /**
-   * Balance of an account's coin stores and primary stores before their first use, in the smallest
-   * unit of the coin or asset. Default: 10^15.
-   */
-  startBalance?: bigint;
   /**
    * Height and first version of the first block, which contains the genesis transaction. Simulates
    * a node that has pruned earlier blocks. Default: 0 and 0.
    */
   start?: { height: bigint; version: bigint };
-  /** Number of newest blocks to keep; older blocks are pruned, as on a real node. Default: all. */
-  keptBlocks?: number;
 }
+
+const blockTimeUsecs = 250_000n;
+const apt: AptosFungibleAsset = { name: 'Aptos Coin', symbol: 'APT', decimals: 8 };
 
 /** Creates a ledger with its first block. `startScriptedAptos` serves the ledger over HTTP. */
 export function createScriptedAptosLedger(
@@ -102,131 +107,206 @@ export function createScriptedAptosLedger(
   const {
     chainId = 4,
     seed = 'sluice',
-    blockTimeUsecs = 250_000n,
     genesisTimestampUsecs = 1_700_000_000_000_000n,
-    startBalance = 10n ** 15n,
-    coins = [],
-    fungibleAssets = [],
-    keptBlocks = Infinity,
-    start: first = { height: 0n, version: 0n },
+    start = { height: 0n, version: 0n },
   } = options;
   const salt = `${seed}:${chainId}`;
-  const defaultSender = sha3OfText(`${salt}:sender`);
-
-  const state = createAptosState();
-  const history = createAptosHistory(keptBlocks, (firstVersion) => state.prune(firstVersion));
-  /** Number of events that `event` effects have emitted from each handle. */
-  const handleCounts = new Map<string, bigint>();
-
-  const lastTransaction = () => history.head?.transactions.at(-1);
-
-  const nextSequenceNumber = (account: Hex, creationNumber: bigint) => {
-    const handle = `${account}:${creationNumber}`;
-    const count = handleCounts.get(handle) ?? 0n;
-    handleCounts.set(handle, count + 1n);
+  const blocks: ScriptedAptosBlock[] = [];
+  const transactionsByHash = new Map<string, RestTransaction>();
+  /** Values of each resource by `resourceKey`, undefined if deleted, in ascending order of version. */
+  const resources = new Map<string, { version: bigint; data: MoveValue | undefined }[]>();
+  const counts = new Map<string, bigint>();
+  /** Returns how often it was called with this key before. */
+  const countOf = (key: string) => {
+    const count = counts.get(key) ?? 0n;
+    counts.set(key, count + 1n);
     return count;
   };
 
-  /** Mines a block with the transactions that `fill` adds. If `fill` throws, no block is mined. */
   const append = (
-    start: AptosBlockHead,
-    fill: (add: (make: MakeTransaction) => void) => void,
+    height: bigint,
+    timestampUsecs: bigint,
+    makes: readonly ((position: AptosPosition) => RestTransaction)[],
   ): ScriptedAptosBlock => {
-    const firstVersion = history.head ? history.head.lastVersion + 1n : first.version;
-    const made: ReturnType<MakeTransaction>[] = [];
-    fill((make) => {
-      const before = made.at(-1)?.transaction ?? lastTransaction();
-      const transaction = make({
-        version: firstVersion + BigInt(made.length),
-        previousRoot: before?.accumulator_root_hash ?? '0x0',
-        timestampUsecs: start.timestampUsecs,
-        salt,
-      });
-      made.push(transaction);
+    const before = blocks.at(-1);
+    const firstVersion = before === undefined ? start.version : before.lastVersion + 1n;
+    let previousRoot: Hex = before?.transactions.at(-1)?.accumulator_root_hash ?? '0x0';
+    const hash = sha3OfText(`${salt}:block:${height}:${previousRoot}`);
+    const transactions = makes.map((make, index) => {
+      const version = firstVersion + BigInt(index);
+      const place = { height, blockHash: hash, timestampUsecs, salt };
+      const transaction = make({ version, previousRoot, ...place });
+      previousRoot = transaction.accumulator_root_hash;
+      transactionsByHash.set(transaction.hash, transaction);
+      return transaction;
     });
-    for (const [index, { writes }] of made.entries()) {
-      state.commit(firstVersion + BigInt(index), writes);
-    }
-    return history.add({
-      ...start,
-      firstVersion,
-      lastVersion: firstVersion + BigInt(made.length) - 1n,
-      transactions: made.map(({ transaction }) => transaction),
-    });
+    const lastVersion = firstVersion + BigInt(transactions.length) - 1n;
+    const block = { height, hash, timestampUsecs, firstVersion, lastVersion, transactions };
+    blocks.push(block);
+    return block;
   };
 
-  const headOf = (height: bigint, timestampUsecs: bigint): AptosBlockHead => ({
-    height,
-    hash: sha3OfText(`${salt}:block:${height}:${lastTransaction()?.accumulator_root_hash}`),
-    epoch:
-      height === first.height ? 0n : 1n + (timestampUsecs - genesisTimestampUsecs) / epochUsecs,
-    timestampUsecs,
-  });
+  /** Writes the effects to the resources, and returns the events and changes that nodes show. */
+  const apply = (effects: readonly AptosEffect[], version: bigint) => {
+    const events: RestEvent[] = [];
+    const changes = new Map<string, RestChange>();
+    for (const effect of effects) {
+      if (effect.kind === 'event') {
+        const handle = effect.handle && toHandleKey(effect.handle);
+        events.push(toEvent(effect, handle === undefined ? 0n : countOf(handle)));
+        continue;
+      }
+      changes.set(changeKey(effect), toChange(effect));
+      if (effect.kind === 'writeTableItem') continue;
+      const key = resourceKey(effect.address, effect.type);
+      const data = effect.kind === 'writeResource' ? effect.data : undefined;
+      const values = resources.get(key) ?? [];
+      values.push({ version, data });
+      resources.set(key, values);
+    }
+    const sorted = [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change);
+    return { events, changes: sorted };
+  };
+
+  const toTransaction =
+    (script: ScriptedAptosTransaction) =>
+    (position: AptosPosition): RestTransaction => {
+      const { sender, effects = [], failure, showsStoreOwners = true } = script;
+      const sequenceNumber =
+        script.replayProtectionNonce === undefined ? countOf(toLongAddress(sender)) : 0n;
+      const account = newAccount(sender, sequenceNumber + 1n);
+      const { events, changes } = apply(
+        [
+          ...(failure === undefined ? effects : []),
+          ...payGas(script.feePayer ?? sender),
+          { kind: 'writeResource', address: sender, type: resourceTypes.account, data: account },
+        ],
+        position.version,
+      );
+      const shown = showsStoreOwners ? changes : withoutStoreOwners(changes);
+      return toUserTransaction(script, { events, changes: shown, sequenceNumber }, position);
+    };
 
   const mine = (script: AptosBlockScript = {}) => {
-    const before = history.head as ScriptedAptosBlock;
+    const before = blocks.at(-1)!;
+    const { transactions = [], end = 'block_epilogue' } = script;
     const timestampUsecs = script.timestampUsecs ?? before.timestampUsecs + blockTimeUsecs;
     if (timestampUsecs <= before.timestampUsecs) {
       throw new Error(
         `A block must be later than its parent: timestampUsecs ${timestampUsecs} must be above ${before.timestampUsecs}`,
       );
     }
-    const start = headOf(before.height + 1n, timestampUsecs);
-    const workspace = createAptosWorkspace(state);
-    return append(start, (add) => {
-      add((position) => {
-        writeBlockMetadata(workspace, start);
-        const writes = workspace.endTransaction();
-        return { transaction: toBlockMetadata(start, writes, position), writes };
-      });
-      for (const scripted of script.transactions ?? []) {
-        const sender = toLongAddress(scripted.sender ?? defaultSender);
-        add((position) => {
-          const signed = { ...scripted, sender };
-          const context = { workspace, startBalance, nextSequenceNumber };
-          const execution = executeAptosTransaction(signed, context);
-          const transaction = toUserTransaction(signed, execution, position);
-          return { transaction, writes: execution.writes };
-        });
-      }
-      add((position) => ({
-        transaction: toBlockEnd(script.end ?? 'block_epilogue', start, position),
-        writes: new Map(),
-      }));
-    });
+    return append(before.height + 1n, timestampUsecs, [
+      toBlockMetadata,
+      ...transactions.map(toTransaction),
+      (position) => toBlockEnd(end, position),
+    ]);
   };
 
-  append(headOf(first.height, genesisTimestampUsecs), (add) => {
-    add((position) => {
-      const workspace = createAptosWorkspace(state);
-      writeGenesis(workspace, { chainId, coins, fungibleAssets });
-      const writes = workspace.endTransaction();
-      return { transaction: toGenesis(writes, position), writes };
-    });
-  });
+  append(start.height, genesisTimestampUsecs, [
+    (position) => toGenesis(apply(genesisEffects, position.version).changes, position),
+  ]);
+
+  const blockAt = (height: bigint) => blocks[Number(height - start.height)];
+  const blockOfVersion = (version: bigint) => {
+    // Uses a binary search, because ledgers of long tests have many blocks.
+    let [low, high] = [0, blocks.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const block = blocks[middle]!;
+      if (version < block.firstVersion) high = middle - 1;
+      else if (version > block.lastVersion) low = middle + 1;
+      else return block;
+    }
+    return undefined;
+  };
 
   return {
     chainId,
     get head() {
-      return history.head as ScriptedAptosBlock;
+      return blocks.at(-1)!;
     },
     get oldest() {
-      return history.oldest as ScriptedAptosBlock;
+      return blocks[0]!;
     },
     mine,
     mineMany: (count) => Array.from({ length: count }, () => mine()),
-    blocks: history.blocks,
-    blockAt: history.blockAt,
-    blockOfVersion: history.blockOfVersion,
-    transactionAt: history.transactionAt,
-    transactionOf: history.transactionOf,
+    blocks: () => [...blocks],
+    blockAt,
+    blockOfVersion,
+    transactionAt: (version) => {
+      const block = blockOfVersion(version);
+      return block?.transactions[Number(version - block.firstVersion)];
+    },
+    transactionOf: (hash) => transactionsByHash.get(hash.toLowerCase()),
     readResource: (address, type, version) =>
-      state.read(toLongAddress(address), toCanonicalType(type), version),
-    listResources: (address, version) => state.list(toLongAddress(address), version),
+      resources.get(resourceKey(address, type))?.findLast((each) => each.version <= version)?.data,
   };
 }
 
-type MakeTransaction = (position: AptosPosition) => {
-  transaction: RestTransaction;
-  writes: ResourceWrites;
-};
+/** Writes APT, as a legacy coin and as a fungible asset. */
+const genesisEffects: readonly AptosEffect[] = [
+  {
+    kind: 'writeResource',
+    address: '0x1',
+    type: `0x1::coin::CoinInfo<${aptCoinType}>`,
+    data: coinInfo(apt),
+  },
+  ...aptosEffects.createObject(aptMetadata, '0x1', assetResources(apt)),
+];
+
+/** Writes the store from which the gas is paid, without an event. */
+const payGas = (payer: Hex) => aptosEffects.writeStore({ owner: payer, metadata: aptMetadata });
+
+const resourceKey = (address: string, type: string) =>
+  `${toLongAddress(address)} ${toCanonicalType(type)}`;
+
+const toHandleKey = ({ account, creationNumber }: { account: Hex; creationNumber: bigint }) =>
+  `${toLongAddress(account)} ${creationNumber}`;
+
+type ChangeEffect = Exclude<AptosEffect, { kind: 'event' }>;
+
+const changeKey = (effect: ChangeEffect) =>
+  effect.kind === 'writeTableItem'
+    ? `table ${effect.handle} ${effect.key}`
+    : resourceKey(effect.address, effect.type);
+
+function toChange(effect: ChangeEffect): RestChange {
+  const state_key_hash = sha3OfText(changeKey(effect));
+  if (effect.kind === 'writeTableItem') {
+    const { handle, key, value } = effect;
+    return { state_key_hash, handle, key, value, data: null, type: 'write_table_item' };
+  }
+  const address = short(effect.address);
+  const type = toCanonicalType(effect.type);
+  return effect.kind === 'writeResource'
+    ? { address, state_key_hash, data: { type, data: effect.data }, type: 'write_resource' }
+    : { address, state_key_hash, resource: type, type: 'delete_resource' };
+}
+
+function toEvent(
+  { type, data, handle }: Extract<AptosEffect, { kind: 'event' }>,
+  sequenceNumber: bigint,
+): RestEvent {
+  const guid =
+    handle === undefined
+      ? ({ creation_number: '0', account_address: '0x0' } as const)
+      : {
+          creation_number: String(handle.creationNumber),
+          account_address: short(handle.account),
+        };
+  return { guid, sequence_number: String(sequenceNumber), type: toCanonicalType(type), data };
+}
+
+/** Returns the changes without the objects of the fungible stores that are also written. */
+function withoutStoreOwners(changes: readonly RestChange[]): RestChange[] {
+  const written = (type: string) =>
+    new Set(
+      changes.flatMap((change) =>
+        change.type === 'write_resource' && change.data.type === type ? [change] : [],
+      ),
+    );
+  const stores = new Set([...written(resourceTypes.fungibleStore)].map(({ address }) => address));
+  const owners = [...written(resourceTypes.object)].filter(({ address }) => stores.has(address));
+  return changes.filter((change) => !owners.some((owner) => owner === change));
+}

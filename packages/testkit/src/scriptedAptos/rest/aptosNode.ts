@@ -1,16 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { createNodeView, toHeaders } from './aptosNodeView.ts';
-import { type AptosRequest, answerAptosRequest } from './aptosRoutes.ts';
-import type { AptosRoute, AptosTrouble, AptosTroubleOf, AptosTroubles } from './aptosTrouble.ts';
-import { RestRefusal } from './restRefusal.ts';
-import type { RestTransaction } from './restShapes.ts';
+import type { RestTransaction } from '../ledger/restTransaction.ts';
 import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
+import {
+  type AptosNodeView,
+  type AptosRequest,
+  RestRefusal,
+  answerAptosRequest,
+} from './aptosRoutes.ts';
+import type { AptosRoute, AptosTrouble, AptosTroubles } from './aptosTrouble.ts';
 
 /** A scripted fullnode, which responds to requests and applies the current troubles. */
 export interface AptosNode {
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
-  /** Resolves with the response, or with `hang` if the request must not get one. */
-  answer(request: AptosRequest): Promise<AptosAnswer | 'hang'>;
+  answer(request: AptosRequest): AptosAnswer;
 }
 
 export interface AptosAnswer {
@@ -31,49 +32,50 @@ export function createAptosNode(options: {
 
   const answerFromLedger = (request: AptosRequest): AptosAnswer => {
     const { route } = request;
-    const view = createNodeView({
-      ledger,
-      lagBlocks: troubles.take('lag', route)?.blocks ?? 0,
-      prunedBelow: troubles.take('pruned', route)?.belowVersion ?? 0n,
-      chainId: troubles.take('wrongChainId', route)?.chainId ?? ledger.chainId,
-    });
-    const headers = { ...json, ...toHeaders(view) };
+    const view = viewFor(route);
     try {
       const internal = troubles.take('internalError', route);
       if (internal) throw new RestRefusal(500, 'internal_error', 'Internal error');
       const answer = answerAptosRequest(request, view);
       const body = route === 'transactions' ? distort(answer as RestTransaction[]) : answer;
-      return { status: 200, headers, body: JSON.stringify(body) };
+      return { status: 200, headers: json, body: JSON.stringify(body) };
     } catch (error) {
       if (!(error instanceof RestRefusal)) throw error;
-      return { status: error.status, headers, body: JSON.stringify(error.toBody()) };
+      return { status: error.status, headers: json, body: JSON.stringify(error.toBody()) };
     }
+  };
+
+  const viewFor = (route: AptosRoute): AptosNodeView => {
+    const lag = BigInt(troubles.take('lag', route)?.blocks ?? 0);
+    const head = ledger.blockAt(ledger.head.height - lag) ?? ledger.oldest;
+    const { belowVersion = 0n } = troubles.take('pruned', route) ?? {};
+    // A node always keeps its newest block.
+    const kept = belowVersion < head.firstVersion ? belowVersion : head.firstVersion;
+    const oldest = ledger.blockOfVersion(kept) ?? ledger.oldest;
+    const isPartial = kept > oldest.firstVersion;
+    return {
+      ledger,
+      chainId: troubles.take('wrongChainId', route)?.chainId ?? ledger.chainId,
+      head,
+      oldestVersion: isPartial ? kept : oldest.firstVersion,
+      oldestHeight: isPartial ? oldest.height + 1n : oldest.height,
+    };
   };
 
   /** Returns the page without the transactions that the current troubles remove. */
   const distort = (page: RestTransaction[]): RestTransaction[] => {
-    const limitOf = ({ limit }: AptosTroubleOf<'truncatedPage'>) =>
-      limit ?? Math.floor(page.length / 2);
-    const cut = troubles.take(
-      'truncatedPage',
-      'transactions',
-      (each) => limitOf(each) < page.length,
-    );
-    if (cut) return page.slice(0, limitOf(cut));
-    const hasMiddle = page.length > 2;
-    if (!troubles.take('versionGap', 'transactions', () => hasMiddle)) return page;
-    return page.toSpliced(Math.floor(page.length / 2), 1);
+    const middle = Math.floor(page.length / 2);
+    const cut = troubles.take('truncatedPage', 'transactions');
+    if (cut) return page.slice(0, cut.limit ?? middle);
+    const hasGap = page.length > 2 && troubles.take('versionGap', 'transactions');
+    return hasGap ? page.toSpliced(middle, 1) : page;
   };
 
   return {
     calls,
-    answer: async (request) => {
+    answer: (request) => {
       const { route } = request;
       calls[route] = (calls[route] ?? 0) + 1;
-
-      if (troubles.take('hang', route)) return 'hang';
-      const late = troubles.take('delay', route);
-      if (late) await delay(late.delayMs);
       const proxy = troubles.take('httpError', route);
       if (proxy) {
         const body = `<html><body><h1>${proxy.status}</h1></body></html>`;

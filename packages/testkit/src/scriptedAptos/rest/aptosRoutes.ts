@@ -1,64 +1,63 @@
-import { toLongAddress, toShortAddress } from '../ledger/aptosAddress.ts';
-import { newAccount, resourceTypes } from '../ledger/aptosResources.ts';
-import { type AptosNodeView, refusePruned, stateVersionOf, toLedgerInfo } from './aptosNodeView.ts';
-import { toCanonicalType, toModuleName } from '../ledger/aptosState.ts';
+import { toCanonicalType, toLongAddress, toShortAddress } from '../ledger/aptosAddress.ts';
+import type { RestTransaction } from '../ledger/restTransaction.ts';
+import type { ScriptedAptosBlock, ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 import type { AptosRoute } from './aptosTrouble.ts';
-import { type AptosViewCall, answerView } from '../ledger/aptosViews.ts';
-import { RestRefusal } from './restRefusal.ts';
-import type { RestBlock, RestTransaction } from './restShapes.ts';
-import type { ScriptedAptosBlock } from '../ledger/aptosHistory.ts';
 
 export interface AptosRequest {
   route: AptosRoute;
   /** Decoded parameters of the path. */
   parameters: readonly string[];
   query: URLSearchParams;
-  contentType: string;
-  body: string;
+}
+
+/** The ledger as one node knows it, possibly without the newest or oldest blocks. */
+export interface AptosNodeView {
+  readonly ledger: ScriptedAptosLedger;
+  readonly chainId: number;
+  /** The newest block that the node knows. */
+  readonly head: ScriptedAptosBlock;
+  /** The oldest version that the node has not pruned. */
+  readonly oldestVersion: bigint;
+  /** Height of the oldest complete block on the node. */
+  readonly oldestHeight: bigint;
+}
+
+/** A rejected request, with the fields of its error response. */
+export class RestRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+
+  toBody() {
+    return { message: this.message, error_code: this.code, vm_error_code: null };
+  }
 }
 
 /** Maximum number of transactions in a page, or in a response with a block, as on mainnet. */
-const largestPage = 100;
-const defaultPage = 25;
+const largestPage = 100n;
 
-/** Parses a request. Its route is `unknown` if no route matches. */
-export function toAptosRequest(
-  method: string,
-  url: string,
-  rest: Pick<AptosRequest, 'contentType' | 'body'>,
-): AptosRequest {
+/** Parses a GET request. Its route is `unknown` if no route matches. */
+export function toAptosRequest(url: string): AptosRequest {
   const { pathname, searchParams: query } = new URL(url, 'http://localhost');
-  for (const [route, routeMethod, pattern] of routes) {
-    const match = method === routeMethod && pattern.exec(pathname.replace(/\/$/, ''));
-    if (match) return { route, parameters: match.slice(1).map(decode), query, ...rest };
+  for (const [route, pattern] of routes) {
+    const match = pattern.exec(pathname.replace(/\/$/, ''));
+    if (match) return { route, parameters: match.slice(1).map(decodeURIComponent), query };
   }
-  return { route: 'unknown', parameters: [], query, ...rest };
+  return { route: 'unknown', parameters: [], query };
 }
 
-/**
- * Decodes URL escapes. Returns text with invalid escapes unchanged, so that the route rejects it.
- */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-const routes: readonly (readonly [AptosRoute, 'GET' | 'POST', RegExp])[] = [
-  ['ledger', 'GET', /^\/v1$/],
-  ['transactions', 'GET', /^\/v1\/transactions$/],
-  ['transactionByVersion', 'GET', /^\/v1\/transactions\/by_version\/([^/]+)$/],
-  ['transactionByHash', 'GET', /^\/v1\/transactions\/by_hash\/([^/]+)$/],
-  ['blockByHeight', 'GET', /^\/v1\/blocks\/by_height\/([^/]+)$/],
-  ['blockByVersion', 'GET', /^\/v1\/blocks\/by_version\/([^/]+)$/],
-  ['account', 'GET', /^\/v1\/accounts\/([^/]+)$/],
-  ['resources', 'GET', /^\/v1\/accounts\/([^/]+)\/resources$/],
-  ['resource', 'GET', /^\/v1\/accounts\/([^/]+)\/resource\/([^/]+)$/],
-  ['modules', 'GET', /^\/v1\/accounts\/([^/]+)\/modules$/],
-  ['view', 'POST', /^\/v1\/view$/],
-  ['healthy', 'GET', /^\/v1\/-\/healthy$/],
+const routes: readonly (readonly [AptosRoute, RegExp])[] = [
+  ['ledger', /^\/v1$/],
+  ['transactions', /^\/v1\/transactions$/],
+  ['transactionByHash', /^\/v1\/transactions\/by_hash\/([^/]+)$/],
+  ['blockByHeight', /^\/v1\/blocks\/by_height\/([^/]+)$/],
+  ['blockByVersion', /^\/v1\/blocks\/by_version\/([^/]+)$/],
+  ['resource', /^\/v1\/accounts\/([^/]+)\/resource\/([^/]+)$/],
 ];
 
 /**
@@ -70,19 +69,13 @@ export function answerAptosRequest(request: AptosRequest, view: AptosNodeView): 
   return answers[request.route](request, view);
 }
 
-type Answer = (request: AptosRequest, view: AptosNodeView) => unknown;
-
-const answers: Record<AptosRoute, Answer> = {
+const answers: Record<AptosRoute, (request: AptosRequest, view: AptosNodeView) => unknown> = {
   ledger: (_, view) => toLedgerInfo(view),
-  healthy: () => ({ message: 'aptos-node:ok' }),
 
   transactions: ({ query }, view) => {
     const { lastVersion } = view.head;
-    const limit = numberIn(query, 'limit') ?? BigInt(defaultPage);
-    if (limit === 0n) {
-      throw new RestRefusal(400, 'invalid_input', 'Given limit value (0) must not be zero');
-    }
-    const count = limit < largestPage ? limit : BigInt(largestPage);
+    const limit = numberIn(query, 'limit') ?? 25n;
+    const count = limit < largestPage ? limit : largestPage;
     const last = lastVersion + 1n - count;
     const start = numberIn(query, 'start') ?? (last > 0n ? last : 0n);
     if (start > lastVersion) {
@@ -90,16 +83,11 @@ const answers: Record<AptosRoute, Answer> = {
       throw new RestRefusal(400, 'invalid_input', message);
     }
     refusePruned(start, view);
-    return readTransactions(start, count, view);
-  },
-
-  transactionByVersion: ({ parameters: [text] }, view) => {
-    const version = toNumber('txn_version', text);
-    refusePruned(version, view);
-    const [transaction] = readTransactions(version, 1n, view);
-    if (transaction) return transaction;
-    const message = `Transaction not found by Ledger version(${version})`;
-    throw new RestRefusal(404, 'transaction_not_found', message);
+    const page: RestTransaction[] = [];
+    for (let version = start; version < start + count && version <= lastVersion; version += 1n) {
+      page.push(view.ledger.transactionAt(version)!);
+    }
+    return page;
   },
 
   transactionByHash: ({ parameters: [hash = ''] }, view) => {
@@ -117,55 +105,22 @@ const answers: Record<AptosRoute, Answer> = {
     if (!block || height > view.head.height) {
       throw new RestRefusal(404, 'block_not_found', `Block not found by Block height(${height})`);
     }
-    return toRestBlock(block, query, view);
+    return toRestBlock(block, query);
   },
 
   blockByVersion: ({ parameters: [text], query }, view) => {
-    const version = stateVersionOf(toNumber('version', text), view);
-    return toRestBlock(view.ledger.blockOfVersion(version) as ScriptedAptosBlock, query, view);
+    const block = view.ledger.blockOfVersion(knownVersion(toNumber('version', text), view))!;
+    refusePrunedBlock(block.height, view);
+    return toRestBlock(block, query);
   },
 
-  account: (request, view) => {
-    const { address, version } = stateOf(request, view);
-    const account = view.ledger.readResource(address, resourceTypes.account, version);
-    // Nodes return a new account for an address without one.
-    const { sequence_number, authentication_key } = (account ?? newAccount(address)) as Record<
-      string,
-      unknown
-    >;
-    return { sequence_number, authentication_key };
-  },
-
-  resources: (request, view) => {
-    const { address, version } = stateOf(request, view);
-    return [...view.ledger.listResources(address, version)]
-      .filter(([type]) => toModuleName(type) === undefined)
-      .map(([type, data]) => ({ type, data }));
-  },
-
-  resource: (request, view) => {
-    const { address, version } = stateOf(request, view);
-    const type = toCanonicalType(request.parameters[1] ?? '');
-    const data = view.ledger.readResource(address, type, version);
+  resource: ({ parameters: [address = '', text = ''], query }, view) => {
+    const version = knownVersion(numberIn(query, 'ledger_version') ?? view.head.lastVersion, view);
+    const type = toCanonicalType(text);
+    const data = view.ledger.readResource(toLongAddress(address), type, version);
     if (data !== undefined) return { type, data };
     const message = `Resource not found by Address(${toShortAddress(address)}), Struct tag(${type}) and Ledger version(${version})`;
     throw new RestRefusal(404, 'resource_not_found', message);
-  },
-
-  modules: (request, view) => {
-    const { address, version } = stateOf(request, view);
-    return [...view.ledger.listResources(address, version)]
-      .filter(([type]) => toModuleName(type) !== undefined)
-      .map(([, module]) => module);
-  },
-
-  view: ({ contentType, body, query }, view) => {
-    if (!contentType.startsWith('application/json')) {
-      const message = `The scripted node accepts views in JSON, not in ${contentType}`;
-      throw new RestRefusal(415, 'bcs_not_supported', message);
-    }
-    const version = stateVersionOf(numberIn(query, 'ledger_version'), view);
-    return answerView(parseViewCall(body), version, view);
   },
 
   unknown: () => {
@@ -173,22 +128,21 @@ const answers: Record<AptosRoute, Answer> = {
   },
 };
 
-function readTransactions(start: bigint, count: bigint, view: AptosNodeView): RestTransaction[] {
-  const read: RestTransaction[] = [];
-  for (let version = start; version < start + count; version += 1n) {
-    const transaction = view.ledger.transactionAt(version);
-    if (!transaction || version > view.head.lastVersion) break;
-    read.push(transaction);
-  }
-  return read;
+function toLedgerInfo({ chainId, head, oldestVersion, oldestHeight }: AptosNodeView) {
+  return {
+    chain_id: chainId,
+    epoch: '1',
+    ledger_version: String(head.lastVersion),
+    oldest_ledger_version: String(oldestVersion),
+    ledger_timestamp: String(head.timestampUsecs),
+    node_role: 'full_node',
+    oldest_block_height: String(oldestHeight),
+    block_height: String(head.height),
+    git_hash: '5c21ed1bed000000000000000000000000000000',
+  };
 }
 
-function toRestBlock(
-  block: ScriptedAptosBlock,
-  query: URLSearchParams,
-  view: AptosNodeView,
-): RestBlock {
-  refusePrunedBlock(block.height, view);
+function toRestBlock(block: ScriptedAptosBlock, query: URLSearchParams) {
   return {
     block_height: String(block.height),
     block_hash: block.hash,
@@ -197,22 +151,32 @@ function toRestBlock(
     last_version: String(block.lastVersion),
     // Clients must read the remaining transactions of a larger block by version.
     transactions:
-      query.get('with_transactions') === 'true' ? block.transactions.slice(0, largestPage) : null,
+      query.get('with_transactions') === 'true'
+        ? block.transactions.slice(0, Number(largestPage))
+        : null,
   };
+}
+
+/**
+ * Returns the version if the node has its state.
+ *
+ * @throws RestRefusal if the node has pruned the version or does not know it yet.
+ */
+function knownVersion(version: bigint, view: AptosNodeView): bigint {
+  refusePruned(version, view);
+  if (version <= view.head.lastVersion) return version;
+  const message = `Ledger version not found by Ledger version(${version})`;
+  throw new RestRefusal(404, 'version_not_found', message);
+}
+
+function refusePruned(version: bigint, view: AptosNodeView): void {
+  if (version >= view.oldestVersion) return;
+  throw new RestRefusal(410, 'version_pruned', `Ledger version(${version}) has been pruned`);
 }
 
 function refusePrunedBlock(height: bigint, view: AptosNodeView): void {
   if (height >= view.oldestHeight) return;
   throw new RestRefusal(410, 'block_pruned', `Block(${height}) has been pruned`);
-}
-
-function stateOf({ parameters: [text = ''], query }: AptosRequest, view: AptosNodeView) {
-  const version = stateVersionOf(numberIn(query, 'ledger_version'), view);
-  try {
-    return { address: toLongAddress(text), version };
-  } catch {
-    throw unparsable('address', text);
-  }
 }
 
 function numberIn(query: URLSearchParams, name: string): bigint | undefined {
@@ -221,21 +185,7 @@ function numberIn(query: URLSearchParams, name: string): bigint | undefined {
 }
 
 function toNumber(name: string, text = ''): bigint {
-  if (!/^\d{1,20}$/.test(text)) throw unparsable(name, text);
-  return BigInt(text);
-}
-
-function unparsable(name: string, text: string): RestRefusal {
+  if (/^\d{1,20}$/.test(text)) return BigInt(text);
   const message = `failed to parse parameter \`${name}\`: ${JSON.stringify(text)}`;
-  return new RestRefusal(400, 'web_framework_error', message);
-}
-
-function parseViewCall(body: string): AptosViewCall {
-  try {
-    const call = JSON.parse(body) as AptosViewCall | null;
-    if (typeof call?.function === 'string') return call;
-  } catch {
-    // Invalid JSON is reported below, like JSON that is not a call.
-  }
-  throw unparsable('payload', body.slice(0, 100));
+  throw new RestRefusal(400, 'web_framework_error', message);
 }

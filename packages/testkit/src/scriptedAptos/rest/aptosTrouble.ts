@@ -1,20 +1,14 @@
-/** A failure or a wrong response of a fullnode, until `heal` or for `times` requests. */
+/** A failure or a wrong response of a fullnode, until `heal`. */
 export type AptosTrouble = AptosTroubleScope & AptosTroubleKind;
 
 /** An endpoint of the REST API, or `unknown` for any other request. */
 export type AptosRoute =
   | 'ledger'
   | 'transactions'
-  | 'transactionByVersion'
   | 'transactionByHash'
   | 'blockByHeight'
   | 'blockByVersion'
-  | 'account'
-  | 'resources'
   | 'resource'
-  | 'modules'
-  | 'view'
-  | 'healthy'
   | 'unknown';
 
 export interface AptosTroubleScope {
@@ -23,11 +17,6 @@ export interface AptosTroubleScope {
    */
   routes?: readonly AptosRoute[];
   /**
-   * Number of requests that the trouble affects. Pages that are too short to change do not count.
-   * Default: all until `heal`.
-   */
-  times?: number;
-  /**
    * The trouble affects only every nth request. 2 simulates a load balancer that alternates between
    * a good node and a bad one. Default: 1.
    */
@@ -35,9 +24,6 @@ export interface AptosTroubleScope {
 }
 
 export type AptosTroubleKind =
-  /** The node never responds, and the connection stays open. */
-  | { kind: 'hang' }
-  | { kind: 'delay'; delayMs: number }
   /**
    * Status 429 with a gateway's body, or 503 with an Aptos error body, and a Retry-After header.
    * Default: 429, 1 s.
@@ -49,11 +35,11 @@ export type AptosTroubleKind =
   | { kind: 'malformedJson' }
   /** The node responds with status 500 and the Aptos error code `internal_error`. */
   | { kind: 'internalError' }
-  /** The node lags by `blocks` blocks, both in its headers and in its data. */
+  /** The node lags by `blocks` blocks. */
   | { kind: 'lag'; blocks: number }
   /**
-   * The node has pruned all versions below `belowVersion`, as its headers show. Requests for a
-   * pruned version or its block by height are rejected with status 410.
+   * The node has pruned all versions below `belowVersion`. Requests for a pruned version or its
+   * block are rejected with status 410.
    */
   | { kind: 'pruned'; belowVersion: bigint }
   /**
@@ -63,49 +49,38 @@ export type AptosTroubleKind =
   | { kind: 'truncatedPage'; limit?: number }
   /** The middle transaction is missing from each page with at least three transactions. */
   | { kind: 'versionGap' }
-  /** The ledger info and the headers contain a different chain id. */
+  /** The ledger info contains a different chain id. */
   | { kind: 'wrongChainId'; chainId: number };
 
-export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<
-  AptosTrouble,
-  { kind: Kind }
->;
+type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<AptosTrouble, { kind: Kind }>;
 
 export interface AptosTroubles {
   add(trouble: AptosTrouble): void;
   heal(): void;
-  /**
-   * Returns the oldest trouble of this kind that affects the request and that `strikes` accepts,
-   * and counts the request toward the trouble's `times`. Returns undefined if there is none.
-   */
+  /** Returns the oldest trouble of this kind that affects this request, if any. */
   take<Kind extends AptosTrouble['kind']>(
     kind: Kind,
     route: AptosRoute,
-    strikes?: (trouble: AptosTroubleOf<Kind>) => boolean,
   ): AptosTroubleOf<Kind> | undefined;
 }
 
 export function createAptosTroubles(): AptosTroubles {
-  let active: { trouble: AptosTrouble; timesLeft: number; requests: number }[] = [];
+  let active: { trouble: AptosTrouble; requests: number }[] = [];
 
   return {
     add: (trouble) => {
-      active.push({ trouble, timesLeft: trouble.times ?? Infinity, requests: 0 });
+      active.push({ trouble, requests: 0 });
     },
     heal: () => {
       active = [];
     },
-    take: (kind, route, strikes = () => true) => {
+    take: (kind, route) => {
       for (const each of active) {
-        const { trouble, timesLeft } = each;
-        const concerns = trouble.routes?.includes(route) ?? true;
-        if (trouble.kind !== kind || timesLeft <= 0 || !concerns) continue;
-        const found = trouble as AptosTroubleOf<typeof kind>;
-        if (!strikes(found)) continue;
+        const { trouble } = each;
+        if (trouble.kind !== kind || trouble.routes?.includes(route) === false) continue;
         each.requests += 1;
-        if (each.requests % (trouble.every ?? 1) !== 0) continue;
-        each.timesLeft -= 1;
-        return found;
+        if (each.requests % (trouble.every ?? 1) === 0)
+          return trouble as AptosTroubleOf<typeof kind>;
       }
       return undefined;
     },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAptosNode } from './aptosNode.ts';
 import { toAptosRequest } from './aptosRoutes.ts';
@@ -19,9 +19,9 @@ export interface RunningScriptedAptos extends ScriptedAptosLedger {
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
   /** Adds a trouble. Earlier troubles stay active. */
   trouble(trouble: AptosTrouble): void;
-  /** Ends all troubles. Requests that already hang never get a response. */
+  /** Ends all troubles. */
   heal(): void;
-  /** Closes every connection, including hanging ones, and frees the port. */
+  /** Closes every connection and frees the port. */
   stop(): Promise<void>;
 }
 
@@ -44,20 +44,9 @@ export async function startScriptedAptos(
   const node = createAptosNode({ ledger, troubles });
 
   const server = createServer((request, response) => {
-    answerOverHttp(request, response).catch(() => response.destroy());
-  });
-  const answerOverHttp = async (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const answer = await node.answer(
-      toAptosRequest(request.method ?? '', request.url ?? '', {
-        contentType: request.headers['content-type'] ?? '',
-        body: Buffer.concat(chunks).toString(),
-      }),
-    );
-    if (answer === 'hang') return;
+    const answer = node.answer(toAptosRequest(request.url ?? ''));
     response.writeHead(answer.status, answer.headers).end(answer.body);
-  };
+  });
   server.keepAliveTimeout = 60_000;
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');

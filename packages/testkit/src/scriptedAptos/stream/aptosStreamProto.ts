@@ -22,18 +22,13 @@ message Transaction {
   Time timestamp = 1;
   uint64 version = 2;
   Info info = 3;
-  uint64 epoch = 4;
-  uint64 block_height = 5;
   TransactionType type = 6;
   oneof data {
     BlockMetadata block_metadata = 7;
     Genesis genesis = 8;
-    StateCheckpoint state_checkpoint = 9;
     User user = 10;
     Validator validator = 21;
-    BlockEpilogue block_epilogue = 23;
   }
-  SizeInfo size_info = 22;
 }
 enum TransactionType {
   unspecified_transaction = 0;
@@ -44,46 +39,24 @@ enum TransactionType {
   validator_transaction = 20;
   block_epilogue_transaction = 21;
 }
-message SizeInfo { uint32 transaction_bytes = 1; }
 
 message Info {
   bytes hash = 1;
   bytes state_change_hash = 2;
   bytes event_root_hash = 3;
-  optional bytes state_checkpoint_hash = 4;
   uint64 gas_used = 5;
   bool success = 6;
-  string vm_status = 7;
-  bytes accumulator_root_hash = 8;
   repeated Change changes = 9;
 }
 
-message BlockMetadata {
-  string id = 1;
-  uint64 round = 2;
-  repeated Event events = 3;
-  bytes previous_block_votes_bitvec = 4;
-  string proposer = 5;
-  repeated uint32 failed_proposer_indices = 6;
-}
-message Genesis { WriteSet payload = 1; repeated Event events = 2; }
-message WriteSet { int32 write_set_type = 1; DirectWriteSet direct_write_set = 3; }
-message DirectWriteSet { repeated Change write_set_change = 1; repeated Event events = 2; }
-message StateCheckpoint {}
+message BlockMetadata { string id = 1; repeated Event events = 3; }
+message Genesis { repeated Event events = 2; }
 message Validator { repeated Event events = 3; }
-message BlockEpilogue { optional BlockEnd block_end_info = 1; }
-message BlockEnd {
-  bool block_gas_limit_reached = 1;
-  bool block_output_limit_reached = 2;
-  uint64 block_effective_block_gas_units = 3;
-  uint64 block_approx_output_size = 4;
-}
 message User { Request request = 1; repeated Event events = 2; }
 
 message Event {
   EventKey key = 1;
   uint64 sequence_number = 2;
-  MoveType type = 3;
   string data = 4;
   string type_str = 5;
 }
@@ -91,10 +64,8 @@ message EventKey { uint64 creation_number = 1; string account_address = 2; }
 
 message Request {
   string sender = 1;
-  uint64 sequence_number = 2;
   uint64 max_gas_amount = 3;
   uint64 gas_unit_price = 4;
-  Time expiration_timestamp_secs = 5;
   Payload payload = 6;
   Signature signature = 7;
 }
@@ -116,9 +87,7 @@ enum PayloadType {
   multisig_payload = 5;
 }
 message ModuleId { string address = 1; string name = 2; }
-message FunctionId { ModuleId module = 1; string name = 2; }
 message EntryFunction {
-  FunctionId function = 1;
   repeated MoveType type_arguments = 2;
   repeated string arguments = 3;
   string entry_function_id_str = 4;
@@ -133,36 +102,13 @@ message Multisig { string multisig_address = 1; optional MultisigInner transacti
 message MultisigInner { PayloadType type = 1; EntryFunction entry_function_payload = 2; }
 
 message Signature {
-  SignatureType type = 1;
   oneof signature {
-    Ed25519 ed25519 = 2;
     MultiAgent multi_agent = 4;
     FeePayer fee_payer = 5;
-    SingleSender single_sender = 7;
   }
 }
-enum SignatureType {
-  unspecified_signature = 0;
-  ed25519_signature = 1;
-  multi_agent_signature = 3;
-  fee_payer_signature = 4;
-  single_sender = 6;
-}
-message Ed25519 { bytes public_key = 1; bytes signature = 2; }
-message AccountSignature { int32 type = 1; Ed25519 ed25519 = 2; }
-message SingleSender { AccountSignature sender = 1; }
-message MultiAgent {
-  AccountSignature sender = 1;
-  repeated string secondary_signer_addresses = 2;
-  repeated AccountSignature secondary_signers = 3;
-}
-message FeePayer {
-  AccountSignature sender = 1;
-  repeated string secondary_signer_addresses = 2;
-  repeated AccountSignature secondary_signers = 3;
-  string fee_payer_address = 4;
-  AccountSignature fee_payer_signer = 5;
-}
+message MultiAgent { repeated string secondary_signer_addresses = 2; }
+message FeePayer { repeated string secondary_signer_addresses = 2; string fee_payer_address = 4; }
 
 message Change {
   ChangeType type = 1;
@@ -188,7 +134,6 @@ message DeleteModule { string address = 1; bytes state_key_hash = 2; ModuleId mo
 message DeleteResource {
   string address = 1;
   bytes state_key_hash = 2;
-  StructTag type = 3;
   string type_str = 4;
 }
 message DeleteTableItem {
@@ -203,7 +148,6 @@ message ModuleCode { bytes bytecode = 1; }
 message WriteResource {
   string address = 1;
   bytes state_key_hash = 2;
-  StructTag type = 3;
   string type_str = 4;
   string data = 5;
 }

@@ -51,17 +51,10 @@ const MAX_BATCH = 1_000;
 /** Milliseconds between checks for new transactions. */
 const CHECK_MS = 5;
 
-/**
- * Encodes transactions of the REST API as one message of the stream. `block` returns the height and
- * epoch of a transaction's block.
- */
-export function encodeAptosBatch(
-  transactions: readonly object[],
-  block: (transaction: object) => { height: string; epoch: string },
-  chainId: number,
-): Buffer {
-  const streamed = transactions.map((transaction) =>
-    toStreamedTransaction(transaction as Record<string, unknown>, block(transaction)),
+/** Encodes transactions of the REST API as one message of the stream. */
+export function encodeAptosBatch(transactions: readonly object[], chainId: number): Buffer {
+  const streamed = transactions.map((each) =>
+    toStreamedTransaction(each as Record<string, unknown>),
   );
   const message = batchType.fromObject({ transactions: streamed, chainId });
   return Buffer.from(batchType.encode(message).finish());
@@ -113,17 +106,12 @@ export async function serveAptosStream({
 
   const toMessage = (versions: readonly bigint[]): Buffer => {
     if (trouble?.kind === 'garbage') return Buffer.from('not a message');
-    const told =
+    const included =
       trouble?.kind === 'versionGap' && versions.length > 2
         ? versions.toSpliced(Math.floor(versions.length / 2), 1)
         : versions;
     return encodeAptosBatch(
-      told.map((version) => ledger.transactionAt(version)!),
-      (transaction) => {
-        const { version } = transaction as { version: string };
-        const { height, epoch } = ledger.blockOfVersion(BigInt(version))!;
-        return { height: String(height), epoch: String(epoch) };
-      },
+      included.map((version) => ledger.transactionAt(version)!),
       trouble?.kind === 'wrongChainId' ? trouble.chainId : ledger.chainId,
     );
   };

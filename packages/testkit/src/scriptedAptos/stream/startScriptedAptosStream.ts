@@ -14,16 +14,11 @@ export async function startScriptedAptosStream(
   return serveAptosStream(options);
 }
 
-/**
- * Encodes transactions of the REST API as one message of the stream.
- *
- * @param block chain id of the message, and height and epoch for every transaction. Default: 4, 0
- * and 0.
- */
+/** Encodes transactions of the REST API as one message of the stream. Default chain id: 4. */
 export async function encodeAptosMessage(
   transactions: readonly object[],
-  { chainId = 4, height = '0', epoch = '0' } = {},
+  chainId = 4,
 ): Promise<Uint8Array> {
   const { encodeAptosBatch } = await import('./aptosStreamServer.ts');
-  return encodeAptosBatch(transactions, () => ({ height, epoch }), chainId);
+  return encodeAptosBatch(transactions, chainId);
 }

@@ -8,16 +8,8 @@ const object = (value: unknown): Json =>
   typeof value === 'object' && value !== null ? (value as Json) : {};
 const bytes = (hex: unknown): Buffer => Buffer.from(text(hex).replace(/^0x/, ''), 'hex');
 
-/**
- * @param transaction as the current REST API or an older version returns it
- * @param block height and epoch of the block, which most transactions of the REST API do not
- * contain
- */
-export function toStreamedTransaction(
-  transaction: Json,
-  block: { height: string; epoch: string },
-): object {
-  const raw = transaction;
+/** @param raw a transaction as the current REST API or an older version returns it. */
+export function toStreamedTransaction(raw: Json): object {
   const type = text(raw['type']);
   const events = list(raw['events']).map((event) => toEvent(object(event)));
   return {
@@ -27,17 +19,10 @@ export function toStreamedTransaction(
       hash: bytes(raw['hash']),
       stateChangeHash: bytes(raw['state_change_hash']),
       eventRootHash: bytes(raw['event_root_hash']),
-      ...(typeof raw['state_checkpoint_hash'] === 'string' && {
-        stateCheckpointHash: bytes(raw['state_checkpoint_hash']),
-      }),
       gasUsed: text(raw['gas_used']),
       success: raw['success'] === true,
-      vmStatus: text(raw['vm_status']),
-      accumulatorRootHash: bytes(raw['accumulator_root_hash']),
       changes: list(raw['changes']).map((change) => toChange(object(change))),
     },
-    epoch: block.epoch,
-    blockHeight: block.height,
     type,
     ...toData(type, raw, events),
   };
@@ -46,28 +31,15 @@ export function toStreamedTransaction(
 function toData(type: string, raw: Json, events: object[]): object {
   switch (type) {
     case 'block_metadata_transaction':
-      return {
-        blockMetadata: {
-          id: text(raw['id']),
-          round: text(raw['round']),
-          events,
-          previousBlockVotesBitvec: Buffer.from(
-            list(raw['previous_block_votes_bitvec']) as number[],
-          ),
-          proposer: text(raw['proposer']),
-          failedProposerIndices: list(raw['failed_proposer_indices']),
-        },
-      };
+      return { blockMetadata: { id: text(raw['id']), events } };
     case 'genesis_transaction':
-      return { genesis: { payload: { writeSetType: 2, directWriteSet: {} }, events } };
+      return { genesis: { events } };
     case 'validator_transaction':
       return { validator: { events } };
-    case 'state_checkpoint_transaction':
-      return { stateCheckpoint: {} };
-    case 'block_epilogue_transaction':
-      return { blockEpilogue: {} };
-    default:
+    case 'user_transaction':
       return { user: { request: toRequest(raw), events } };
+    default:
+      return {};
   }
 }
 
@@ -84,7 +56,6 @@ const toEvent = (raw: Json): object => {
       accountAddress: text(guid['account_address']),
     },
     sequenceNumber: text(raw['sequence_number']),
-    type: parseMoveType(text(raw['type'])),
     typeStr: text(raw['type']),
     data: JSON.stringify(raw['data']),
   };
@@ -92,10 +63,8 @@ const toEvent = (raw: Json): object => {
 
 const toRequest = (raw: Json): object => ({
   sender: text(raw['sender']),
-  sequenceNumber: text(raw['sequence_number']),
   maxGasAmount: text(raw['max_gas_amount']),
   gasUnitPrice: text(raw['gas_unit_price']),
-  expirationTimestampSecs: { seconds: '2000000000' },
   payload: toPayload(object(raw['payload'])),
   ...(raw['signature'] !== undefined && { signature: toSignature(object(raw['signature'])) }),
 });
@@ -141,37 +110,24 @@ function toPayload(raw: Json): object {
 }
 
 function toCall(raw: Json): object {
-  const id = text(raw['function']);
-  const [address = '', module = '', name = ''] = id.split('::');
   return {
-    function: { module: { address, name: module }, name },
     typeArguments: list(raw['type_arguments']).map((each) => parseMoveType(text(each))),
     arguments: list(raw['arguments']).map((each) => JSON.stringify(each)),
-    entryFunctionIdStr: id,
+    entryFunctionIdStr: text(raw['function']),
   };
 }
 
 function toSignature(raw: Json): object {
-  const many = {
-    sender: {},
-    secondarySignerAddresses: list(raw['secondary_signer_addresses']),
-    secondarySigners: list(raw['secondary_signers']).map(() => ({})),
-  };
+  const secondarySignerAddresses = list(raw['secondary_signer_addresses']);
   switch (raw['type']) {
-    case 'fee_payer_signature':
-      return {
-        type: 'fee_payer_signature',
-        feePayer: { ...many, feePayerAddress: text(raw['fee_payer_address']), feePayerSigner: {} },
-      };
+    case 'fee_payer_signature': {
+      const feePayerAddress = text(raw['fee_payer_address']);
+      return { feePayer: { secondarySignerAddresses, feePayerAddress } };
+    }
     case 'multi_agent_signature':
-      return { type: 'multi_agent_signature', multiAgent: many };
-    case 'ed25519_signature':
-      return {
-        type: 'ed25519_signature',
-        ed25519: { publicKey: bytes(raw['public_key']), signature: bytes(raw['signature']) },
-      };
+      return { multiAgent: { secondarySignerAddresses } };
     default:
-      return { type: 'single_sender', singleSender: { sender: {} } };
+      return {};
   }
 }
 
@@ -189,14 +145,11 @@ function toChange(raw: Json): object {
   });
   switch (type) {
     case 'write_resource': {
-      const typeStr = text(data['type']);
-      const written = { ...place, type: toStructTag(typeStr), typeStr };
+      const written = { ...place, typeStr: text(data['type']) };
       return { type, writeResource: { ...written, data: JSON.stringify(data['data']) } };
     }
-    case 'delete_resource': {
-      const typeStr = text(raw['resource']);
-      return { type, deleteResource: { ...place, type: toStructTag(typeStr), typeStr } };
-    }
+    case 'delete_resource':
+      return { type, deleteResource: { ...place, typeStr: text(raw['resource']) } };
     case 'write_module':
       return { type, writeModule: { ...place, data: { bytecode: bytes(data['bytecode']) } } };
     case 'delete_module': {
@@ -211,9 +164,6 @@ function toChange(raw: Json): object {
       return { type: 'unspecified_change' };
   }
 }
-
-const toStructTag = (type: string): object | undefined =>
-  (parseMoveType(type) as { struct?: object }).struct;
 
 /**
  * Converts a Move type to a `MoveType` message. The name of a primitive type is also its name in

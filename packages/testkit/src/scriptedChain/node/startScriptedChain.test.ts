@@ -348,7 +348,7 @@ describe('troubles', () => {
     });
   });
 
-  test('nullReceipts', async () => {
+  test('nullReceipts: receipts are null until heal', async () => {
     chain.trouble({ kind: 'nullReceipts' });
     expect(await result('eth_getBlockReceipts', block.hash)).toBeNull();
     expect(await result('eth_getTransactionReceipt', block.transactions[0]?.hash)).toBeNull();
@@ -444,14 +444,14 @@ describe('troubles', () => {
     expect(await result('eth_chainId')).toBe('0x7a69');
   });
 
-  test('delay', async () => {
+  test('delay: the response is late', async () => {
     chain.trouble({ kind: 'delay', delayMs: 120 });
     const startedAt = performance.now();
     await call('eth_chainId');
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(115);
   });
 
-  test('httpError', async () => {
+  test('httpError: the response is an HTML page with the status', async () => {
     chain.trouble({ kind: 'httpError', status: 502 });
     const response = await post({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' });
     expect([response.status, await response.text()]).toEqual([
@@ -460,7 +460,7 @@ describe('troubles', () => {
     ]);
   });
 
-  test('malformedJson', async () => {
+  test('malformedJson: the response is not JSON', async () => {
     chain.trouble({ kind: 'malformedJson', times: 1 });
     await expect(call('eth_chainId')).rejects.toThrow(SyntaxError);
     expect(await result('eth_chainId')).toBe('0x7a69');
@@ -524,7 +524,7 @@ describe('troubles', () => {
     expect(receipts[0]?.logs[0]?.blockHash).not.toBe(block.hash);
   });
 
-  test('wrongParentHash', async () => {
+  test('wrongParentHash: the parent is unknown', async () => {
     chain.trouble({ kind: 'wrongParentHash', methods: ['eth_getBlockByHash'] });
     const lie = await result<RpcBlock>('eth_getBlockByHash', block.hash, false);
     expect(lie.hash).toBe(block.hash);
@@ -534,7 +534,7 @@ describe('troubles', () => {
     expect(truth.parentHash).toBe(block.parentHash);
   });
 
-  test('wrongChainId', async () => {
+  test('wrongChainId: both methods return the other ID', async () => {
     chain.trouble({ kind: 'wrongChainId', chainId: 137 });
     expect([await result('eth_chainId'), await result('net_version')]).toEqual(['0x89', '137']);
   });

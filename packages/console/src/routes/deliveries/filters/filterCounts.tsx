@@ -7,7 +7,7 @@ import { countsQuery } from '../../../data/queries/history.ts';
 import { toFilterGroups, toParam, type Choice, type FilterGroup } from './filterChoices.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { isSearch, type ListFilter } from '../../../data/live/liveCache.ts';
-import { present, type DeliveriesSearch } from '../../../data/search.ts';
+import { withoutUndefined, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TimeField } from '../../../ui/form/timeField.tsx';
@@ -118,7 +118,7 @@ function Choices({
                 <Link
                   to="."
                   search={(now) =>
-                    present<typeof now>({
+                    withoutUndefined<typeof now>({
                       ...now,
                       sel: undefined,
                       [name]: chosen ? undefined : toParam(value),

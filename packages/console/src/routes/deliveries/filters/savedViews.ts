@@ -1,5 +1,9 @@
 /** Saved views: filters of the delivery list that the user saved under a name. */
-import { parseDeliveriesSearch, present, type DeliveriesSearch } from '../../../data/search.ts';
+import {
+  parseDeliveriesSearch,
+  withoutUndefined,
+  type DeliveriesSearch,
+} from '../../../data/search.ts';
 
 export interface SavedView {
   name: string;
@@ -11,7 +15,7 @@ export const MAX_VIEW_NAME = 60;
 
 /** Drops the open delivery and the inspector's tab, which are not part of a view. */
 export const viewSearch = (search: DeliveriesSearch): DeliveriesSearch =>
-  present<DeliveriesSearch>({ ...search, sel: undefined, view: undefined });
+  withoutUndefined<DeliveriesSearch>({ ...search, sel: undefined, view: undefined });
 
 /** Parses the stored views, and drops invalid ones. */
 export function parseViews(text: string): SavedView[] {

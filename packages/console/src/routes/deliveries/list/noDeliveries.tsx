@@ -5,7 +5,7 @@ import { countsQuery, newestQuery } from '../../../data/queries/history.ts';
 import { toFilterGroups, toParam } from '../filters/filterChoices.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import type { ListFilter } from '../../../data/live/liveCache.ts';
-import { present, toListFilter, type DeliveriesSearch } from '../../../data/search.ts';
+import { withoutUndefined, toListFilter, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Ago } from '../../../ui/text/time.tsx';
@@ -57,7 +57,7 @@ export function NoDeliveries({
         <p className="mt-2">
           <Link
             to="."
-            search={(now) => present<typeof now>({ ...now, since: undefined })}
+            search={(now) => withoutUndefined<typeof now>({ ...now, since: undefined })}
             onClick={onChoose}
             className="text-accent hover:underline"
           >
@@ -72,7 +72,7 @@ export function NoDeliveries({
             <Link
               key={value}
               to="."
-              search={(now) => present<typeof now>({ ...now, [name]: toParam(value) })}
+              search={(now) => withoutUndefined<typeof now>({ ...now, [name]: toParam(value) })}
               onClick={onChoose}
               className="inline-flex min-h-6 items-baseline gap-1 text-accent hover:underline"
             >

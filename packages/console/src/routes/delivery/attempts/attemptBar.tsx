@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
-import { listParts, wentOverOpenConnection } from './attemptParts.ts';
+import { listParts, reusedConnection } from './attemptParts.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 
 /**
@@ -43,13 +43,13 @@ export function AttemptBar({
 }
 
 /** Shows the parts as text, such as `dns 2 · tls 31 · wait 4,966 ms`. */
-export function AttemptParts({ attempt }: { attempt: DeliveryAttempt }) {
+export function AttemptTimings({ attempt }: { attempt: DeliveryAttempt }) {
   const parts = listParts(attempt);
   if (parts.length === 0) return null;
   return (
     <span className="shrink-0">
       {[
-        ...(wentOverOpenConnection(attempt) ? ['reused connection'] : []),
+        ...(reusedConnection(attempt) ? ['reused connection'] : []),
         ...parts.map(({ name, ms }) => `${name} ${formatCount(ms)}`),
       ].join(' · ')}
       {' ms'}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listParts, wentOverOpenConnection } from './attemptParts.ts';
+import { listParts, reusedConnection } from './attemptParts.ts';
 
 const none = { dnsMs: null, connectMs: null, tlsMs: null, waitMs: null, bodyMs: null };
 const wordsOf = (parts: Parameters<typeof listParts>[0]['parts']): string =>
@@ -22,8 +22,8 @@ test('a failed attempt ends with the part that failed', () => {
 });
 
 test('a connection is reused if the attempt sent without connecting', () => {
-  expect(wentOverOpenConnection({ parts: { ...none, waitMs: 3, bodyMs: 0 } })).toBe(true);
-  expect(wentOverOpenConnection({ parts: { ...none, connectMs: 0, waitMs: 3 } })).toBe(false);
-  expect(wentOverOpenConnection({ parts: none })).toBe(false);
-  expect(wentOverOpenConnection({ parts: null })).toBe(false);
+  expect(reusedConnection({ parts: { ...none, waitMs: 3, bodyMs: 0 } })).toBe(true);
+  expect(reusedConnection({ parts: { ...none, connectMs: 0, waitMs: 3 } })).toBe(false);
+  expect(reusedConnection({ parts: none })).toBe(false);
+  expect(reusedConnection({ parts: null })).toBe(false);
 });

@@ -27,5 +27,5 @@ export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPar
 }
 
 /** Returns whether the attempt reused an open connection, so that it needed no setup. */
-export const wentOverOpenConnection = ({ parts }: Pick<DeliveryAttempt, 'parts'>): boolean =>
+export const reusedConnection = ({ parts }: Pick<DeliveryAttempt, 'parts'>): boolean =>
   parts !== null && parts.connectMs === null && parts.waitMs !== null;

@@ -20,12 +20,12 @@ import { attemptGuidance, type Offer } from './guidance.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Status, StatusShape } from '../../../ui/status.tsx';
-import { AttemptBar, AttemptParts } from './attemptBar.tsx';
+import { AttemptBar, AttemptTimings } from './attemptBar.tsx';
 import type { Retry } from './retry.ts';
 import { useBackOff, useIsPaused } from './backOffBanner.tsx';
 import { toConnectingCurl } from '@sluice/kit/contract';
 import { toDeliveryCurl, toReplayCommand } from '../body/curl.ts';
-import { FailedAlike } from './failedAlike.tsx';
+import { SimilarFailures } from './similarFailures.tsx';
 
 /** Number of attempts shown above the tabs; the attempts tab lists all. */
 const SHOWN_IN_BRIEF = 4;
@@ -142,7 +142,7 @@ function AttemptLine({
           <StatusShape
             condition={
               ok
-                ? { shape: 'disc', word: 'answered', tone: 'ok' }
+                ? { shape: 'disc', word: 'responded', tone: 'ok' }
                 : { shape: 'triangle', word: 'failed', tone: 'bad' }
             }
           />
@@ -152,7 +152,7 @@ function AttemptLine({
         <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
       </div>
       <p className="data flex flex-wrap gap-x-4 pl-10 text-faint">
-        <AttemptParts attempt={attempt} />
+        <AttemptTimings attempt={attempt} />
         <span className="min-w-40 flex-1 truncate" title={`POST ${attempt.webhookUrl}`}>
           {outcomeOf(attempt, previous)}
         </span>
@@ -215,7 +215,7 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
           )}
         </div>
       )}
-      <FailedAlike streamId={delivery.streamId} status={newest.status} />
+      <SimilarFailures streamId={delivery.streamId} status={newest.status} />
     </>
   );
 }

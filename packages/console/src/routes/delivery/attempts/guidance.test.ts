@@ -12,7 +12,7 @@ const guidanceOf = (
   address: string | null = null,
   webhookUrl = 'https://api.example/hooks',
 ) => attemptGuidance({ status, error, durationMs: 15_000, address, webhookUrl }, figures);
-const status = (value: number) => guidanceOf(value, `answered ${value}`)?.advice;
+const status = (value: number) => guidanceOf(value, `HTTP ${value}`)?.advice;
 const transport = (error: string, address?: string) => guidanceOf(null, error, address)?.advice;
 
 test('each class of responses has its own advice', () => {

@@ -46,15 +46,15 @@ export function attemptGuidance(
 ): Guidance | null {
   const usual =
     p95Ms === null ? '' : ` Successful attempts take up to ${formatDuration(p95Ms)} (p95).`;
-  const answerFirst = `${usual} Respond with 2xx first, then do the work.`;
+  const respondFirst = `${usual} Respond with 2xx first, then do the work.`;
   if (status === null) {
     if (error === null) return null;
     return (
       transportGuidance(error, { address, webhookUrl }) ??
       (/time|abort|deadline|no complete response/i.test(error)
         ? guide(
-            `No complete response after ${formatDuration(durationMs)}.${answerFirst}`,
-            ANSWER_FIRST,
+            `No complete response after ${formatDuration(durationMs)}.${respondFirst}`,
+            RESPOND_FIRST,
             'curl',
           )
         : null)
@@ -74,8 +74,8 @@ export function attemptGuidance(
   }
   if (status === 408 || status === 504) {
     return guide(
-      `The receiver timed out after ${formatDuration(durationMs)}.${answerFirst}`,
-      ANSWER_FIRST,
+      `The receiver timed out after ${formatDuration(durationMs)}.${respondFirst}`,
+      RESPOND_FIRST,
     );
   }
   if (status === 410) {
@@ -112,7 +112,7 @@ export function attemptGuidance(
 
 const guide = (advice: string, ...offers: Offer[]): Guidance => ({ advice, offers });
 
-const ANSWER_FIRST: Offer = {
+const RESPOND_FIRST: Offer = {
   label: 'Copy a handler that responds first',
   copy: `// Queue the webhook and respond; a worker does the slow part.
 handler.onWebhook(async (webhook, { id }) => {

@@ -1,15 +1,17 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { familyOf } from '@sluice/kit/contract';
 import { toFixtureName } from '@sluice/kit/operator';
 import type { SentBody } from '../../../body/bodyWorker.ts';
+import { FORM_WORDS } from '../../../families/formWords.ts';
 import { Snippets } from '../../../ui/text/snippets.tsx';
 import { toDeliveryCurl, toReplayCommand } from './curl.ts';
 
-const toHandler = (isAptos: boolean): string => `import { createServer } from 'node:http';
+const toHandler = (method: string): string => `import { createServer } from 'node:http';
 import { createHandler } from '@sluice/kit';
 import { toNodeListener } from '@sluice/kit/node';
 
 const handler = createHandler({ secret: process.env.SLUICE_SECRET ?? '' });
-handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
+handler.${method}(async (webhook) => {
   console.log(webhook.block.number, webhook.tag);
 });
 
@@ -39,7 +41,7 @@ export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: S
       snippets={{
         'command line': toReplayCommand(delivery, delivery.webhookUrl),
         curl: toDeliveryCurl(delivery.id, body, delivery.webhookUrl),
-        handler: toHandler(delivery.chainId.startsWith('aptos:')),
+        handler: toHandler(FORM_WORDS[familyOf(delivery.chainId)].handlerMethod),
         test: toTest(delivery, body),
       }}
     />

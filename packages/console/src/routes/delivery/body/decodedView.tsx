@@ -1,11 +1,13 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { familyOf } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
 import { memo, useState } from 'react';
 import { whyMatchedQuery } from '../../../data/queries/whyMatched.ts';
 import { useAnswer, type Body } from '../../../body/body.ts';
-import type { DecodedRecord } from '../../../body/decoded.ts';
+import type { DecodedRecord } from '../../../body/decodedRecord.ts';
+import { CHAIN_PAGES } from '../../../families/chains.ts';
 import { formatCount, formatHash } from '../../../ui/text/format.ts';
 import { formatMessage } from '../../../words/messages.ts';
 import type { WhyMatched } from '../../../body/whyMatched.ts';
@@ -179,9 +181,11 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
 /** Links a field to the block explorer, if its value is an address or the transaction. */
 function FieldLink({ chainId, name, value }: { chainId: string; name: string; value: string }) {
   if (name === 'tx') return <ExplorerLink chainId={chainId} page="transaction" value={value} />;
-  // On EVM chains, a value of 32 bytes is a topic or another hash; on Aptos, it is an address.
-  const isAddress = value.length === 42 || chainId.startsWith('aptos:');
-  return isAddress && <ExplorerLink chainId={chainId} page="address" value={value} />;
+  return (
+    CHAIN_PAGES[familyOf(chainId)].mayBeAddress(value) && (
+      <ExplorerLink chainId={chainId} page="address" value={value} />
+    )
+  );
 }
 
 /** Shows the stream's label for a watched address, next to the address. */

@@ -5,10 +5,10 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { streamsQuery } from '../../../data/queries/streams.ts';
 import { sluice } from '../../../data/queries/service.ts';
-import { useRested } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { nameOfStream } from '../../../words/names.ts';
-import type { Pasted } from '../../../words/paste.ts';
+import type { Pasted } from '../../../words/pasted.ts';
 import type { Command } from './command.ts';
 import { isDeliveryStart, isLabelLike } from './foundText.ts';
 
@@ -72,10 +72,10 @@ export function useFoundCommands(
   const hash = pasted?.kind === 'hash' ? pasted.hash : '';
   const ofTransaction = useQuery({ ...transactionQuery(hash), enabled: hash !== '' });
 
-  const rested = useRested(text.trim());
+  const rested = useDebounced(text.trim());
   const start = isDeliveryStart(rested) && rested === text.trim() ? rested : '';
   const ids = useQuery({ ...idQuery(start), enabled: start !== '' });
-  const isSought = pasted === undefined || pasted.kind === 'aptos-address';
+  const isSought = pasted === undefined || (pasted.kind === 'address' && pasted.mayBePart);
   const find = isSought && isLabelLike(rested) && rested === text.trim() ? rested : '';
   const watching = streams.filter(({ amountOfAddresses }) => amountOfAddresses > 0);
   const listed = watching.slice(0, MAX_STREAMS).map(({ id }) => id);

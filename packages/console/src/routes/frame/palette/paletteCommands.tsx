@@ -8,8 +8,9 @@ import { streamsQuery } from '../../../data/queries/streams.ts';
 import { DENSITY_NAMES } from '../../../ui/list/density.ts';
 import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import { PAGES } from '../pages.ts';
-import { PASTED_WORDS, recognise, type Pasted } from '../../../words/paste.ts';
-import { useRested } from '../../../ui/form/rested.ts';
+import { describePasted, recognize } from '../../../words/paste.ts';
+import type { Pasted } from '../../../words/pasted.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { setDensity, setTheme, THEMES } from '../../../ui/preferences.ts';
 import { nameOfStream } from '../../../words/names.ts';
 import type { Command } from './command.ts';
@@ -54,10 +55,10 @@ export function PaletteCommands({
   const at = chosen.text === text ? chosen.at : 0;
   const streams = useQuery(streamsQuery);
 
-  const pasted = recognise(text);
-  const name = useRested(pasted?.kind === 'ens-name' ? pasted.name : '');
+  const pasted = recognize(text);
+  const name = useDebounced(pasted?.kind === 'name' && pasted.isResolved ? pasted.name : '');
   const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
-  const isLookedUp = pasted?.kind === 'ens-name' && pasted.name === name;
+  const isLookedUp = pasted?.kind === 'name' && pasted.name === name;
   const forPasted = usePastedCommands(pasted, isLookedUp ? resolved.data : undefined);
   const found = useFoundCommands(text, pasted);
   const commands = useCommands();
@@ -95,8 +96,8 @@ export function PaletteCommands({
     <>
       {pasted !== undefined && (
         <p className="px-4 pt-2 text-12 text-info">
-          Recognized: {PASTED_WORDS[pasted.kind]}
-          {pasted.kind === 'ens-name' && (
+          Recognized: {describePasted(pasted)}
+          {pasted.kind === 'name' && pasted.isResolved && (
             <output>
               {!isLookedUp || resolved.isPending
                 ? ', resolving'
@@ -138,8 +139,8 @@ export function PaletteCommands({
       </div>
       {shown.length === 0 && (
         <p className="px-4 pb-3 text-muted">
-          {pasted?.kind === 'aptos-name'
-            ? 'Aptos names are not resolved. Paste the address instead.'
+          {pasted?.kind === 'name' && !pasted.isResolved
+            ? `${pasted.what}s are not resolved. Paste the address instead.`
             : pasted === undefined &&
               'No results. You can also paste a complete address, hash, block number, ID, ENS name, event or ABI.'}
         </p>
@@ -202,18 +203,6 @@ function useCommands(): Command[] {
   ];
 }
 
-/** Returns only the events of an ABI, because the other items would make the link longer. */
-function eventsOf(abi: string): string {
-  type Item = { type: string } | string;
-  const value = JSON.parse(abi) as Item[] | { abi: Item[] };
-  const items = Array.isArray(value) ? value : value.abi;
-  return JSON.stringify(
-    items.filter((item) =>
-      typeof item === 'string' ? item.includes('event') : item.type === 'event',
-    ),
-  );
-}
-
 /** @param resolved the pasted ENS name with its address; undefined until it is known. */
 function usePastedCommands(
   pasted: Pasted | undefined,
@@ -236,8 +225,7 @@ function usePastedCommands(
   switch (pasted?.kind) {
     case undefined:
       return [];
-    case 'evm-address':
-    case 'aptos-address':
+    case 'address':
       return [
         watch(pasted.address),
         explain(pasted.address, 'Find streams that watch this address'),
@@ -259,18 +247,9 @@ function usePastedCommands(
       return [
         command(
           'event',
-          'Create a stream for this event',
-          pasted.signature,
-          () => void navigate({ to: '/streams/new', search: { event: pasted.signature } }),
-        ),
-      ];
-    case 'move-path':
-      return [
-        command(
-          'event',
-          'Create an Aptos stream for this function',
-          pasted.path,
-          () => void navigate({ to: '/streams/new', search: { event: pasted.path } }),
+          pasted.command,
+          pasted.detail,
+          () => void navigate({ to: '/streams/new', search: { event: pasted.event } }),
         ),
       ];
     case 'id': {
@@ -288,23 +267,12 @@ function usePastedCommands(
             }),
           ];
     }
-    case 'abi':
-      return [
-        command(
-          'event',
-          'Create a stream for the events of this ABI',
-          'ABI',
-          () => void navigate({ to: '/streams/new', search: { event: eventsOf(pasted.json) } }),
-        ),
-      ];
-    case 'ens-name':
+    case 'name':
       return resolved === undefined
         ? []
         : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
             explain(resolved.name, 'Find streams that watch this address', resolved.name),
           ];
-    case 'aptos-name':
-      return [];
   }
 }

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { streamsQuery } from '../../../data/queries/streams.ts';
 import { toDeliveryFilter } from '../../../data/queries/deliveries.ts';
-import { present, SINCES } from '../../../data/search.ts';
+import { withoutUndefined, SINCES } from '../../../data/search.ts';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { useNames } from '../replayFacts.ts';
 import { ReplayForm } from './replayForm.tsx';
@@ -16,7 +16,7 @@ const STATES: readonly { value: string; label: string; states: readonly Delivery
   { value: 'succeeded', label: 'delivered', states: ['succeeded'] },
 ];
 
-const ANSWERS = [
+const RESPONSES = [
   { value: '5xx', label: '5xx, server error' },
   { value: '4xx', label: '4xx, client error' },
   { value: 'none', label: 'no response' },
@@ -37,8 +37,10 @@ export function NewReplay() {
     (): DeliveryFilter => ({
       // The start of the period is computed only when a field changes, so that the count and the
       // replay use the same period.
-      ...toDeliveryFilter(present({ sinceMs: SINCES.find(({ value }) => value === since)?.ms })),
-      ...present({
+      ...toDeliveryFilter(
+        withoutUndefined({ sinceMs: SINCES.find(({ value }) => value === since)?.ms }),
+      ),
+      ...withoutUndefined({
         state: STATES.find(({ value }) => value === state)?.states,
         streamId: streamId || undefined,
         status: status || undefined,
@@ -85,7 +87,7 @@ export function NewReplay() {
           onChange={(event) => setStatus(event.target.value)}
         >
           <option value="">any</option>
-          {ANSWERS.map(({ value, label }) => (
+          {RESPONSES.map(({ value, label }) => (
             <option key={value} value={value}>
               {label}
             </option>

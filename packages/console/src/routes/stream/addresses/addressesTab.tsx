@@ -13,7 +13,7 @@ import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { nameOfStream } from '../../../words/names.ts';
 import { Loading } from '../../../ui/loading.tsx';
 import { SearchField } from '../../../ui/form/searchField.tsx';
-import { useRested } from '../../../ui/form/rested.ts';
+import { useDebounced } from '../../../ui/form/debounced.ts';
 import { TaskStrip, useTask } from '../../../ui/task.tsx';
 import { download } from '../../../ui/text/download.ts';
 import { showToast } from '../../../ui/toasts.ts';
@@ -40,7 +40,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       search: { tab: 'addresses', ...(text !== '' && { find: text }) },
       replace: isTyping(find, text),
     });
-  const sought = useRested(find.trim());
+  const sought = useDebounced(find.trim());
   const list = useInfiniteQuery(addressesQuery(stream.id, sought));
   const [importing, setImporting] = useState(false);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];

@@ -1,17 +1,18 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
+import { FORM_WORDS } from '../../../families/formWords.ts';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { readPresent, type Imported } from './addressChange.ts';
 import { type AddressList, toRejectedList } from '@sluice/kit/contract';
-import { LIST_FILES, SAMPLE_LISTS } from '../../streamForm/draft/addressList.ts';
+import { LIST_FILES } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
-import { DoubtList } from '../../streamForm/doubtList.tsx';
+import { DoubtfulAddresses } from '../../streamForm/doubtfulAddresses.tsx';
 
 /** Maximum number of rejected lines that are shown; the download contains all of them. */
 const SHOWN_REJECTS = 20;
@@ -122,11 +123,7 @@ export function ImportAddresses({
         <TextArea
           label="Addresses, one per line, with an optional label"
           rows={8}
-          placeholder={
-            stream.family === 'evm'
-              ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
-              : '0x1, framework'
-          }
+          placeholder={FORM_WORDS[stream.family].importLine}
           help={
             fileName === null
               ? 'Or drop a CSV file here.'
@@ -143,7 +140,9 @@ export function ImportAddresses({
           />
           <Button
             variant="quiet"
-            onClick={() => download('addresses.csv', SAMPLE_LISTS[stream.family], 'text/csv')}
+            onClick={() =>
+              download('addresses.csv', FORM_WORDS[stream.family].sampleList, 'text/csv')
+            }
           >
             <Download size={14} strokeWidth={1.5} aria-hidden="true" />
             Download sample
@@ -206,7 +205,7 @@ function Verdict({ list }: { list: AddressList }) {
           <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
         )}
       </p>
-      <DoubtList doubts={doubts} />
+      <DoubtfulAddresses doubts={doubts} />
       {rejects.length > 0 && (
         <>
           <ul className="mt-1 max-h-40 overflow-y-auto border-t border-line">

@@ -10,7 +10,7 @@ import {
 import {
   METRICS_SPANS,
   parseStreamSearch,
-  present,
+  withoutUndefined,
   type StreamSearch,
 } from '../../../data/search.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -45,7 +45,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
     activity === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.result);
   const show = ({ span, from, until: to }: Period): void => {
     void navigate({
-      search: present<StreamSearch>({
+      search: withoutUndefined<StreamSearch>({
         tab: 'metrics',
         span: span === 'day' ? undefined : span,
         from,

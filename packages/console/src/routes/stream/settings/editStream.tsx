@@ -1,9 +1,8 @@
-import type { AptosStream, Stream } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { queryKeys } from '../../../data/queries/service.ts';
-import { streamQuery, updateStream } from '../../../data/queries/streams.ts';
+import { type AnyStream, streamQuery, updateStream } from '../../../data/queries/streams.ts';
 import { describeChanges, type WordedChange } from '../../streamForm/draft/changeWords.ts';
 import { toChanges, toDraft } from '../../streamForm/draft/fields.ts';
 import { useKnownTokens } from '../../streamForm/dryRun/readTokens.ts';
@@ -27,7 +26,7 @@ import { refusalsOf } from '../../streamForm/draft/refusals.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import type { PartProps } from '../../streamForm/watchPart.tsx';
+import type { PartProps } from '../../streamForm/partProps.ts';
 import { useKeepDraft } from '../../../ui/form/keepDraft.tsx';
 
 /** Edits a part of the stream's form, shows the changes, and saves them. */
@@ -75,7 +74,7 @@ function EditForm({
 }: {
   stream: StreamSummary;
   addresses: readonly string[] | null;
-  loaded: Stream | AptosStream;
+  loaded: AnyStream;
   children: (part: PartProps) => React.ReactNode;
 }) {
   const queryClient = useQueryClient();

@@ -1,4 +1,5 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
+import { nameOfChain } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../../data/queries/chains.ts';
 import { client } from '../../../data/client.ts';
@@ -26,7 +27,7 @@ export function RulesTab({ stream }: { stream: StreamSummary }) {
     <EditStream stream={stream} addresses={addresses ?? null}>
       {(part) => {
         const [first] = part.draft.chains;
-        const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === first);
+        const chain = chains.find(({ id }) => nameOfChain(id) === first);
         return (
           <SharedDryRun draft={part.draft} chain={chain} addresses={addresses ?? null}>
             <div className="flex max-md:flex-col">

@@ -1,3 +1,4 @@
+import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -121,7 +122,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
         />
       )}
       <div className="flex flex-wrap gap-2">
-        {stream.family === 'evm' && (
+        {DRAFT_FAMILIES[stream.family].canDuplicate && (
           <Button disabled={duplicate.isPending} onClick={() => duplicate.mutate()}>
             Duplicate with addresses
           </Button>

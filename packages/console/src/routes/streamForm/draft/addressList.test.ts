@@ -1,6 +1,7 @@
 import { parseAddressList } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { namesIn, SAMPLE_LISTS, withAddressOf } from './addressList.ts';
+import { FORM_WORDS } from '../../../families/formWords.ts';
+import { namesIn, withAddressOf } from './addressList.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'B2'.repeat(20)}`;
@@ -25,7 +26,7 @@ test('ENS names are found in rejected lines, and replaced by their addresses', (
 });
 
 test.each(['evm', 'aptos'] as const)('the sample of %s is a valid list', (family) => {
-  const { rows, rejects } = parseAddressList(SAMPLE_LISTS[family], family);
+  const { rows, rejects } = parseAddressList(FORM_WORDS[family].sampleList, family);
   expect(rejects).toEqual([]);
   expect(rows).toHaveLength(3);
   expect(rows.map(({ label }) => label === undefined)).toEqual([false, false, true]);

@@ -1,18 +1,12 @@
 import { expect, test } from 'vitest';
-import { parseEvents } from './abiText.ts';
+import { parseEvents } from '../../../families/evm/routes/abiText.ts';
 import { describeChanges, describeRule } from './changeWords.ts';
 import { FIELDS } from './plainFields.ts';
-import {
-  EMITTER,
-  ERC20_TRANSFER,
-  NEW_DRAFT,
-  withEvents,
-  withRule,
-  type StreamDraft,
-} from './draft.ts';
-import { changesOf, toAptosFields, toEvmFields } from './fields.ts';
+import { EMITTER, ERC20_TRANSFER, withEvents, withRule } from '../../../families/evm/draft.ts';
+import { NEW_DRAFT, type StreamDraft } from './draft.ts';
+import { changesOf, toFields } from './fields.ts';
 import { contractsToRead, tokenOf, withToken, type KnownTokens } from './knownTokens.ts';
-import { NEW_BALANCE, NEW_TRIGGER } from './triggers.ts';
+import { NEW_BALANCE, NEW_TRIGGER } from '../../../families/evm/routes/triggers.ts';
 
 const USDT = { symbol: 'USDT', decimals: 6, address: '0xdac17f958d2ee523a2206206994597c13d831ec7' };
 const DAI = { symbol: 'DAI', decimals: 18, address: '0x6b175474e89094c44da98b954eedeac495271d0f' };
@@ -92,7 +86,7 @@ test('other changes have the label of their field', () => {
 });
 
 test('every field of a stream has words', () => {
-  for (const fields of [toEvmFields(NEW_DRAFT), toAptosFields(NEW_DRAFT)]) {
+  for (const fields of [toFields(NEW_DRAFT), toFields({ ...NEW_DRAFT, family: 'aptos' })]) {
     for (const field of Object.keys(fields)) {
       expect(FIELDS[field]?.label, field).toBeDefined();
     }

@@ -8,8 +8,8 @@ import {
   OPERATOR_WORDS,
   type Condition,
   type EventRule,
-  type StreamDraft,
-} from './draft.ts';
+} from '../../../families/draft.ts';
+import { type StreamDraft } from './draft.ts';
 import { changesOf } from './fields.ts';
 import { FIELDS } from './plainFields.ts';
 import { tokenOf, type KnownTokens } from './knownTokens.ts';

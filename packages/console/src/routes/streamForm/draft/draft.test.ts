@@ -1,27 +1,20 @@
 import type { AptosStream, Stream } from '@sluice/kit';
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
 import { expect, test } from 'vitest';
-import { changesOf, toAptosFields, toChanges, toDraft, toEvmFields } from './fields.ts';
+import { changesOf, toChanges, toDraft, toFields } from './fields.ts';
 import {
   conditionProblem,
-  draftProblems,
   filterProblem,
-  headerProblems,
-  movePathProblems,
-  rightConditions,
-} from './problems.ts';
-import {
-  type EventRule,
-  NEW_DRAFT,
-  type StreamDraft,
-  withEvents,
-  withoutRule,
-  withRule,
-} from './draft.ts';
+  validConditions,
+} from '../../../families/evm/problems.ts';
+import { movePathProblems } from '../../../families/aptos/problems.ts';
+import { draftProblems, headerProblems } from './problems.ts';
+import { type EventRule, withEvents, withoutRule, withRule } from '../../../families/evm/draft.ts';
+import { NEW_DRAFT, type StreamDraft } from './draft.ts';
 import { createSnippets } from '../../newStream/createSnippets.ts';
 import { describeChanges } from './changeWords.ts';
 import { NEW_OAUTH2 } from '../oauth2/oauth2Draft.ts';
-import { NEW_TRIGGER } from './triggers.ts';
+import { NEW_TRIGGER } from '../../../families/evm/routes/triggers.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 const transfer = {
@@ -57,12 +50,12 @@ const OAUTH2 = {
   clientSecret: 'b',
 };
 
-const asStream = (draft: StreamDraft) => ({ ...toEvmFields(draft) }) as unknown as Stream;
+const asStream = (draft: StreamDraft) => ({ ...toFields(draft) }) as unknown as Stream;
 
 test('the fields of the form match the schema of the contract', () => {
-  expect(createEvmStreamSchema.safeParse(toEvmFields(good)).error).toBeUndefined();
-  expect(createAptosStreamSchema.safeParse(toAptosFields(aptos)).error).toBeUndefined();
-  expect(toAptosFields(aptos).headers).toEqual({ Authorization: 'Bearer a:b' });
+  expect(createEvmStreamSchema.safeParse(toFields(good)).error).toBeUndefined();
+  expect(createAptosStreamSchema.safeParse(toFields(aptos)).error).toBeUndefined();
+  expect(toFields(aptos).headers).toEqual({ Authorization: 'Bearer a:b' });
 });
 
 test('an unedited stream keeps its fields', () => {
@@ -87,7 +80,7 @@ test('an unedited stream keeps its fields', () => {
     headers: 'a: b\nc: d',
   };
   expect(changesOf(filtered, { ...toDraft(asStream(filtered)), addresses: '' })).toEqual([]);
-  expect(toDraft({ ...toAptosFields(aptos) } as unknown as AptosStream)).toEqual({
+  expect(toDraft({ ...toFields(aptos) } as unknown as AptosStream)).toEqual({
     ...aptos,
     functions: '0x1::coin::transfer',
     description: 'coins',
@@ -99,7 +92,7 @@ test('a filter that conditions cannot express is kept as JSON', () => {
   const stream = { ...asStream(good), advancedOptions: [{ topic0: TRANSFER, filter }] };
   const draft = toDraft(stream);
   expect(draft.rules[0]?.conditions).toEqual([]);
-  expect(toEvmFields(draft).advancedOptions).toEqual([{ topic0: TRANSFER, filter }]);
+  expect(toFields(draft)).toMatchObject({ advancedOptions: [{ topic0: TRANSFER, filter }] });
 });
 
 test('a hash is shown as its event of the ABI', () => {
@@ -122,7 +115,7 @@ test('a saved client secret is kept until the credentials change', () => {
     oauth2: { ...others, clientSecret: 'hidden-secret' },
   });
   expect(toChanges(saved, { ...saved, oauth2: null })).toEqual({ oauth2: null });
-  expect(createEvmStreamSchema.safeParse(toEvmFields(changed)).error).toBeUndefined();
+  expect(createEvmStreamSchema.safeParse(toFields(changed)).error).toBeUndefined();
   // The secret is shown neither in changes nor in snippets.
   const known = { tokens: [], only: null };
   const words = [saved, edit({ clientSecret: 'former-hidden-secret' })].map((before) =>
@@ -242,7 +235,7 @@ test('the value of a condition fits the type of its parameter', () => {
   };
   const draft = { ...withEvents(NEW_DRAFT, [transfer]), rules: [rule] };
   expect(draftProblems(draft, 1).rules).toContain('The condition on value has an invalid value');
-  expect(rightConditions(rule, draft)).toEqual([]);
+  expect(validConditions(rule, draft)).toEqual([]);
 });
 
 const calling = {
@@ -257,14 +250,14 @@ const calling = {
 
 test('functions are kept by the form, with the filters that it does not show', () => {
   const draft = toDraft({ ...asStream(good), ...calling } as Stream);
-  expect(toEvmFields(draft)).toMatchObject(calling);
+  expect(toFields(draft)).toMatchObject(calling);
 });
 
 test('functions replace the events that all addresses require, and invalid ones are named', () => {
   const all = { ...good, rules: [], allAddresses: true };
   expect(draftProblems(all, 0).rules).toMatch(/^Choose an event or a function/);
-  expect(draftProblems({ ...all, functions: 'claim()' }, 0)).toEqual({});
-  expect(draftProblems({ ...good, functions: 'claim()\nclaim' }, 1).functions).toMatch(
+  expect(draftProblems({ ...all, calledFunctions: 'claim()' }, 0)).toEqual({});
+  expect(draftProblems({ ...good, calledFunctions: 'claim()\nclaim' }, 1).functions).toMatch(
     /^“claim” is not a function/,
   );
 });

@@ -1,6 +1,7 @@
 /** Determines the tokens whose units a form uses for amounts. */
-import { EMITTER, type Condition, type StreamDraft } from './draft.ts';
-import { exampleOf } from './examples.ts';
+import { EMITTER, type Condition } from '../../../families/draft.ts';
+import { type StreamDraft } from './draft.ts';
+import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import type { Token } from './tokenAmount.ts';
 
 export interface KnownTokens {
@@ -21,18 +22,19 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
  * Returns the lowercase addresses of the contracts that may be tokens whose amounts the draft's
  * conditions compare: the first watched addresses, the addresses in conditions, and the example
  * contract of the first chain. Without conditions, returns the watched address if there is only
- * one. The list is empty on Aptos.
+ * one. The list is empty for families whose streams watch no contracts.
  *
  * @param watched addresses of the stream.
  */
 export function contractsToRead(draft: StreamDraft, watched: readonly string[]): string[] {
-  if (draft.family !== 'evm') return [];
+  const { hasContracts, findExample } = DRAFT_FAMILIES[draft.family];
+  if (!hasContracts) return [];
   const first = watched.slice(0, MAX_READ);
   const conditions = draft.rules.flatMap((rule) => rule.conditions);
   if (conditions.length === 0)
     return watched.length === 1 ? first.map((text) => text.toLowerCase()) : [];
   const named = conditions.filter(({ name }) => name === EMITTER).map(({ value }) => value.trim());
-  const example = exampleOf('evm', draft.chains[0] ?? '')?.address;
+  const example = findExample(draft.chains[0] ?? '')?.address;
   return [...new Set([...first, ...named, example ?? ''].map((text) => text.toLowerCase()))]
     .filter((address) => ADDRESS.test(address))
     .slice(0, 2 * MAX_READ);

@@ -1,15 +1,14 @@
 /** The fields of a stream that a draft has under their API names: switches, choices and numbers. */
 import type { NetworkType } from '@sluice/kit';
 import {
-  APTOS_STREAM_FIELDS,
-  EVM_STREAM_FIELDS,
-  type EvmStream,
+  ALL_STREAM_FIELDS,
+  STREAM_FIELDS,
+  type AllStreamFields,
   type StreamFieldView,
-  aptosStreamDefaults,
-  evmStreamDefaults,
+  allStreamDefaults,
 } from '@sluice/kit/contract';
 
-type Rows = typeof EVM_STREAM_FIELDS & typeof APTOS_STREAM_FIELDS;
+type Rows = typeof ALL_STREAM_FIELDS;
 
 type NameOf<Kind extends StreamFieldView['kind']> = {
   [Name in keyof Rows]: Rows[Name] extends { kind: Kind; label: string } ? Name : never;
@@ -21,21 +20,14 @@ export type CheckName = NameOf<'boolean' | 'choice'>;
 /** Numbers as typed; empty for none. */
 export type PlainDraft = Record<NameOf<'boolean'>, boolean> &
   Record<NumberName, string> &
-  Pick<EvmStream, NameOf<'choice'>>;
+  Pick<AllStreamFields, NameOf<'choice'>>;
 
-const ROWS: Readonly<Record<NetworkType, Readonly<Record<string, StreamFieldView>>>> = {
-  evm: EVM_STREAM_FIELDS,
-  aptos: APTOS_STREAM_FIELDS,
-};
+/** Fields of streams of all families. */
+export const FIELDS: Readonly<Record<string, StreamFieldView>> = ALL_STREAM_FIELDS;
 
-/** Fields of streams of both families. */
-export const FIELDS: Readonly<Record<string, StreamFieldView>> = {
-  ...APTOS_STREAM_FIELDS,
-  ...EVM_STREAM_FIELDS,
-};
-
+/** Returns whether streams of all families have the field. */
 export const isShared = (name: string): boolean =>
-  name in EVM_STREAM_FIELDS && name in APTOS_STREAM_FIELDS;
+  Object.values(STREAM_FIELDS).every((rows) => name in rows);
 
 const isNumber = ({ kind }: StreamFieldView): boolean => kind === 'integer' || kind === 'number';
 const isCheck = ({ kind }: StreamFieldView): boolean => kind === 'boolean' || kind === 'choice';
@@ -47,7 +39,7 @@ const inputsOf = (
   part: 'match' | 'deliver',
   isOfKind: (row: StreamFieldView) => boolean,
 ): string[] =>
-  Object.entries(ROWS[family])
+  Object.entries(STREAM_FIELDS[family])
     .filter(([, row]) => row.input?.part === part && isOfKind(row))
     .map(([name]) => name);
 
@@ -69,10 +61,7 @@ export const toPlainDraft = (stream: object): Partial<PlainDraft> =>
     }),
   );
 
-export const NEW_PLAIN = toPlainDraft({
-  ...aptosStreamDefaults(),
-  ...evmStreamDefaults(),
-}) as PlainDraft;
+export const NEW_PLAIN = toPlainDraft(allStreamDefaults()) as PlainDraft;
 
 const toNumberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
@@ -85,7 +74,7 @@ export const withPlain = (
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(ROWS[family]).flatMap(([name, row]) => {
+    Object.entries(STREAM_FIELDS[family]).flatMap(([name, row]) => {
       if (name in given) return [[name, given[name]]];
       if (!isPlain(row)) return [];
       const value = (draft as Readonly<Record<string, unknown>>)[name];

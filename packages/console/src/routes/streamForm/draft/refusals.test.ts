@@ -1,6 +1,7 @@
 import { SluiceError } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { NEW_DRAFT, type StreamDraft, type TriggerDraft } from './draft.ts';
+import { type TriggerDraft } from '../../../families/evm/draft.ts';
+import { NEW_DRAFT, type StreamDraft } from './draft.ts';
 import { refusalOf, refusalsOf } from './refusals.ts';
 
 const trigger = (changes: Partial<TriggerDraft>): TriggerDraft => ({
@@ -21,20 +22,20 @@ const error = new SluiceError('validation_failed', 'Unprocessable', {
     tag: { message: 'is taken' },
   },
 });
-const standing = (now: StreamDraft): string[] => Object.keys(refusalsOf(error, sent, now));
+const fieldsWithErrors = (now: StreamDraft): string[] => Object.keys(refusalsOf(error, sent, now));
 
 test('an error stays at its field until the field changes', () => {
   expect(refusalOf(refusalsOf(error, sent, sent), 'triggers.0.inputs')).toBe('should be a number');
-  expect(standing({ ...sent, description: 'b' })).toHaveLength(3);
+  expect(fieldsWithErrors({ ...sent, description: 'b' })).toHaveLength(3);
   const [first, second] = sent.triggers as [TriggerDraft, TriggerDraft];
-  expect(standing({ ...sent, triggers: [{ ...first, inputs: ['2'] }, second] })).toEqual([
+  expect(fieldsWithErrors({ ...sent, triggers: [{ ...first, inputs: ['2'] }, second] })).toEqual([
     'triggers.1.functionAbi',
     'tag',
   ]);
-  expect(standing({ ...sent, triggers: [first, { ...second, function: 'function b()' }] })).toEqual(
-    ['triggers.0.inputs.0', 'tag'],
-  );
-  expect(standing({ ...sent, triggers: [], tag: 'b' })).toEqual([]);
+  expect(
+    fieldsWithErrors({ ...sent, triggers: [first, { ...second, function: 'function b()' }] }),
+  ).toEqual(['triggers.0.inputs.0', 'tag']);
+  expect(fieldsWithErrors({ ...sent, triggers: [], tag: 'b' })).toEqual([]);
 });
 
 test('there are no errors before the first request, or after a status other than 422', () => {

@@ -1,5 +1,6 @@
 import { isSluiceError } from '@sluice/kit/sluice';
-import type { StreamDraft, TriggerDraft } from './draft.ts';
+import type { TriggerDraft } from '../../../families/draft.ts';
+import type { StreamDraft } from './draft.ts';
 
 /** Validation errors of the service by field path, such as `triggers.0.inputs`. */
 export type Refusals = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /** Converts between token amounts in decimal text and the integers in events. */
-import type { Contract } from '@sluice/kit/sluice';
+import type { ContractDetails } from '@sluice/kit/sluice';
 import { formatAmount } from '../../../ui/text/format.ts';
 
 export interface TokenUnit {
@@ -20,7 +20,7 @@ const MAX_SYMBOL_LENGTH = 20;
  * Returns the unit of a token; null for NFTs, for other contracts, and for tokens without decimals
  * or a usable symbol.
  */
-export function unitOf(contract: Contract | undefined): TokenUnit | null {
+export function unitOf(contract: ContractDetails | undefined): TokenUnit | null {
   const token = contract?.token;
   if (token == null || token.standard !== '' || token.decimals === null) return null;
   const { symbol, decimals } = token;

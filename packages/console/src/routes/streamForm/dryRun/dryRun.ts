@@ -1,21 +1,16 @@
 /** Runs a draft against recent blocks, newest first, with one request per block. */
-import type { AptosWebhook, EvmWebhook, AptosNetwork } from '@sluice/kit';
 import { isSluiceError, type CloseMatch } from '@sluice/kit/sluice';
-import { mergeCloseMatches } from '@sluice/kit/operator';
+import type { AnyWebhook } from '@sluice/kit/contract';
+import { type BlockMatch, DRY_RUNS, countRecords, mergeCloseMatches } from '@sluice/kit/operator';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './dryRunBlocks.ts';
 import { canRun, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from '../../../ui/text/format.ts';
-import {
-  noneObserved,
-  settleObserved,
-  withObserved,
-  type Observed,
-  type ObservedEntry,
-} from './observed.ts';
-import { pathsCountedApart } from './observedPaths.ts';
+import { noneObserved, settleObserved, withObserved, type Observed } from './observed.ts';
+import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
+import { timeOf } from '../../../families/body.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
 /**
@@ -30,7 +25,7 @@ export interface DryRun {
   question: string | null;
   /** Blocks of the run, newest first, including those that have not run yet. */
   blocks: DryRunBlock[];
-  samples: { blockNumber: number; webhook: Partial<EvmWebhook> | Partial<AptosWebhook> }[];
+  samples: { blockNumber: number; webhook: AnyWebhook }[];
   /** Close matches by rule, most frequent first. */
   closeMatches: CloseMatch[];
   /** Number of matched records in all blocks so far. */
@@ -70,44 +65,7 @@ const NOTHING: DryRun = {
   error: null,
 };
 
-const RECORD_LISTS = ['logs', 'txs', 'txsInternal', 'calls', 'transactions'];
-
-const recordsOf = (webhook: object): number => {
-  const lists = webhook as Record<string, unknown>;
-  return RECORD_LISTS.reduce((sum, name) => {
-    const list = lists[name];
-    return sum + (Array.isArray(list) ? list.length : 0);
-  }, 0);
-};
-
 const isAsked = ({ records }: DryRunBlock): boolean => records !== null;
-
-interface BlockAnswer {
-  webhook: Partial<EvmWebhook> | Partial<AptosWebhook>;
-  closeMatches: CloseMatch[];
-  observed: ObservedEntry[];
-  /** Timestamp of the block in Unix milliseconds; null if nothing matched. */
-  timestamp: number | null;
-}
-
-async function queryBlock(
-  draft: StreamDraft,
-  chain: string,
-  blockNumber: number,
-  addresses: string[],
-  signal: AbortSignal,
-): Promise<BlockAnswer> {
-  const body = { ...toDryRunFields(draft), block: blockNumber, addresses };
-  if (draft.family === 'aptos') {
-    const network = chain.replace(/^aptos:/, '') as AptosNetwork;
-    const { webhook, observed } = await sluice.dryRunAptos(network, body, { signal });
-    const timestamp = webhook === null ? null : Number(webhook.block.timestamp) / 1000;
-    return { webhook: webhook ?? {}, closeMatches: [], observed, timestamp };
-  }
-  const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, body, { signal });
-  const timestamp = webhook === null ? null : Number(webhook.block.timestamp) * 1000;
-  return { webhook: webhook ?? {}, closeMatches, observed, timestamp };
-}
 
 /**
  * Dry-runs a draft. Restarts with the newest block whenever an input that affects the results
@@ -129,15 +87,13 @@ export function useDryRun(
   // The keys `where` and `question` prevent a second run with the same inputs. They are memoized,
   // because there may be many addresses.
   const mayAsk = canRun(draft, addresses);
+  const countedApart = DRAFT_FAMILIES[draft.family].countsApart(draft).join('\n');
   const where = useMemo(
     () =>
       chainId === undefined || !mayAsk
         ? null
-        : JSON.stringify([
-            ...[chainId, round, draft.allAddresses, addresses],
-            pathsCountedApart(draft.moveEvents),
-          ]),
-    [chainId, round, mayAsk, draft.allAddresses, addresses, draft.moveEvents],
+        : JSON.stringify([...[chainId, round, draft.allAddresses, addresses], countedApart]),
+    [chainId, round, mayAsk, draft.allAddresses, addresses, countedApart],
   );
   const question = useMemo(
     () => (where === null ? null : where + JSON.stringify(toDryRunFields(draft))),
@@ -150,9 +106,10 @@ export function useDryRun(
     let current: DryRun = { ...from, question, state: 'running', error: null };
     setRun(current);
     for (const { number } of from.blocks.filter((block) => !isAsked(block))) {
-      let answer: BlockAnswer;
+      let result: BlockMatch;
       try {
-        answer = await queryBlock(draft, chainId, number, addresses ?? [], signal);
+        const fields = { ...toDryRunFields(draft), block: number, addresses: addresses ?? [] };
+        result = await DRY_RUNS[draft.family](sluice, chainId, fields, { signal });
       } catch (error) {
         if (signal.aborted) return;
         if (current.asked === 0 || !isSluiceError(error, 'not_found')) {
@@ -163,18 +120,18 @@ export function useDryRun(
         break;
       }
       if (signal.aborted) return;
-      const { webhook, closeMatches } = answer;
-      const records = recordsOf(webhook);
+      const { webhook, closeMatches } = result;
+      const records = webhook === null ? 0 : countRecords(webhook);
       const bodyBytes = records === 0 ? 0 : sizeOf(JSON.stringify(webhook));
       current = {
         ...current,
         blocks: current.blocks.map((block) =>
           block.number === number
-            ? { ...block, records, bodyBytes, timestamp: block.timestamp ?? answer.timestamp }
+            ? { ...block, records, bodyBytes, timestamp: block.timestamp ?? timeOf(webhook) }
             : block,
         ),
         samples:
-          records > 0 && current.samples.length < KEPT_SAMPLES
+          webhook !== null && records > 0 && current.samples.length < KEPT_SAMPLES
             ? [...current.samples, { blockNumber: number, webhook }]
             : current.samples,
         closeMatches: mergeCloseMatches(current.closeMatches, closeMatches),
@@ -182,7 +139,7 @@ export function useDryRun(
         asked: current.asked + 1,
       };
       setRun(current);
-      setSeen((before) => withObserved(before, where, number, answer.observed));
+      setSeen((before) => withObserved(before, where, number, result.observed));
     }
     setRun({ ...current, state: 'done' });
     setSeen((before) => settleObserved(before, { again: from.asked > 0 }));

@@ -1,7 +1,10 @@
+import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
+import { FORM_WORDS } from '../../../families/formWords.ts';
 import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../../body/body.ts';
-import { OPERATOR_WORDS, type StreamDraft } from '../draft/draft.ts';
+import { OPERATOR_WORDS } from '../../../families/draft.ts';
+import { type StreamDraft } from '../draft/draft.ts';
 import type { CloseMatch } from '@sluice/kit/sluice';
 import { ruleOfCloseMatch } from '@sluice/kit/operator';
 import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
@@ -45,8 +48,7 @@ export function DryRunPanel({
   const sample = run.samples[Math.min(at, run.samples.length - 1)];
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
-  // Aptos blocks are always final, so each match is sent once.
-  const timesSent = draft.family === 'evm' && draft.deliver === 'both' ? 2 : 1;
+  const timesSent = DRAFT_FAMILIES[draft.family].timesSent(draft);
   const figures = dryRunFigures(run.blocks, timesSent);
   const spanMs = spanOf(run.blocks);
 
@@ -106,7 +108,7 @@ export function DryRunPanel({
             <span className="text-muted">
               {chain === undefined
                 ? 'Choose a chain.'
-                : `Starts when you add an address, or select all addresses and ${draft.family === 'evm' ? 'an event' : 'a function or event'}.`}
+                : `Starts when you add an address, or select all addresses and ${FORM_WORDS[draft.family].selection}.`}
             </span>
           ) : (
             <>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { NEW_DRAFT, withRule } from '../draft/draft.ts';
+import { withRule } from '../../../families/evm/draft.ts';
+import { NEW_DRAFT } from '../draft/draft.ts';
 import { canRun, toDryRunFields } from './dryRunQuestion.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';

@@ -1,8 +1,8 @@
 /** Builds the request for a dry run, and checks whether a draft can be run. */
+import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import { toFields } from '../draft/fields.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { FIELDS } from '../draft/plainFields.ts';
-import { rightConditions } from '../draft/problems.ts';
 
 /**
  * Returns whether a draft can run: it needs an address or, to watch all addresses, an event or a
@@ -11,9 +11,7 @@ import { rightConditions } from '../draft/problems.ts';
  */
 export function canRun(draft: StreamDraft, addresses: readonly string[] | null): boolean {
   if (!draft.allAddresses) return addresses !== null && addresses.length > 0;
-  return draft.family === 'evm'
-    ? draft.rules.length > 0
-    : `${draft.functions}${draft.moveEvents}`.trim() !== '';
+  return DRAFT_FAMILIES[draft.family].selects(draft);
 }
 
 /**
@@ -22,10 +20,7 @@ export function canRun(draft: StreamDraft, addresses: readonly string[] | null):
  */
 export const toDryRunFields = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(
-      toFields({
-        ...draft,
-        rules: draft.rules.map((rule) => ({ ...rule, conditions: rightConditions(rule, draft) })),
-      }),
-    ).filter(([name]) => FIELDS[name]?.isTried && name !== 'tag'),
+    Object.entries(toFields(DRAFT_FAMILIES[draft.family].withoutBroken(draft))).filter(
+      ([name]) => FIELDS[name]?.isTried && name !== 'tag',
+    ),
   );

@@ -1,8 +1,8 @@
-/** Collects the events and Move paths that a dry run observes at the watched addresses. */
+/** Collects the events and functions that a dry run observes at the watched addresses. */
 import type { ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
 import { mergeObserved } from '@sluice/kit/operator';
 
-/** An EVM event, or an Aptos function or event type. */
+/** An event, a function or an event type. */
 export type ObservedEntry = ObservedEvent | ObservedMovePath;
 
 /**

@@ -18,10 +18,10 @@ export function useKnownTokens(
   const watched = draft.allAddresses || addresses === null ? [] : addresses;
   const contracts =
     chain === undefined || addresses === null ? [] : contractsToRead(draft, watched);
-  const answers = useQueries({
+  const results = useQueries({
     queries: contracts.map((address) => contractQuery(chain?.id ?? '', address)),
   });
-  const tokens = answers.flatMap(({ data }, index): Token[] => {
+  const tokens = results.flatMap(({ data }, index): Token[] => {
     const unit = unitOf(data);
     return unit === null ? [] : [{ ...unit, address: contracts[index] ?? '' }];
   });

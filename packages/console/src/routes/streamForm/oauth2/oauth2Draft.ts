@@ -1,32 +1,33 @@
 /** The OAuth 2.0 client credentials in the draft of a stream. */
-import type { OAuth2Client, OAuth2Credentials } from '@sluice/kit/contract';
+import {
+  type OAuth2Client,
+  type OAuth2Credentials,
+  OAUTH2_FIELDS,
+  type StreamFieldView,
+} from '@sluice/kit/contract';
 
-export interface OAuth2Draft {
-  tokenUrl: string;
-  clientId: string;
-  /** Empty to keep the saved secret, which the service does not return. */
-  clientSecret: string;
-  scope: string;
-  audience: string;
+export type OAuth2Name = keyof OAuth2Credentials;
+
+export const OAUTH2_NAMES = Object.keys(OAUTH2_FIELDS) as OAuth2Name[];
+const ROWS: Readonly<Record<OAuth2Name, StreamFieldView>> = OAUTH2_FIELDS;
+
+/** The credentials as typed. The secret is empty to keep the saved one, which is not returned. */
+export interface OAuth2Draft extends Record<OAuth2Name, string> {
   /** The other fields as saved, as JSON; empty if nothing is saved. */
   saved: string;
 }
 
-export const NEW_OAUTH2: OAuth2Draft = {
-  tokenUrl: '',
-  clientId: '',
-  clientSecret: '',
-  scope: '',
-  audience: '',
+export const NEW_OAUTH2 = {
+  ...Object.fromEntries(OAUTH2_NAMES.map((name) => [name, ''])),
   saved: '',
-};
+} as OAuth2Draft;
 
-const toClient = ({ tokenUrl, clientId, scope, audience }: OAuth2Draft): OAuth2Client => ({
-  tokenUrl: tokenUrl.trim(),
-  clientId: clientId.trim(),
-  ...(scope.trim() !== '' && { scope: scope.trim() }),
-  ...(audience.trim() !== '' && { audience: audience.trim() }),
-});
+const toClient = (draft: OAuth2Draft): OAuth2Client =>
+  Object.fromEntries(
+    OAUTH2_NAMES.filter((name) => name !== 'clientSecret')
+      .map((name) => [name, draft[name].trim()] as const)
+      .filter(([name, value]) => ROWS[name].isRequired || value !== ''),
+  ) as unknown as OAuth2Client;
 
 /** Returns the credentials of a draft, with an empty secret if the saved one is kept. */
 export const toOAuth2 = (draft: OAuth2Draft | null): OAuth2Credentials | null =>

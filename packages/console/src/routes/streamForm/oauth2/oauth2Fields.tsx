@@ -1,5 +1,20 @@
 import { Check, TextField } from '../../../ui/form/field.tsx';
-import { NEW_OAUTH2, type OAuth2Draft, oauth2Problems } from './oauth2Draft.ts';
+import { OAUTH2_FIELDS, type StreamFieldView } from '@sluice/kit/contract';
+import {
+  NEW_OAUTH2,
+  OAUTH2_NAMES,
+  type OAuth2Draft,
+  type OAuth2Name,
+  oauth2Problems,
+} from './oauth2Draft.ts';
+
+const ROWS: Readonly<Record<OAuth2Name, StreamFieldView>> = OAUTH2_FIELDS;
+
+/** Attributes of inputs that are not plain texts. */
+const ATTRIBUTES: Partial<Record<OAuth2Name, React.ComponentProps<'input'>>> = {
+  tokenUrl: { type: 'url' },
+  clientSecret: { type: 'password', autoComplete: 'new-password' },
+};
 
 /** Edits the OAuth 2.0 client credentials of a stream. The saved secret is never shown. */
 export function OAuth2Fields({
@@ -9,12 +24,7 @@ export function OAuth2Fields({
   value: OAuth2Draft | null;
   onChange: (value: OAuth2Draft | null) => void;
 }) {
-  const problems = oauth2Problems(value);
-  const field = (name: Exclude<keyof OAuth2Draft, 'saved'>, draft: OAuth2Draft) => ({
-    value: draft[name],
-    onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
-      onChange({ ...draft, [name]: event.target.value }),
-  });
+  const problems: Partial<Record<OAuth2Name, string>> = oauth2Problems(value);
   return (
     <div className="grid gap-3">
       <Check
@@ -25,38 +35,23 @@ export function OAuth2Fields({
       />
       {value !== null && (
         <div className="grid gap-3 sm:grid-cols-2">
-          <TextField
-            label="Token URL"
-            type="url"
-            mono
-            placeholder="https://auth.example.com/oauth2/token"
-            error={problems.tokenUrl}
-            {...field('tokenUrl', value)}
-          />
-          <TextField
-            label="Client ID"
-            mono
-            error={problems.clientId}
-            {...field('clientId', value)}
-          />
-          <TextField
-            label="Client secret"
-            type="password"
-            autoComplete="new-password"
-            mono
-            placeholder={value.saved === '' ? '' : 'saved'}
-            help="Stored encrypted and never shown again."
-            error={problems.clientSecret}
-            {...field('clientSecret', value)}
-          />
-          <TextField
-            label="Scope"
-            mono
-            placeholder="optional"
-            help="Separated by spaces."
-            {...field('scope', value)}
-          />
-          <TextField label="Audience" mono placeholder="optional" {...field('audience', value)} />
+          {OAUTH2_NAMES.map((name) => {
+            const { label = name, input } = ROWS[name];
+            const isSaved = name === 'clientSecret' && value.saved !== '';
+            return (
+              <TextField
+                key={name}
+                label={label}
+                mono
+                placeholder={isSaved ? 'saved' : input?.placeholder}
+                help={input?.hint || undefined}
+                error={problems[name]}
+                {...ATTRIBUTES[name]}
+                value={value[name]}
+                onChange={(event) => onChange({ ...value, [name]: event.target.value })}
+              />
+            );
+          })}
         </div>
       )}
     </div>

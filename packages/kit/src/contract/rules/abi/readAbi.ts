@@ -52,7 +52,7 @@ export function listAbi(given: unknown): readonly unknown[] | undefined {
  */
 const KEYS = ['abi', 'output', 'compilerOutput', 'result', 'interface', 'default'] as const;
 
-/** Maximum number of objects and texts around a list of items. */
+/** Maximum number of objects and JSON strings around a list of items. */
 const MAX_LAYERS = 6;
 
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null;

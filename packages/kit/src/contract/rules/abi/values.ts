@@ -1,7 +1,7 @@
 /**
  * Compiles Solidity types to readers, which decode ABI-encoded data directly from hex. Because the
- * data is untrusted, readers check bounds: they throw {@link MALFORMED} for invalid data, and
- * {@link OVERLAPPING} if values share bytes and would be much larger than the data. Otherwise, they
+ * data is untrusted, readers check bounds: they throw {@link MALFORMED_ERROR} for invalid data, and
+ * {@link OVERLAP_ERROR} if values share bytes and would be much larger than the data. Otherwise, they
  * read what viem reads; strict readers refuse data that Solidity does not write.
  */
 import { canonicalType } from '../events.ts';
@@ -19,21 +19,21 @@ export type DecodedValue =
   | { readonly [name: string]: DecodedValue };
 
 /** The error for data that does not encode the type. It is always the same object. */
-export const MALFORMED = new Error('The data does not encode the type');
+export const MALFORMED_ERROR = new Error('The data does not encode the type');
 
 /** The error for data whose values share too many bytes. It is always the same object. */
-const OVERLAPPING = new Error('Values overlap in the data');
+const OVERLAP_ERROR = new Error('Values overlap in the data');
 
 /** The error of strict readers for unused bits that are not zero. It is always the same object. */
-const DIRTY = new Error('Unused bits are not zero');
+const DIRTY_BITS_ERROR = new Error('Unused bits are not zero');
 
-/** Why data can't be decoded: see {@link MALFORMED}, {@link OVERLAPPING} and {@link DIRTY}. */
+/** Why data can't be decoded: each reason has one of the errors above. */
 export type Malformation = 'malformed' | 'overlapping' | 'dirty';
 
 const MALFORMATIONS: ReadonlyMap<unknown, Malformation> = new Map([
-  [MALFORMED, 'malformed'],
-  [OVERLAPPING, 'overlapping'],
-  [DIRTY, 'dirty'],
+  [MALFORMED_ERROR, 'malformed'],
+  [OVERLAP_ERROR, 'overlapping'],
+  [DIRTY_BITS_ERROR, 'dirty'],
 ]);
 
 /** Returns the result of `read`, or why the data can't be decoded. */
@@ -95,17 +95,17 @@ export class Source {
   }
 
   /**
-   * Marks the characters between two positions as read. Throws {@link MALFORMED} if they extend
-   * past the end of the data, and {@link OVERLAPPING} if too many were already read; for strict
+   * Marks the characters between two positions as read. Throws {@link MALFORMED_ERROR} if they extend
+   * past the end of the data, and {@link OVERLAP_ERROR} if too many were already read; for strict
    * readers, if any was.
    */
   take(start: number, end: number): void {
-    if (end > this.hex.length) throw MALFORMED;
+    if (end > this.hex.length) throw MALFORMED_ERROR;
     this.#left -= end - start;
-    if (this.#left < 0) throw OVERLAPPING;
+    if (this.#left < 0) throw OVERLAP_ERROR;
     if (this.#isRead === undefined) return;
     for (let byte = start / 2; byte < end / 2; byte++) {
-      if (this.#isRead[byte] === 1) throw OVERLAPPING;
+      if (this.#isRead[byte] === 1) throw OVERLAP_ERROR;
       this.#isRead[byte] = 1;
     }
   }
@@ -153,8 +153,8 @@ export interface CompiledParameters {
   /** Size of the encoded values; undefined if it varies. */
   readonly sizeBytes: number | undefined;
   /**
-   * Decodes the values; strictly by default. Throws {@link MALFORMED}, {@link OVERLAPPING} or
-   * {@link DIRTY}.
+   * Decodes the values; strictly by default. Throws {@link MALFORMED_ERROR}, {@link OVERLAP_ERROR} or
+   * {@link DIRTY_BITS_ERROR}.
    */
   readonly decode: (data: string, options?: ReadOptions) => DecodedValue[];
 }
@@ -178,7 +178,7 @@ export function compileParameters(
     sizeBytes: codecs.some(({ dynamic }) => dynamic) ? undefined : words * 32,
     decode(data, options = STRICT) {
       const hex = toHex(data);
-      if (hex === undefined) throw MALFORMED;
+      if (hex === undefined) throw MALFORMED_ERROR;
       const source = new Source(hex, options);
       let at = '0x'.length;
       return codecs.map((codec) => {
@@ -272,7 +272,7 @@ const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
 /** Reads an address, in lowercase like the source. */
 export const readLowerAddress = (hex: string, at: number, strict: boolean): string => {
-  if (strict && !hex.startsWith(PADDING_OF_ADDRESS, at)) throw DIRTY;
+  if (strict && !hex.startsWith(PADDING_OF_ADDRESS, at)) throw DIRTY_BITS_ERROR;
   return `0x${hex.slice(at + 24, at + WORD)}`;
 };
 
@@ -280,7 +280,7 @@ const PADDING_OF_BOOL = ZEROS.slice(1);
 
 const readBool: ReadWord = (hex, at) => {
   const digit = hex.charCodeAt(at + WORD - 1) - 48;
-  if (digit > 1 || !hex.startsWith(PADDING_OF_BOOL, at)) throw MALFORMED;
+  if (digit > 1 || !hex.startsWith(PADDING_OF_BOOL, at)) throw MALFORMED_ERROR;
   return digit === 1;
 };
 
@@ -292,8 +292,8 @@ const NUMBER_BITS = 48;
  * not as a small integer if it exceeds the safe integers of JavaScript.
  */
 function readDirty(value: bigint, bits: number, strict: boolean): bigint {
-  if (strict) throw DIRTY;
-  if (bits <= NUMBER_BITS && !Number.isSafeInteger(Number(value))) throw MALFORMED;
+  if (strict) throw DIRTY_BITS_ERROR;
+  if (bits <= NUMBER_BITS && !Number.isSafeInteger(Number(value))) throw MALFORMED_ERROR;
   return value;
 }
 
@@ -320,7 +320,7 @@ function intReader(bits: number): ReadWord {
 function bytesReader(size: number): ReadWord {
   const padding = ZEROS.slice(size * 2);
   return (hex, at, strict) => {
-    if (strict && !hex.startsWith(padding, at + size * 2)) throw DIRTY;
+    if (strict && !hex.startsWith(padding, at + size * 2)) throw DIRTY_BITS_ERROR;
     return `0x${hex.slice(at, at + size * 2)}`;
   };
 }
@@ -332,7 +332,7 @@ const PADDING_OF_SIZE = ZEROS.slice(8);
 
 function readSize(source: Source, at: number): number {
   source.take(at, at + WORD);
-  if (!source.hex.startsWith(PADDING_OF_SIZE, at)) throw MALFORMED;
+  if (!source.hex.startsWith(PADDING_OF_SIZE, at)) throw MALFORMED_ERROR;
   return Number.parseInt(source.hex.slice(at + WORD - 8, at + WORD), 16);
 }
 
@@ -355,7 +355,7 @@ function readDigits(source: Source, at: number): string {
   source.take(start, end);
   if (options.strict) {
     const padding = Math.min(start + Math.ceil(size / 32) * WORD, hex.length) - end;
-    if (!hex.startsWith(ZEROS.slice(0, padding), end)) throw DIRTY;
+    if (!hex.startsWith(ZEROS.slice(0, padding), end)) throw DIRTY_BITS_ERROR;
   }
   return hex.slice(start, end);
 }
@@ -389,7 +389,7 @@ const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
 function readElements(codec: Codec, length: number, source: Source, base: number): DecodedValue[] {
   const stride = codec.headWords * WORD;
   // Checks that all heads exist before anything is allocated.
-  if (base + stride * length > source.hex.length) throw MALFORMED;
+  if (base + stride * length > source.hex.length) throw MALFORMED_ERROR;
   const elements: DecodedValue[] = [];
   for (let index = 0; index < length; index++) {
     elements.push(readMember(codec, source, base, base + index * stride));

@@ -19,9 +19,10 @@ export interface AboutHandlerNeeds {
   kept: { deliveredMs: number; undeliveredMs: number };
   /**
    * Returns the scheduled waits that remain after the next attempt of a delivery. `attempts` is the
-   * number of attempts so far; `fastRetried` is true if one of them was the fast retry.
+   * number of attempts so far; `fastRetried` is true if one of them was the fast retry. `own` is the
+   * schedule of the stream, if it has one.
    */
-  remainingWaitsMs(attempts: number, fastRetried: boolean): number[];
+  remainingWaitsMs(attempts: number, fastRetried: boolean, own?: readonly number[]): number[];
   /** Wait before the fast retry, which precedes the schedule; undefined if there is none. */
   fastRetryMs: number | undefined;
 }

@@ -4,13 +4,14 @@ import type { KeyPairs } from '../../../secrets/keyPairs.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import type { ApiKeyRecord } from '../../../store/access/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, setAuditTarget, validationFailed } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget, validationFailed } from '../../httpErrors.ts';
 import { createKey, isKeyId } from '../../auth/apiKey.ts';
 import { callerOf } from '../../auth/auth.ts';
 import { boundKey } from '../../auth/keyBounds.ts';
 import type { KeyRing } from '../../auth/keyRing.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AccessHandlerNeeds {
   store: Store;
@@ -35,9 +36,10 @@ export function createAccessHandlers({
 
     async createApiKey({ context, body }) {
       const { keyId } = callerOf(context);
-      const maker = await keyRing.findById(keyId);
-      if (maker === undefined) throw new HttpError(401, 'This API key has expired or was revoked');
-      const bounds = boundKey(body, maker);
+      const creator = await keyRing.findById(keyId);
+      if (creator === undefined)
+        throw new HttpError(401, 'This API key has expired or was revoked');
+      const bounds = boundKey(body, creator);
       const { expiresAt } = bounds;
       if (expiresAt !== null && expiresAt <= (await store.readLedgerTime())) {
         const message = 'should be in the future, in Unix milliseconds';
@@ -61,7 +63,7 @@ export function createAccessHandlers({
       if (hidesSecrets) {
         throw new HttpError(
           403,
-          'This service never returns existing secrets (--hide-secrets). Rotate the secret to get a new one, which is returned once',
+          `This service never returns existing secrets (${flagOf('hideSecrets')}). Rotate the secret to get a new one, which is returned once`,
         );
       }
       const secret = await streamSecrets.read(id);

@@ -2,14 +2,15 @@
 import type { Settings, StatsCounters } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamTotals } from '../../../store/stats/contract.ts';
-import { HttpError, notFound } from '../../answers.ts';
+import { HttpError, notFound } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AccountHandlerNeeds {
   store: Store;
   settings: {
     read(): Settings;
-    /** Whether `--secret` sets the secret, so that API calls cannot change it. */
+    /** Whether the settings contain the secret, so that API calls cannot change it. */
     readonly hasFixedSecret: boolean;
     save(changes: Settings): Promise<void>;
   };
@@ -18,11 +19,11 @@ export interface AccountHandlerNeeds {
 }
 
 export function createAccountHandlers({ store, settings, hidesSecrets }: AccountHandlerNeeds) {
-  const toAnswer = ({ region, secretKey }: Settings): Settings =>
+  const toResponse = ({ region, secretKey }: Settings): Settings =>
     hidesSecrets ? { region } : { region, secretKey };
 
   return {
-    readSettings: () => toAnswer(settings.read()),
+    readSettings: () => toResponse(settings.read()),
 
     async setSettings({ body: changes }) {
       const { secretKey } = settings.read();
@@ -32,14 +33,14 @@ export function createAccountHandlers({ store, settings, hidesSecrets }: Account
         changes.secretKey !== secretKey
       ) {
         // The value is a secret, so the error does not repeat it.
-        throw new HttpError(409, 'The secret was set with --secret: change it there', {
+        throw new HttpError(409, `The secret was set with ${flagOf('secret')}: change it there`, {
           'requestBody.secretKey': {
-            message: 'should be left out: restart the service with another --secret instead',
+            message: `should be left out: restart the service with another ${flagOf('secret')} instead`,
           },
         });
       }
       await settings.save(changes);
-      return toAnswer(settings.read());
+      return toResponse(settings.read());
     },
 
     async getStats() {

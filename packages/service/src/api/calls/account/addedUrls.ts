@@ -1,20 +1,25 @@
 /** Calls for nodes and alert URLs, which can be added while the service runs. */
-import { type AlertUrl, type ChainNode, type UrlVerdict, familyOf } from '@sluice/kit/contract';
+import {
+  type AlertUrl,
+  CHAIN_FORMATS,
+  type ChainNode,
+  type UrlTestResult,
+  familyOf,
+} from '@sluice/kit/contract';
 import { RetryableError } from '../../../base/errors.ts';
 import { isConfigured } from '../../../chains/familyChains.ts';
 import type { TestNode } from '../../../chains/testNode.ts';
-import type { ServiceConfig } from '../../../config.ts';
+import type { Config } from '../../../config/config.ts';
 import type { TestAlertUrl } from '../../../operate/alerts/testAlertUrl.ts';
 import type { AddedUrls, OpenUrl } from '../../../secrets/addedUrls.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
-import type { ApiFamilies } from '../../family.ts';
+import { HttpError, notFound, setAuditTarget } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AddedUrlHandlerNeeds {
-  families: ApiFamilies;
   /** URLs of the configured nodes by chain. */
   configuredNodes: ReadonlyMap<string, readonly string[]>;
-  configured: Pick<ServiceConfig, 'notifyUrl'>;
+  configured: Pick<Config, 'notifyUrl'>;
   addedUrls: Pick<AddedUrls, 'read' | 'add' | 'remove'>;
   /** Whether calls may add, test and remove nodes and alert URLs. */
   allowsNodeChanges: boolean;
@@ -40,16 +45,16 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       : [toAlertUrl({ id: CONFIGURED_ALERT_URL, url: configured.notifyUrl, createdAt: null })];
   let tests = 0;
 
-  /** @throws HttpError 403 unless the service was started with --allow-node-changes */
+  /** @throws HttpError 403 unless `allowNodeChanges` is on */
   const refuseUnlessAllowed = (): void => {
     if (allowsNodeChanges) return;
     throw new HttpError(
       403,
-      'Nodes and alert URLs cannot be changed here: restart the service with --allow-node-changes',
+      `Nodes and alert URLs cannot be changed here: restart the service with ${flagOf('allowNodeChanges')}`,
     );
   };
 
-  const runTest = async (test: () => Promise<UrlVerdict>): Promise<UrlVerdict> => {
+  const runTest = async (test: () => Promise<UrlTestResult>): Promise<UrlTestResult> => {
     if (tests >= MAX_TESTS) {
       throw new RetryableError('unavailable', `${MAX_TESTS} tests are running: try again shortly`);
     }
@@ -103,10 +108,10 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       const fixed = fixedNodes.find(({ id }) => id === nodeId);
       if (fixed !== undefined) {
         const { chainId, host } = fixed;
-        const { flag } = needs.families[familyOf(chainId)];
+        const { nodeSetting } = CHAIN_FORMATS[familyOf(chainId)];
         throw new HttpError(
           409,
-          `The node ${host} of ${chainId} cannot be removed here: remove it from ${flag}, its variable or sluice.yaml, and restart the service`,
+          `The node ${host} of ${chainId} cannot be removed here: remove it from --${nodeSetting}, its variable or sluice.yaml, and restart the service`,
         );
       }
       const removed = await addedUrls.remove('node', nodeId);
@@ -125,7 +130,9 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
     async addAlertUrl({ context, body: { url } }) {
       refuseUnlessAllowed();
       if (isConfigured(configured.notifyUrl === undefined ? [] : [configured.notifyUrl], url)) {
-        throw conflict('is already configured with --notify-url, its variable or sluice.yaml');
+        throw conflict(
+          `is already configured with ${flagOf('notifyUrl')}, its variable or sluice.yaml`,
+        );
       }
       const why = await refuseUrl(new URL(url));
       if (why !== undefined) throw refused(why);
@@ -146,7 +153,7 @@ export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
       if (fixed !== undefined) {
         throw new HttpError(
           409,
-          `The alert URL at ${fixed.host} cannot be removed here: remove --notify-url, its variable or its line in sluice.yaml, and restart the service`,
+          `The alert URL at ${fixed.host} cannot be removed here: remove ${flagOf('notifyUrl')}, its variable or its line in sluice.yaml, and restart the service`,
         );
       }
       const removed = await addedUrls.remove('alert', alertUrlId);

@@ -1,22 +1,20 @@
 /** Calls about backfills, the coverage of a stream, and resuming a chain. */
-import { familyOf, toChainId } from '@sluice/kit/contract';
+import { toChainId } from '@sluice/kit/contract';
 import type { ChainCalls } from '../../../chains/calls.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, validationFailed } from '../../answers.ts';
-import type { ApiFamilies } from '../../family.ts';
+import { HttpError, notFound, validationFailed } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
-import { notRead } from './findChain.ts';
+import { chainNotRead } from './findChain.ts';
 
 export interface BlockHandlerNeeds {
   store: Store;
-  families: ApiFamilies;
   /** Returns the calls of a chain; undefined if the chain is not read. */
   callsOf(chain: string): ChainCalls | undefined;
 }
 
 const JOBS_PER_LIST = 100;
 
-export function createBlockHandlers({ store, families, callsOf }: BlockHandlerNeeds) {
+export function createBlockHandlers({ store, callsOf }: BlockHandlerNeeds) {
   return {
     listJobs: async ({ query: { streamId } }) => ({
       result: await store.listJobs({ streamId, limit: JOBS_PER_LIST }),
@@ -36,7 +34,7 @@ export function createBlockHandlers({ store, families, callsOf }: BlockHandlerNe
         throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
             message:
-              'a backfill that is done or cancelled cannot change, and only a running one can be paused',
+              'a backfill that is done or canceled cannot change, and only a running one can be paused',
             value: state,
           },
         });
@@ -52,7 +50,7 @@ export function createBlockHandlers({ store, families, callsOf }: BlockHandlerNe
     async resumeChain({ context, params: { id }, body: { from } }) {
       const chainId = callsOf(id) === undefined ? requireChainId(id) : id;
       const calls = callsOf(chainId);
-      if (calls === undefined) throw notRead(families[familyOf(chainId)], chainId);
+      if (calls === undefined) throw chainNotRead(chainId);
       return { chainId, from: await calls.resume(from, context.get('requestId') as string) };
     },
   } satisfies Partial<Handlers>;

@@ -1,8 +1,8 @@
-import { HttpError } from '../../answers.ts';
-import type { ApiFamily } from '../../family.ts';
+import { describeNodeFlag, nameOfChain } from '@sluice/kit/contract';
+import { HttpError } from '../../httpErrors.ts';
 
-export const notRead = (
-  { nameOf, sourceFlag }: Pick<ApiFamily, 'nameOf' | 'sourceFlag'>,
-  chain: string,
-): HttpError =>
-  new HttpError(400, `No source for ${nameOf(chain)}: start the service with ${sourceFlag(chain)}`);
+export const chainNotRead = (chain: string): HttpError =>
+  new HttpError(
+    400,
+    `No source for ${nameOfChain(chain)}: start the service with ${describeNodeFlag(chain)}`,
+  );

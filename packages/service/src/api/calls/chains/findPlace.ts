@@ -1,5 +1,5 @@
 /** Finds the block for a query: a hash, block number, ledger version or delivery id. */
-import { familyOf, type Explanation } from '@sluice/kit/contract';
+import { CHAIN_FORMATS, familyOf, type Explanation } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls } from '../../../chains/calls.ts';
@@ -102,21 +102,20 @@ export function createFindPlace({ store, chains, families, callsOf }: PlaceSourc
   const findNumber = async (number: number, named: string | undefined): Promise<Place | string> => {
     const [chain, ...others] = candidates(named);
     if (chain === undefined) {
-      const flags = Object.values(families).map(({ flag }) => flag);
+      const flags = Object.values(CHAIN_FORMATS).map(({ nodeSetting }) => `--${nodeSetting}`);
       return `No chain is configured: start the service with ${flags.join(' or ')}`;
     }
     if (others.length > 0) {
       return `Several chains may have a block ${number}: choose one of ${[chain, ...others].join(', ')}`;
     }
-    const { numbers, flag } = families[familyOf(chain)];
-    if (numbers === 'block') return { kind: 'block', chain, at: number };
+    if (families[familyOf(chain)].numbers === 'block') return { kind: 'block', chain, at: number };
     try {
       const at = await callsOf(chain)?.heightOf?.(number);
       if (at !== undefined) return { kind: 'version', chain, at, version: number };
     } catch (error) {
       return messageOf(error);
     }
-    return `${chain} is not read: start the service with ${flag}`;
+    return `${chain} is not read: start the service with --${CHAIN_FORMATS[familyOf(chain)].nodeSetting}`;
   };
 
   return async (query, named) => {

@@ -5,7 +5,7 @@
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
-import { notFound } from '../../answers.ts';
+import { notFound } from '../../httpErrors.ts';
 import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 

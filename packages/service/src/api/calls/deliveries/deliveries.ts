@@ -1,9 +1,9 @@
 /** Calls that list, count and read deliveries, with their attempts and bodies. */
-import { familyOf, timeOfId } from '@sluice/kit/contract';
+import { familyOf, retryWaitsMs, timeOfId } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import { isWaiting } from '../../../store/rows/deliveryRow.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../answers.ts';
+import { notFound } from '../../httpErrors.ts';
 import type { ApiFamilies, ApiFamily } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
@@ -33,6 +33,7 @@ export function createDeliveryHandlers({
       const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
       if (found === undefined || body === undefined) throw notFound('Delivery');
       const { fastRetried, ...delivery } = found;
+      const stream = await store.readStream(delivery.streamId);
       const waits = isWaiting(delivery) || delivery.state === 'leased';
       return {
         ...delivery,
@@ -42,7 +43,13 @@ export function createDeliveryHandlers({
           addressesIn(body, families[familyOf(delivery.chainId)]),
         ),
         bodyBytes: Buffer.byteLength(body),
-        remainingWaitsMs: waits ? remainingWaitsMs(delivery.attempts, fastRetried) : [],
+        remainingWaitsMs: waits
+          ? remainingWaitsMs(
+              delivery.attempts,
+              fastRetried,
+              stream && retryWaitsMs(stream.limits.retries),
+            )
+          : [],
       };
     },
     async getDeliveryBody({ context, params: { id } }) {

@@ -16,7 +16,7 @@ import type {
   AttemptedFilter,
 } from '../../../store/deliveries/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, validationFailed } from '../../answers.ts';
+import { HttpError, notFound, validationFailed } from '../../httpErrors.ts';
 import type { ApiFamilies } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';

@@ -2,7 +2,7 @@
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { TOO_MANY_INBOXES } from '../../../deliver/inbox.ts';
-import { HttpError, notFound } from '../../answers.ts';
+import { HttpError, notFound } from '../../httpErrors.ts';
 import type { Handlers } from '../../handlers.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
 

@@ -1,7 +1,8 @@
 /** Calls that replay deliveries in bulk, or stop or release a delivery. */
 import type { Replay } from '@sluice/kit/contract';
+import { MAX_RUNNING_REPLAYS } from '../../../store/replays/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import { HttpError, notFound, setAuditTarget } from '../../httpErrors.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Handlers } from '../../handlers.ts';
 
@@ -19,19 +20,27 @@ export function createReplayHandlers({ store }: ReplayHandlerNeeds) {
     return replay;
   };
 
+  /** The last creation. The next one waits for it, so that refused creations count no deliveries. */
+  let lastCreation: Promise<unknown> = Promise.resolve();
+
   return {
     estimateReplay: ({ body: { filter } }) => store.estimateReplay(filter),
 
     async createReplay({ context, body: { name, filter, perSecond = PER_SECOND } }) {
-      const { deliveries } = await store.estimateReplay(filter);
       const { keyId } = callerOf(context);
-      const replay = await store.createReplay({
-        name,
-        filter,
-        perSecond,
-        total: deliveries,
-        keyId,
+      const created = lastCreation.then(async () => {
+        if ((await store.countRunningReplays()) >= MAX_RUNNING_REPLAYS) return undefined;
+        const { deliveries: total } = await store.estimateReplay(filter);
+        return store.createReplay({ name, filter, perSecond, total, keyId });
       });
+      lastCreation = created.catch(() => {});
+      const replay = await created;
+      if (replay === undefined) {
+        throw new HttpError(
+          409,
+          `${MAX_RUNNING_REPLAYS} replays are running: wait until one is done, or cancel one`,
+        );
+      }
       setAuditTarget(context, replay.id);
       return replay;
     },
@@ -41,9 +50,9 @@ export function createReplayHandlers({ store }: ReplayHandlerNeeds) {
     getReplayProgress: async ({ params: { id } }) => store.readReplayProgress(await find(id)),
 
     async cancelReplay({ params: { id } }) {
-      const cancelled = await store.cancelReplay(id);
+      const canceled = await store.cancelReplay(id);
       const replay = await find(id);
-      if (cancelled) await store.events.publish([{ type: 'replay', replay }]);
+      if (canceled) await store.events.publish([{ type: 'replay', replay }]);
       else if (replay.state !== 'cancelled') {
         throw new HttpError(409, `A replay that is ${replay.state} cannot be canceled`);
       }

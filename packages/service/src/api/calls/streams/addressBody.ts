@@ -3,10 +3,10 @@
  * (`plainAddressBody.ts`) can be as large as its route allows; any other body is parsed as JSON,
  * with the default size limit.
  */
-import type { AddressesBody, LabelledAddressesBody } from '@sluice/kit/contract';
+import type { AddressesBody, LabeledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
-import { HttpError, check, refuseTooMany } from '../../answers.ts';
+import { HttpError, check, refuseTooMany } from '../../httpErrors.ts';
 import { BODY_LIMIT_BYTES, readBytes, readJson } from '../../body.ts';
 import { takeQueryField } from '../../query.ts';
 import type { AddressFormat } from '../../family.ts';
@@ -58,13 +58,13 @@ function readAny(
   { takesLabels, where }: { takesLabels: boolean; where: 'requestBody' | 'query' },
 ): AddressBody {
   refuseTooMany(where, body);
-  const schema = takesLabels ? format.labelledSchema : format.schema;
+  const schema = takesLabels ? format.labeledSchema : format.schema;
   const parsed = schema.safeParse(body);
   if (!parsed.success) {
     refuseBadAddress(body, format, where);
     return check(schema, where, body) as never;
   }
-  const { address, labels = {} } = parsed.data as LabelledAddressesBody;
+  const { address, labels = {} } = parsed.data as LabeledAddressesBody;
   return {
     addresses: packAddresses([address].flat(), format.width),
     labels: new Map(Object.entries(labels)),

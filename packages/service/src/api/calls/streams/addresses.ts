@@ -1,11 +1,11 @@
 /** The address calls that all chain families share. */
 import type { Context } from 'hono';
-import type { StreamAddress } from '@sluice/kit/contract';
+import { type StreamAddress, nameOfChain } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
 import type { AddressOutcome } from '../../../store/addresses/contract.ts';
 import type { EffectiveFrom } from '../../../store/rules/ruleRevision.ts';
 import type { Store } from '../../../store/store.ts';
-import { HttpError, notFound } from '../../answers.ts';
+import { RetryLaterError, notFound } from '../../httpErrors.ts';
 import type { ApiFamily } from '../../family.ts';
 import type { Handlers, Received } from '../../handlers.ts';
 import { fromCursor, pageEnd, toCursor } from '../../pages.ts';
@@ -30,12 +30,12 @@ type AskedList = Asked & { readonly query: { limit: number; cursor?: string | un
 
 export function createAddressCalls(
   { store, addressChanges: changes }: AddressHandlerNeeds,
-  { name, addresses: format, nameOf }: ApiFamily,
+  { name, addresses: format }: ApiFamily,
 ) {
   const findId = async ({ params }: Asked): Promise<string> =>
     (await findStream(store, params.id, name)).id;
 
-  const answer = (
+  const respond = (
     context: Context,
     streamId: string,
     { sent }: AddressBody,
@@ -48,7 +48,10 @@ export function createAddressCalls(
           streamId,
           sent,
           Object.fromEntries(
-            Object.entries(outcome.effectiveFrom).map(([chain, from]) => [nameOf(chain), from]),
+            Object.entries(outcome.effectiveFrom).map(([chain, from]) => [
+              nameOfChain(chain),
+              from,
+            ]),
           ),
         );
       case 'unknown-stream':
@@ -56,10 +59,10 @@ export function createAddressCalls(
       case 'missing':
         throw notFound('Address');
       case 'busy':
-        context.header('retry-after', String(RETRY_AFTER_SECONDS));
-        throw new HttpError(
+        throw new RetryLaterError(
           503,
           "Another change of this stream's addresses is in progress: try again when it has ended",
+          RETRY_AFTER_SECONDS,
         );
     }
   };
@@ -84,14 +87,14 @@ export function createAddressCalls(
       const body = await readAddressBody(context, { format, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
-      return answer(context, id, body, outcome);
+      return respond(context, id, body, outcome);
     },
 
     async remove(asked: Asked) {
       const { context } = asked;
       const id = await findId(asked);
       const body = await readRemovedAddresses(context, format);
-      return answer(context, id, body, await changes.remove(id, body.addresses));
+      return respond(context, id, body, await changes.remove(id, body.addresses));
     },
 
     async replace(asked: Asked) {
@@ -100,7 +103,7 @@ export function createAddressCalls(
       const body = await readAddressBody(context, { format, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.replace(id, { ...body, keyId });
-      return answer(context, id, body, outcome);
+      return respond(context, id, body, outcome);
     },
   };
 }

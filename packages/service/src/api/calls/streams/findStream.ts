@@ -1,7 +1,7 @@
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
-import { notFound } from '../../answers.ts';
+import { notFound } from '../../httpErrors.ts';
 
 export type StreamOf<Family extends ChainFamily> = Extract<StreamRecord, { family: Family }>;
 

@@ -1,6 +1,6 @@
 /** The error for an invalid address. */
 import { cutText } from '@sluice/kit/contract';
-import { HttpError } from '../../answers.ts';
+import { HttpError } from '../../httpErrors.ts';
 import type { AddressFormat } from '../../family.ts';
 
 const ECHO_LIMIT = 200;

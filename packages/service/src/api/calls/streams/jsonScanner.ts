@@ -1,5 +1,5 @@
 /**
- * Scans the bytes of JSON that has a known shape, without parsing it. Throws `otherShape` for any
+ * Scans the bytes of JSON that has a known shape, without parsing it. Throws `unexpectedShape` for any
  * other JSON, which must be parsed instead.
  */
 import { CallerError } from '../../../base/errors.ts';
@@ -32,7 +32,8 @@ const BACKSLASH = byteOf('\\');
 const SPACES: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byteOf));
 
 /** Creates the error that the scanner and its callers throw if the JSON has a different shape. */
-export const otherShape = (): CallerError => new CallerError('validation_failed', 'another shape');
+export const unexpectedShape = (): CallerError =>
+  new CallerError('validation_failed', 'another shape');
 
 export function createJsonScanner(bytes: Buffer): JsonScanner {
   let at = 0;
@@ -40,7 +41,7 @@ export function createJsonScanner(bytes: Buffer): JsonScanner {
 
   const skipSpaces = (): void => {
     const last = at + MAX_SPACE;
-    while (SPACES.has(bytes[at])) if (++at > last) throw otherShape();
+    while (SPACES.has(bytes[at])) if (++at > last) throw unexpectedShape();
   };
   const take = (character: string): boolean => {
     skipSpaces();
@@ -59,21 +60,21 @@ export function createJsonScanner(bytes: Buffer): JsonScanner {
     },
     take,
     need(character) {
-      if (!take(character)) throw otherShape();
+      if (!take(character)) throw unexpectedShape();
     },
     readPlain() {
       skipSpaces();
       const start = at + 1;
       const length = bytes.subarray(start, start + MAX_TEXT).indexOf(QUOTE);
-      if (bytes[at] !== QUOTE || length < 0) throw otherShape();
+      if (bytes[at] !== QUOTE || length < 0) throw unexpectedShape();
       const text = decoder.decode(bytes.subarray(start, start + length));
-      if (text.includes('\\')) throw otherShape();
+      if (text.includes('\\')) throw unexpectedShape();
       at = start + length + 1;
       return text;
     },
     readText() {
       skipSpaces();
-      if (bytes[at] !== QUOTE) throw otherShape();
+      if (bytes[at] !== QUOTE) throw unexpectedShape();
       let end = at + 1;
       const last = Math.min(at + MAX_TEXT, bytes.length);
       while (bytes[end] !== QUOTE && end < last) end += bytes[end] === BACKSLASH ? 2 : 1;
@@ -82,7 +83,7 @@ export function createJsonScanner(bytes: Buffer): JsonScanner {
         at = end + 1;
         return text;
       } catch {
-        throw otherShape();
+        throw unexpectedShape();
       }
     },
   };

@@ -10,10 +10,10 @@ import {
   countAddresses,
   sortAddresses,
 } from '../../../store/addresses/packedAddresses.ts';
-import { type HttpError, validationFailed } from '../../answers.ts';
+import { type HttpError, validationFailed } from '../../httpErrors.ts';
 import type { AddressFormat } from '../../family.ts';
 import { invalidAddress } from './invalidAddress.ts';
-import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonScanner.ts';
+import { type JsonScanner, byteOf, createJsonScanner, unexpectedShape } from './jsonScanner.ts';
 
 export interface AddressBody {
   addresses: AddressList;
@@ -39,7 +39,7 @@ export async function readPlainBody(
   const scanner = createJsonScanner(bytes);
   let addresses: AddressList | undefined;
   let sent: Uint8Array | undefined;
-  let labelling: Labelling | undefined;
+  let labeling: Labeling | undefined;
   try {
     scanner.need('{');
     do {
@@ -50,8 +50,8 @@ export async function readPlainBody(
       if (key === 'address' && addresses === undefined) {
         addresses = await readAddresses(bytes, scanner, format);
         sent = bytes.subarray(start, scanner.position);
-      } else if (key === 'labels' && takesLabels && labelling === undefined) {
-        labelling = await readLabels(bytes, scanner, format);
+      } else if (key === 'labels' && takesLabels && labeling === undefined) {
+        labeling = await readLabels(bytes, scanner, format);
       } else return undefined;
     } while (scanner.take(','));
     scanner.need('}');
@@ -62,9 +62,9 @@ export async function readPlainBody(
     throw error;
   }
   if (addresses === undefined || sent === undefined) return undefined;
-  if (labelling !== undefined && labelling.labels.size > 0)
-    await refuseStrayLabels(addresses, labelling);
-  return { addresses, labels: labelling?.labels ?? new Map(), sent };
+  if (labeling !== undefined && labeling.labels.size > 0)
+    await refuseStrayLabels(addresses, labeling);
+  return { addresses, labels: labeling?.labels ?? new Map(), sent };
 }
 
 /**
@@ -129,7 +129,7 @@ async function readAddresses(
     if (!packQuoted(bytes, scanner.position, width, packed, length)) {
       const text = scanner.readPlain();
       // The address is valid, but in a different notation.
-      if (format.toAddress(text) !== undefined) throw otherShape();
+      if (format.toAddress(text) !== undefined) throw unexpectedShape();
       const place = number === undefined ? '' : `.${number}`;
       throw invalidAddress(format, `requestBody.address${place}`, text);
     }
@@ -148,21 +148,21 @@ async function readAddresses(
   return { width, bytes: packed.subarray(0, length) };
 }
 
-interface Labelling {
+interface Labeling {
   labels: ReadonlyMap<string, string>;
   /** The keys of `labels`, as packed addresses. */
-  labelled: AddressList;
+  labeled: AddressList;
 }
 
 async function readLabels(
   bytes: Buffer,
   scanner: JsonScanner,
   format: AddressFormat,
-): Promise<Labelling> {
+): Promise<Labeling> {
   const { width } = format;
   const breathe = createYield(scanner);
   const labels = new Map<string, string>();
-  const labelled = Buffer.from(new ArrayBuffer(roomFor(bytes, width)));
+  const labeled = Buffer.from(new ArrayBuffer(roomFor(bytes, width)));
   let length = 0;
   scanner.need('{');
   if (!scanner.take('}')) {
@@ -175,23 +175,23 @@ async function readLabels(
       if (!isAddressLabel(value)) {
         throw wrongLabel(key, 'should be at most 64 characters, without control characters', value);
       }
-      if (key.length !== address.length) throw otherShape();
+      if (key.length !== address.length) throw unexpectedShape();
       labels.set(address, value);
-      length += labelled.write(address.slice(2), length, 'hex');
+      length += labeled.write(address.slice(2), length, 'hex');
       await breathe();
     } while (scanner.take(','));
     scanner.need('}');
   }
-  return { labels, labelled: { width, bytes: labelled.subarray(0, length) } };
+  return { labels, labeled: { width, bytes: labeled.subarray(0, length) } };
 }
 
 /** Rejects labels of addresses that the request does not contain. */
 async function refuseStrayLabels(
   addresses: AddressList,
-  { labels, labelled }: Labelling,
+  { labels, labeled }: Labeling,
 ): Promise<void> {
   const sorted = await sortAddresses(addresses);
-  const wanted = await sortAddresses(labelled);
+  const wanted = await sortAddresses(labeled);
   let at = 0;
   for (let n = 0; n < countAddresses(wanted); n++) {
     if (n % COMPARED === 0) await new Promise(setImmediate);

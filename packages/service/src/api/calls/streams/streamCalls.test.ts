@@ -21,18 +21,18 @@ async function updateAgainst(changes: number) {
     testWebhook: {},
     toDraft: () => expect.unreachable(),
     toPatch: () => ({ description: 'new' }),
-    toAnswer: (record) => record,
+    toResponse: (record) => record,
   });
   type Asked = Parameters<typeof calls.update>[0];
   const asked = { context: { get: () => ({}) }, params: { id: stream.id }, body: {}, sent: {} };
-  const answer = await calls.update(asked as unknown as Asked).catch((error: unknown) => error);
-  return { answer, tries };
+  const response = await calls.update(asked as unknown as Asked).catch((error: unknown) => error);
+  return { response, tries };
 }
 
 test('an update starts again while other calls change the stream, up to 100 times', async () => {
-  expect(await updateAgainst(99)).toEqual({ answer: stream, tries: 100 });
-  const { answer, tries } = await updateAgainst(Number.POSITIVE_INFINITY);
-  expect(answer).toMatchObject({
+  expect(await updateAgainst(99)).toEqual({ response: stream, tries: 100 });
+  const { response, tries } = await updateAgainst(Number.POSITIVE_INFINITY);
+  expect(response).toMatchObject({
     status: 409,
     message: 'Other calls keep changing this stream. Send the update again.',
   });

@@ -1,12 +1,13 @@
 /** The stream calls that all chain families share. */
 import { randomUUID } from 'node:crypto';
-import type {
-  ChainFamily,
-  OAuth2Client,
-  OAuth2Credentials,
-  Optional,
-  StreamLimits,
-  StreamStatus,
+import {
+  type ChainFamily,
+  type OAuth2Client,
+  type OAuth2Credentials,
+  type Optional,
+  type StreamLimits,
+  type StreamStatus,
+  retryWaitsMs,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import type { Store } from '../../../store/store.ts';
@@ -14,7 +15,7 @@ import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/stre
 import type { TestWebhook } from '../../../deliver/testWebhook.ts';
 import type { Endpoints } from '../../../secrets/endpoints.ts';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
-import { HttpError, validationFailed } from '../../answers.ts';
+import { HttpError, validationFailed } from '../../httpErrors.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Received } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
@@ -32,6 +33,8 @@ export interface StreamCallNeeds extends ProblemNeeds {
   testWebhook: TestWebhook;
   endpoints: Endpoints;
   streamSecrets: StreamSecrets;
+  /** Retention of deliveries. */
+  kept: { deliveredMs: number; undeliveredMs: number };
 }
 
 /** The parts of the stream calls that differ between the chain families. */
@@ -44,7 +47,7 @@ interface StreamFamily<Name extends ChainFamily, Wanted, Changes, Shown> {
   /** Returns the changes that an update call requests. Throws a 422 for invalid options. */
   toPatch(wanted: Changes, sent: unknown, before: StreamOf<Name>): StreamPatch;
   /** Returns a stream in the format of the contract. */
-  toAnswer(record: StreamOf<Name>): Shown;
+  toResponse(record: StreamOf<Name>): Shown;
 }
 
 /** Maximum number of times that an update starts again because the stream was changed meanwhile. */
@@ -76,7 +79,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const after = fromCursor(cursor);
       const page = await store.listStreams({ limit, after, family: family.name, status });
       return {
-        result: page.rows.map((record) => family.toAnswer(open(record))),
+        result: page.rows.map((record) => family.toResponse(open(record))),
         ...pageEnd(after?.total ?? page.total, page.next),
       };
     },
@@ -87,12 +90,13 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const { secret, sealedSecret } = streamSecrets.create(id);
       const endpoint = { ...draft, id };
       refuseTwoAuthorizations(endpoint, sent.body);
+      refuseLateRetries(draft.limits, needs.kept, sent.body);
       await tryWebhook(needs, family.testWebhook, endpoint, [secret]);
       const sealed = endpoints.seal<StreamDraft>(id, draft);
-      return family.toAnswer(open(await store.createStream(sealed, { id, sealedSecret })));
+      return family.toResponse(open(await store.createStream(sealed, { id, sealedSecret })));
     },
 
-    get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toAnswer(await find(id)),
+    get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toResponse(await find(id)),
 
     async update({ context, params, body, sent }: Asked<Changes>) {
       const { keyId } = callerOf(context);
@@ -102,7 +106,8 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       for (let tries = 0; tries < MAX_UPDATE_TRIES; tries++) {
         const before = await find(params.id);
         const patch = family.toPatch(body, sent.body, before);
-        const { webhookUrl, headers, oauth2 } = patch;
+        const { webhookUrl, headers, oauth2, limits } = patch;
+        if (limits !== undefined) refuseLateRetries(limits, needs.kept, sent.body);
         if (webhookUrl !== undefined || headers !== undefined || oauth2 !== undefined) {
           const endpoint = {
             id: before.id,
@@ -126,21 +131,21 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const unchangedSince = before.updatedAt;
         const sealed = endpoints.seal(before.id, patch);
         const record = await store.updateStream(before.id, sealed, { note, unchangedSince });
-        if (record !== undefined) return family.toAnswer(open(record));
+        if (record !== undefined) return family.toResponse(open(record));
       }
       throw new HttpError(409, 'Other calls keep changing this stream. Send the update again.');
     },
 
     async delete({ params }: Pick<Asked, 'params'>) {
       const { id } = await find(params.id);
-      return family.toAnswer(open(await store.deleteStream(id)));
+      return family.toResponse(open(await store.deleteStream(id)));
     },
 
     async setStatus({ context, params, body: { status } }: Asked<{ status: StreamStatus }>) {
       const before = await find(params.id);
       // Only failing deliveries put a stream in error, but the hosted API also accepts this status
       // in requests.
-      if (status === 'error') return family.toAnswer(before);
+      if (status === 'error') return family.toResponse(before);
       if (status === 'active' && before.status !== 'active') {
         await tryWebhook(needs, family.testWebhook, before, await streamSecrets.list(before.id));
       }
@@ -154,7 +159,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
           before.status === status ? undefined : { kind: isActive ? 'resumed' : 'paused', keyId },
         ),
       );
-      return family.toAnswer(record);
+      return family.toResponse(record);
     },
   };
 }
@@ -180,6 +185,19 @@ function refuseTwoAuthorizations({ webhookUrl, headers, oauth2 }: Endpoint, body
   const other = hasHeader ? 'headers.authorization' : 'the login in webhookUrl';
   const message = `cannot be combined with ${other}, because both set the Authorization header: remove ${other} or oauth2`;
   throw validationFailed('requestBody', [{ path: ['oauth2'], message }], body);
+}
+
+/** Throws a 422 if retention would delete deliveries that still wait for a retry. */
+function refuseLateRetries(
+  { retries }: StreamLimits,
+  { undeliveredMs }: StreamCallNeeds['kept'],
+  body: unknown,
+): void {
+  const waits = retryWaitsMs(retries) ?? [];
+  const totalMs = waits.reduce((sum, wait) => sum + wait, 0);
+  if (totalMs < undeliveredMs) return;
+  const message = `should have waits of less than ${undeliveredMs / 1_000} seconds together, because undelivered webhooks are deleted after that time`;
+  throw validationFailed('requestBody', [{ path: ['retries'], message }], body);
 }
 
 /**
@@ -221,7 +239,7 @@ export async function tryWebhook(
  * Returns the status fields that all families share. A `problem` that is not empty replaces the
  * status message of an active stream.
  */
-export function toLife(
+export function toStatusFields(
   record: StreamRecord,
   problem: string,
 ): {
@@ -257,13 +275,12 @@ export function withGiven<Options extends object>(
 }
 
 /** Returns client credentials without the secret. */
-export const showOAuth2 = (oauth2: OAuth2Credentials | null): OAuth2Client | null =>
-  oauth2 && {
-    tokenUrl: oauth2.tokenUrl,
-    clientId: oauth2.clientId,
-    ...(oauth2.scope !== undefined && { scope: oauth2.scope }),
-    ...(oauth2.audience !== undefined && { audience: oauth2.audience }),
-  };
+export function showOAuth2(oauth2: OAuth2Credentials | null): OAuth2Client | null {
+  if (oauth2 === null) return null;
+  const { clientSecret: _, ...client } = oauth2;
+  // JSON omits undefined fields.
+  return client as OAuth2Client;
+}
 
 /** Returns the changes to the fields that streams of all families have. */
 export const commonPatch = (

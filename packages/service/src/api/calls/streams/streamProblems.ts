@@ -1,3 +1,4 @@
+import { describeNodeFlag, nameOfChain } from '@sluice/kit/contract';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import type { ApiFamily, ProblemNeeds } from '../../family.ts';
 
@@ -9,13 +10,13 @@ export function problemOf(record: StreamRecord, family: ApiFamily, needs: Proble
   const problems: string[] = [];
   const missing = record.chainIds.filter((chain) => !needs.hasSource(chain));
   if (missing.length > 0) {
-    const names = missing.map((chain) => family.nameOf(chain));
-    const flags = missing.map((chain) => family.sourceFlag(chain));
+    const names = missing.map(nameOfChain);
+    const flags = missing.map(describeNodeFlag);
     problems.push(`No source for ${names.join(', ')}: start the service with ${flags.join(' ')}`);
   }
   for (const chain of record.chainIds.filter((each) => !missing.includes(each))) {
     const why = needs.whyDown(chain);
-    if (why !== undefined) problems.push(`${family.nameOf(chain)} is down: ${why}`);
+    if (why !== undefined) problems.push(`${nameOfChain(chain)} is down: ${why}`);
   }
   return [...problems, ...family.problemsOf(record, needs)].join('. ');
 }

@@ -17,7 +17,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
   const { store, families } = needs;
   return {
     async listStreamSummaries() {
-      const [stats, backOff, certificates, pauses] = await Promise.all([
+      const [stats, backOffs, certificates, pauses] = await Promise.all([
         store.readStreamStats(),
         store.listBackOffs(),
         store.listCertificates(),
@@ -25,7 +25,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
       ]);
       const statsOf = new Map(stats.map((each) => [each.streamId, each]));
       const backOffOf = new Map(
-        backOff.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
+        backOffs.map(({ streamId, leftMs: _leftMs, ...backOff }) => [streamId, backOff]),
       );
       const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
       const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));

@@ -6,7 +6,7 @@ import { type TLSSocket, getCACertificates, setDefaultCACertificates } from 'nod
 import { type WebhookSink, createCertificate, startWebhookSink } from '@sluice/testkit';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from '../guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../guard.ts';
 import { createIsolation } from '../isolation.ts';
 import { type Sender, type SenderOptions, createSender } from '../send.ts';
 import { createTokens } from './tokens.ts';
@@ -48,7 +48,7 @@ const tokenServer = createServer((request, response) => {
 
 const createOther = (options: Partial<SenderOptions> = {}): Sender =>
   createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
     secret: () => 'a streams secret',
     region: () => 'us-east-1',
     timeoutMs: 4_500,
@@ -289,14 +289,13 @@ test('guards the addresses and the scheme of token URLs', async () => {
   start({
     guard: createAddressGuard({
       allowCidrs: ['127.0.0.1/32'],
-      lookup: ((_: string, __: object, done: (...given: unknown[]) => void) =>
-        done(null, [{ address: '127.0.0.2', family: 4 }])) as never,
+      resolve: async () => [{ address: '127.0.0.2', family: 4 }],
     }),
   });
   const named = await send('s', { tokenUrl: tokenUrl.replace('127.0.0.1', 'tokens.example') });
   expect(named.error).toMatch(/^token request failed: .*127.0.0.2 is private/);
   await sender.close();
-  start({ guard: createAddressGuard({ allowCidrs: EVERYWHERE, httpsOnly: true }) });
+  start({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS, httpsOnly: true }) });
   const plain = await send('s', {}, 'https://127.0.0.1:8443/');
   expect(plain.error).toMatch(/^token request failed: http: is not allowed/);
   expect(asked).toEqual([]);
@@ -377,7 +376,7 @@ test('hides the token in a response that repeats it, and sends none to an inbox'
 test('works in an isolated sender', async () => {
   start();
   const isolation = createIsolation({
-    allowCidrs: EVERYWHERE,
+    allowCidrs: ALL_NETWORKS,
     secret: () => 'secret',
     region: () => 'us-east-1',
   });
@@ -396,9 +395,9 @@ test('works in an isolated sender', async () => {
 });
 
 test('an exhausted resource of this process leaves the webhook unsent', async () => {
-  const lookup = ((_: string, __: object, done: (error: Error) => void) =>
-    done(Object.assign(new Error('no file descriptors'), { code: 'EMFILE' }))) as never;
-  start({ guard: createAddressGuard({ allowCidrs: EVERYWHERE, lookup }) });
+  const resolve = () =>
+    Promise.reject(Object.assign(new Error('no file descriptors'), { code: 'EMFILE' }));
+  start({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS, resolve }) });
   const { localFailure } = await send('s', { tokenUrl: 'http://tokens.example/' });
   expect(localFailure).toEqual({ cause: 'EMFILE', isSent: false });
 });

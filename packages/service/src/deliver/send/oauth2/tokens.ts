@@ -167,7 +167,7 @@ function toRequest(
 const isSuccess = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300;
 
-/** The error codes of RFC 6749, section 5.2. Other texts are not shown, as they may be secrets. */
+/** The error codes of RFC 6749, section 5.2. Other values are not shown, because they may be secrets. */
 const ERROR_CODES = [
   ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client'],
   ...['unsupported_grant_type', 'invalid_scope'],

@@ -2,23 +2,21 @@ import {
   APTOS_CHAINS,
   APTOS_NETWORKS,
   TEST_APTOS_WEBHOOK,
-  findAptosNetwork,
   padAptosAddress,
   toAptosChain,
 } from '@sluice/kit/contract';
-import { aptosAddressesSchema, aptosLabelledAddressesSchema } from '@sluice/kit/calls';
+import { aptosAddressesSchema, aptosLabeledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type AptosStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
-
-const nameOf = (chain: string): string => findAptosNetwork(chain) ?? chain;
+import { flagOf } from '../../../config/settings.ts';
 
 export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   name: 'aptos',
-  flag: '--aptos',
+  flag: flagOf('aptos'),
   addresses: {
     width: STREAM_FAMILIES.aptos.addressBytes,
     schema: aptosAddressesSchema,
-    labelledSchema: aptosLabelledAddressesSchema,
+    labeledSchema: aptosLabeledAddressesSchema,
     should: 'an Aptos address: 0x and up to 64 hex digits',
     toAddress: (text) => padAptosAddress(text)?.toLowerCase(),
   },
@@ -29,8 +27,6 @@ export const APTOS_API: ApiFamily<AptosStreamRecord> = {
   listedIds: Object.fromEntries(
     APTOS_NETWORKS.map((network) => [toAptosChain(network), APTOS_CHAINS[network]]),
   ),
-  nameOf,
-  sourceFlag: (chain) => `--aptos ${nameOf(chain)}=<fullnodeUrl>`,
   // Shorter than a hash.
   readAddress: (query) => (/^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined),
   toBodyAddress: (hex) => hex.toLowerCase(),

@@ -3,19 +3,18 @@
  * these calls only for EVM chains.
  */
 import { randomUUID } from 'node:crypto';
-import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
+import { type AptosBlockIdentifier, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
   DEFAULT_DELIVERY,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, setAuditTarget } from '../../../api/answers.ts';
+import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { refuseContradictions } from './streams.ts';
 import type { AptosCalls } from '../chains/calls.ts';
-import { notRead } from '../../../api/calls/chains/findChain.ts';
-import { APTOS_API } from './aptosApi.ts';
+import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
 
@@ -31,13 +30,13 @@ export function createAptosBlockHandlers({ store, callsOf }: AptosBlockNeeds) {
   const requireCalls = (network: AptosNetwork): AptosCalls => {
     const chain = toAptosChain(network);
     const calls = callsOf(chain);
-    if (calls === undefined) throw notRead(APTOS_API, chain);
+    if (calls === undefined) throw chainNotRead(chain);
     return calls;
   };
 
   const heightOf = async (
     calls: AptosCalls,
-    { block, version }: AptosBlockChoice,
+    { block, version }: AptosBlockIdentifier,
   ): Promise<number> => block ?? calls.heightOf(version!);
 
   return {

@@ -7,7 +7,7 @@ import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
 } from '../../../store/streams/contract.ts';
-import { validationFailed } from '../../../api/answers.ts';
+import { validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers, Received } from '../../../api/handlers.ts';
 import {
   type AddressHandlerNeeds,
@@ -18,7 +18,7 @@ import {
   commonPatch,
   createStreamCalls,
   showOAuth2,
-  toLife,
+  toStatusFields,
   withGiven,
 } from '../../../api/calls/streams/streamCalls.ts';
 import { APTOS_API } from './aptosApi.ts';
@@ -26,7 +26,7 @@ import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
 
 export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandlerNeeds) {
   const addresses = createAddressCalls(needs, APTOS_API);
-  const toAnswer = (record: AptosStreamRecord): AptosStream => {
+  const toResponse = (record: AptosStreamRecord): AptosStream => {
     return {
       webhookUrl: record.webhookUrl,
       description: record.description,
@@ -36,7 +36,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandle
       headers: record.headers,
       oauth2: showOAuth2(record.oauth2),
       ...record.limits,
-      ...toLife(record, problemOf(record, APTOS_API, needs)),
+      ...toStatusFields(record, problemOf(record, APTOS_API, needs)),
     };
   };
 
@@ -67,7 +67,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandle
         options,
       };
     },
-    toAnswer,
+    toResponse,
   });
   return {
     listAptosStreams: calls.list,

@@ -1,10 +1,10 @@
 /** Follows one Aptos network. */
 import { toAptosChain } from '@sluice/kit/contract';
 import type { AptosMatching } from './matching.ts';
-import type { AptosConfig } from '../../../config.ts';
+import type { AptosConfig } from '../config/networks.ts';
 import { type AptosEnrich, createAptosEnrich } from '../enrich/enrich.ts';
 import {
-  type ChainSurroundings,
+  type ChainDependencies,
   type FollowedChain,
   followChain,
   toForkRules,
@@ -14,6 +14,7 @@ import { CallerError } from '../../../base/errors.ts';
 import type { AptosCalls } from './calls.ts';
 import { createAptosSource } from '../ingest/aptos.ts';
 import { createAptosReader } from '../ingest/coins.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface FollowedAptos extends FollowedChain<AptosCalls> {
   readonly enrich: AptosEnrich;
@@ -28,11 +29,11 @@ const NAMES = {
 
 export function followAptos(
   config: AptosConfig,
-  { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
+  { matching, ...dependencies }: ChainDependencies & { matching: AptosMatching },
 ): FollowedAptos {
   const { network, urls, addedNodes = [], streams, pollMs } = config;
   const chain = toAptosChain(network);
-  const { store, log, nodeGuard } = surroundings;
+  const { store, log, nodeGuard } = dependencies;
   const source = createAptosSource({
     network,
     urls,
@@ -51,13 +52,13 @@ export function followAptos(
     {
       chain,
       names: NAMES[network],
-      flag: '--aptos',
+      flag: flagOf('aptos'),
       // Blocks are final as soon as they exist.
       confirmations: 0,
       isFinal: true,
       ...toForkRules(config, network !== 'local'),
     },
-    { source, matching, enrich, surroundings },
+    { source, matching, enrich, dependencies },
   );
   const calls = withReason(chain, {
     async heightOf(version: number) {

@@ -63,7 +63,7 @@ const APTOS: MatchFamily<
     records: countAptosRecords(match),
     transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
   }),
-  leastBytes: () => 0,
+  minBytes: () => 0,
   split: splitAptosMatch,
   withoutRecords: (match) => ({ ...match, transactions: [] }),
   nameOf: ({ transactions: [only] }) => `${only?.record} of transaction ${only?.transaction.hash}`,

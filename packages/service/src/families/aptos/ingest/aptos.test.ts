@@ -14,6 +14,7 @@ import {
   type RunningScriptedAptosStream,
   type ScriptedAptosTransaction,
   type WebhookSink,
+  aptosEffects,
   scriptedAptos,
   startScriptedAptos,
   startScriptedAptosStream,
@@ -62,7 +63,7 @@ async function start(
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       apiKey: API_KEY,
       chains: [],
       aptos: [{ network: 'local', urls, streams, pollMs: 20, resetWhenReplaced }],
@@ -274,7 +275,7 @@ describe('a faulty node', () => {
     await isLive();
   });
 
-  test('lags: missing blocks are delivered once it has them', async () => {
+  test('that lags delays blocks until it has them', async () => {
     await start();
     await watchBob();
     await isLive();
@@ -289,7 +290,7 @@ describe('a faulty node', () => {
     await expectAmounts([11n]);
   });
 
-  test('prunes unread blocks: the chain halts, and resuming as its message says works', async () => {
+  test('that pruned unread blocks halts the chain, which can be resumed as its message says', async () => {
     await start();
     await watchBob();
     node.mineMany(2);
@@ -580,31 +581,31 @@ describe('the owner of a store that its transaction does not show', () => {
     await start();
     await watchBob();
     await isLive();
-    const store = account(0x5704e);
-    const metadata = account(0xa);
+    const store = { address: account(0x5704e), owner: BOB, metadata: account(0xa) };
+    const { address, metadata } = store;
     const call = { sender: CAROL, function: '0x5::vault::run' };
     node.mine({
       transactions: [
-        scriptedAptos.createStore({ sender: CAROL, store, owner: BOB, metadata }),
-        scriptedAptos.call({
-          ...call,
-          effects: [
-            { kind: 'deleteResource', address: store, type: '0x1::object::ObjectCore' },
-            // The state before this transaction still names Bob.
-            { kind: 'fungibleDeposit', store, amount: 36n },
-          ],
-        }),
+        scriptedAptos.call({ ...call, effects: aptosEffects.writeStore(store) }),
         {
           ...scriptedAptos.call({
             ...call,
             effects: [
-              { kind: 'fungibleDeposit', store, amount: 37n },
-              // Touches Bob, whose stream gets the transaction.
-              { kind: 'event', type: '0x1::coin::CoinRegister', data: { account: '0xb0b' } },
+              // The state before this transaction still names Bob.
+              ...aptosEffects.fungibleDeposit({ address, metadata }, 36n),
+              { kind: 'deleteResource', address, type: '0x1::object::ObjectCore' },
             ],
           }),
           showsStoreOwners: false,
         },
+        scriptedAptos.call({
+          ...call,
+          effects: [
+            ...aptosEffects.fungibleDeposit({ address, metadata }, 37n),
+            // Touches Bob, whose stream gets the transaction.
+            { kind: 'event', type: '0x1::coin::CoinRegister', data: { account: '0xb0b' } },
+          ],
+        }),
       ],
     });
     const deposits = await until('the deposits are delivered', () => {
@@ -613,7 +614,7 @@ describe('the owner of a store that its transaction does not show', () => {
     });
     expect(deposits.map(({ address, value, coin }) => [address, value, coin.type])).toEqual([
       [BOB, '36', `${account(1)}::aptos_coin::AptosCoin`],
-      [store, '37', `${account(1)}::aptos_coin::AptosCoin`],
+      [address, '37', `${account(1)}::aptos_coin::AptosCoin`],
     ]);
   });
 });

@@ -14,6 +14,7 @@ import { createAptosStream } from './stream.ts';
 import { type AddedNodes, createProviders, nameOf } from '../../../ingest/nodes/providers.ts';
 import { createStateLog } from '../../../ingest/nodes/survey.ts';
 import { type ChainSource, SourceError, headerOf } from '../../../ingest/source.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AptosSourceOptions {
   network: AptosNetwork;
@@ -61,7 +62,7 @@ export function createAptosSource({
     chain,
     urls,
     added,
-    flag: '--aptos',
+    flag: flagOf('aptos'),
     identity: 'chain ID',
     log,
     create: (url, { name, connect }) => createAptosProvider(network, url, name, connect),

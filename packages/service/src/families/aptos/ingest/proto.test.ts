@@ -4,6 +4,7 @@
 import {
   type ScriptedAptosTransaction,
   aptMetadata,
+  aptosEffects,
   createScriptedAptosLedger,
   encodeAptosMessage,
   namedObjectOf,
@@ -36,9 +37,11 @@ const transaction: fc.Arbitrary<ScriptedAptosTransaction> = fc.oneof(
     .map(({ pair: each, events }) =>
       scriptedAptos.coinTransfer({ ...each, coinType: MOON, events }),
     ),
-  fc
-    .record({ to: who, amount })
-    .map((each) => scriptedAptos.fungibleMint({ sender: CREATOR, metadata: GOLD, ...each })),
+  fc.record({ to: who, amount }).map((each) => ({
+    sender: CREATOR,
+    payload: { kind: 'entryFunction' as const, function: '0x5::gold::mint' },
+    effects: aptosEffects.fungibleDeposit({ owner: each.to, metadata: GOLD }, each.amount),
+  })),
   pair.map((each) => ({ ...scriptedAptos.transfer(each), failure: 'Move abort: too little' })),
   pair.map((each) => ({ ...scriptedAptos.transfer(each), replayProtectionNonce: 7n })),
   pair.map((each) => ({ ...scriptedAptos.transfer(each), showsStoreOwners: false })),
@@ -57,13 +60,7 @@ const transaction: fc.Arbitrary<ScriptedAptosTransaction> = fc.oneof(
   fc.record({ sender: who, to: who, amount }).map(({ sender, to, amount: deposit }) => ({
     sender,
     payload: { kind: 'script' as const, bytecode: '0xa11ceb0b' as const },
-    effects: [
-      {
-        kind: 'fungibleDeposit' as const,
-        store: { owner: to, metadata: aptMetadata },
-        amount: deposit,
-      },
-    ],
+    effects: aptosEffects.fungibleDeposit({ owner: to, metadata: aptMetadata }, deposit),
   })),
   fc.record({ sender: who, owner: who }).map(({ sender, owner }) => ({
     sender,
@@ -111,10 +108,7 @@ describe('a message of the stream', () => {
   test('property: is parsed like the response of a fullnode, with the same raw parts to the byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(transaction, { minLength: 1, maxLength: 12 }), async (script) => {
-        const ledger = createScriptedAptosLedger({
-          coins: [{ coinType: MOON, name: 'Moon', symbol: 'MOON', decimals: 6 }],
-          fungibleAssets: [{ metadata: GOLD, name: 'Gold', symbol: 'GOLD', decimals: 3 }],
-        });
+        const ledger = createScriptedAptosLedger();
         const { transactions } = ledger.mine({
           transactions: [
             scriptedAptos.tokenMint({
@@ -127,7 +121,7 @@ describe('a message of the stream', () => {
             ...script,
           ],
         });
-        const batch = decodeResponse(await encodeAptosMessage(transactions, { chainId: 4 }));
+        const batch = decodeResponse(await encodeAptosMessage(transactions));
         expect(batch.chainId).toBe('4');
         const streamed = batch.transactions.map(read).map(withoutUnsaid);
         const answered = (transactions as unknown as AptosJson[]).map(read).map(withoutUnsaid);
@@ -148,7 +142,7 @@ describe('a message of the stream', () => {
         ),
       ],
     });
-    const batch = decodeResponse(await encodeAptosMessage(transactions, { chainId: 4 }));
+    const batch = decodeResponse(await encodeAptosMessage(transactions));
     const streamed = batch.transactions.map(read).slice(1, 3);
     const answered = (transactions as unknown as AptosJson[]).map(read).slice(1, 3);
     const pay = `${account(1)}::aptos_account::transfer`;

@@ -7,8 +7,9 @@ import { type AptosRest, createAptosRest } from './rest.ts';
 import { toAptosTransaction } from './transaction.ts';
 import { list, object, showValue } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
-import { createStanding } from '../../../ingest/nodes/standing.ts';
+import { createNodeTracker } from '../../../ingest/nodes/nodeTracker.ts';
 import type { AnyProvider, Identity } from '../../../ingest/nodes/anyProvider.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AptosProvider extends AnyProvider {
   /**
@@ -67,7 +68,7 @@ export function createAptosProvider(
   const rest: AptosRest = createAptosRest(url, name, connect);
   let ledger: AptosLedger | undefined;
 
-  const get = (path: string, isShort: boolean) => standing.run(() => rest.get(path), { isShort });
+  const get = (path: string, isShort: boolean) => tracker.run(() => rest.get(path), { isShort });
 
   const readLedger = async (): Promise<AptosLedger & { chainId: number }> => {
     const answer = await get('', true);
@@ -87,7 +88,7 @@ export function createAptosProvider(
     if (wanted !== undefined && chainId !== wanted) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves the Aptos chain ${chainId}, not ${network}, which is ${wanted}. Correct --aptos ${network}=<url>`,
+        `${name} serves the Aptos chain ${chainId}, not ${network}, which is ${wanted}. Correct ${flagOf('aptos')} ${network}=<url>`,
       );
     }
     return { genesisHash: String(chainId) };
@@ -107,7 +108,7 @@ export function createAptosProvider(
         `${what} was returned as ${showValue(block['block_height'])}`,
       );
     }
-    standing.remember(hash);
+    tracker.remember(hash);
     return {
       number: height,
       hash,
@@ -128,7 +129,7 @@ export function createAptosProvider(
     (error: unknown): never => {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
       const oldest = ledger === undefined ? '' : `; its oldest block is ${ledger.oldestHeight}`;
-      const flag = `--aptos ${network}=`;
+      const flag = `${flagOf('aptos')} ${network}=`;
       const add =
         typeof error.data === 'string'
           ? `the archive that it names with ${flag}${error.data}`
@@ -141,15 +142,15 @@ export function createAptosProvider(
       );
     };
 
-  const standing = createStanding(name, readIdentity);
-  const provider: AptosProvider = Object.assign(standing, {
+  const tracker = createNodeTracker(name, readIdentity);
+  const provider: AptosProvider = Object.assign(tracker, {
     ledger: () => ledger,
     async readHead(): Promise<BlockHeader> {
       ledger = await readLedger();
       const header = await readBounds(ledger.height);
       if (header === undefined)
         throw new SourceError('missing', `${name}: the latest block is missing`);
-      standing.recordHead(header);
+      tracker.recordHead(header);
       return header;
     },
     readTagged: async () => undefined,

@@ -22,7 +22,6 @@ function longLedger(versions: number): ScriptedAptosLedger {
     ...ledger,
     head,
     transactionAt: (version) => ({ ...block.transactions.at(-1)!, version: String(version) }),
-    blockOfVersion: () => head,
   };
 }
 const LEDGER = longLedger(20_000);

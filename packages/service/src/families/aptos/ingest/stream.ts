@@ -8,8 +8,9 @@ import type { AptosCall, AptosGrpc } from './grpc.ts';
 import type { AptosPage } from './provider.ts';
 import { toAptosTransaction } from './transaction.ts';
 import { SourceError } from '../../../ingest/source.ts';
-import { createStanding } from '../../../ingest/nodes/standing.ts';
+import { createNodeTracker } from '../../../ingest/nodes/nodeTracker.ts';
 import type { NodeHealth } from '../../../ingest/nodes/anyProvider.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AptosStream {
   readonly name: string;
@@ -48,7 +49,7 @@ export function createAptosStream(
   name: string,
   chainId: () => string | undefined,
 ): AptosStream {
-  const standing = createStanding(name, () => Promise.resolve({ genesisHash: undefined }));
+  const tracker = createNodeTracker(name, () => Promise.resolve({ genesisHash: undefined }));
   let grpc: Promise<AptosGrpc> | undefined;
   let feeds: Feed[] = [];
 
@@ -69,12 +70,12 @@ export function createAptosStream(
   ): Promise<void> => {
     const wanted = chainId();
     if (wanted !== undefined && found !== wanted) {
-      const why = `${name} streams the Aptos chain ${found}, not ${wanted}. Correct its --aptos`;
-      standing.exclude(why);
+      const why = `${name} streams the Aptos chain ${found}, not ${wanted}. Correct its ${flagOf('aptos')}`;
+      tracker.exclude(why);
       throw new SourceError('wrong-chain', why);
     }
     // Ends an earlier exclusion, because the endpoint serves the correct chain again.
-    await standing.identify();
+    await tracker.identify();
     for (const [n, { version }] of transactions.entries()) {
       if (version === expected + n) continue;
       throw new SourceError(
@@ -115,21 +116,21 @@ export function createAptosStream(
   return {
     name,
     get score() {
-      const isDoubted = standing.state === 'good' && !standing.hasVote;
-      return standing.restsUntil > 0 || isDoubted ? undefined : standing.score;
+      const isDoubted = tracker.state === 'good' && !tracker.hasVote;
+      return tracker.restsUntil > 0 || isDoubted ? undefined : tracker.score;
     },
     async readPage(start, limit) {
       try {
-        const taken = await standing.run(() => take(start, limit), { isShort: false });
-        return { ...taken, giver: standing };
+        const taken = await tracker.run(() => take(start, limit), { isShort: false });
+        return { ...taken, giver: tracker };
       } catch (error) {
         if (error instanceof SourceError && error.kind === 'inconsistent') {
-          standing.fault('inconsistent');
+          tracker.fault('inconsistent');
         }
         throw error;
       }
     },
-    health: standing.health,
+    health: tracker.health,
     close() {
       clearInterval(sweep);
       for (const feed of feeds) drop(feed);

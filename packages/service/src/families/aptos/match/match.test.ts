@@ -2,6 +2,7 @@
 import {
   type ScriptedAptosTransaction,
   aptCoinType,
+  aptosEffects,
   createScriptedAptosLedger,
   namedObjectOf,
   namedTokenOf,
@@ -35,7 +36,7 @@ const NAMES = {
 type Name = keyof typeof NAMES;
 const { alice, bob, carol, payer, creator } = NAMES;
 const GOLD = namedObjectOf(creator, 'GOLD');
-const VAULT = account(0xfa17);
+const VAULT = { address: account(0xfa17), owner: alice, metadata: GOLD };
 const TOKEN = namedTokenOf(creator, 'Birds', 'Wren');
 const COIN = `${account(0xc01)}::moon::Moon`;
 const APT = account(0xa);
@@ -49,9 +50,7 @@ const run = (...script: ScriptedAptosTransaction[]): AptosTransaction =>
   toAptosTransaction(runRaw(...script), 'a script');
 
 function runRaw(...script: ScriptedAptosTransaction[]): AptosJson {
-  const ledger = createScriptedAptosLedger({
-    coins: [{ coinType: COIN, name: 'Moon', symbol: 'MOON', decimals: 6 }],
-  });
+  const ledger = createScriptedAptosLedger();
   const { transactions } = ledger.mine({ transactions: script });
   return transactions[script.length] as unknown as AptosJson;
 }
@@ -67,14 +66,13 @@ const createGold = scriptedAptos.createFungibleAsset({
   symbol: 'GOLD',
   decimals: 3,
 });
-const openVault = scriptedAptos.createStore({
-  sender: alice,
-  store: VAULT,
-  owner: alice,
-  metadata: GOLD,
-});
+const vaultCall = (
+  sender: `0x${string}`,
+  ...effects: NonNullable<ScriptedAptosTransaction['effects']>
+) => scriptedAptos.call({ sender, function: '0x5::vault::run', effects });
+const openVault = vaultCall(alice, ...aptosEffects.writeStore(VAULT));
 const goldTo = (to: `0x${string}`, amount: bigint) =>
-  scriptedAptos.fungibleMint({ sender: creator, to, metadata: GOLD, amount });
+  vaultCall(creator, ...aptosEffects.fungibleDeposit({ owner: to, metadata: GOLD }, amount));
 const mintBird = scriptedAptos.tokenMint({ creator, collection: 'Birds', name: 'Wren', to: alice });
 const move = { from: alice, to: bob, amount: 5n };
 const call = (name: string): ScriptedAptosTransaction['payload'] => ({
@@ -87,15 +85,15 @@ const oldDeposit = (amount: string) =>
     kind: 'event',
     type: '0x1::fungible_asset::DepositEvent',
     data: { amount },
-    handle: { account: VAULT, creationNumber: 1n },
+    handle: { account: VAULT.address, creationNumber: 1n },
   }) as const;
-const depositTold = (amount: string): ScriptedAptosTransaction[] => [
+const depositIn = (amount: string): ScriptedAptosTransaction[] => [
   createGold,
   openVault,
   {
     sender: bob,
     payload: call('0x1::fungible_asset::deposit'),
-    effects: [oldDeposit(amount), { kind: 'fungibleDeposit', store: VAULT, amount: 6n }],
+    effects: [oldDeposit(amount), ...aptosEffects.fungibleDeposit(VAULT, 6n)],
   },
 ];
 
@@ -175,7 +173,7 @@ const cases: Case[] = [
     script: [
       createGold,
       goldTo(bob, 9n),
-      scriptedAptos.fungibleBurn({ sender: creator, from: bob, metadata: GOLD, amount: 4n }),
+      vaultCall(creator, ...aptosEffects.fungibleWithdraw({ owner: bob, metadata: GOLD }, 4n)),
     ],
     touched: ['creator', 'bob'],
     moved: [`-bob 4 ${GOLD}`],
@@ -187,10 +185,7 @@ const cases: Case[] = [
   },
   {
     of: 'a store that is opened for another account',
-    script: [
-      createGold,
-      scriptedAptos.createStore({ sender: alice, store: VAULT, owner: bob, metadata: GOLD }),
-    ],
+    script: [createGold, vaultCall(alice, ...aptosEffects.writeStore({ ...VAULT, owner: bob }))],
     touched: ['alice', 'bob'],
   },
   {
@@ -201,7 +196,7 @@ const cases: Case[] = [
       {
         sender: bob,
         payload: call('0x1::fungible_asset::deposit'),
-        effects: [{ kind: 'fungibleDeposit', store: VAULT, amount: 6n }],
+        effects: aptosEffects.fungibleDeposit(VAULT, 6n),
       },
     ],
     touched: ['bob', 'alice'],
@@ -209,13 +204,13 @@ const cases: Case[] = [
   },
   {
     of: 'a deposit to a store with both kinds of events',
-    script: depositTold('6'),
+    script: depositIn('6'),
     touched: ['bob', 'alice'],
     moved: [`+alice 6 ${GOLD}`],
   },
   {
     of: 'two deposits to a store, with different kinds of events',
-    script: depositTold('4'),
+    script: depositIn('4'),
     touched: ['bob', 'alice'],
     moved: [`+alice 4 ${GOLD}`, `+alice 6 ${GOLD}`],
   },
@@ -227,15 +222,14 @@ const cases: Case[] = [
       {
         sender: creator,
         payload: call('0x1::fungible_asset::deposit'),
-        effects: [{ kind: 'fungibleDeposit', store: VAULT, amount: 6n }],
+        effects: aptosEffects.fungibleDeposit(VAULT, 6n),
       },
-      scriptedAptos.closeStore({
-        sender: bob,
-        store: VAULT,
-        to: carol,
-        metadata: GOLD,
-        amount: 6n,
-      }),
+      vaultCall(
+        bob,
+        ...aptosEffects.fungibleWithdraw(VAULT, 6n),
+        ...aptosEffects.fungibleDeposit({ owner: carol, metadata: GOLD }, 6n),
+        ...aptosEffects.deleteStore(VAULT),
+      ),
     ],
     touched: ['bob', 'alice', 'carol'],
     moved: [`-alice 6 ${GOLD}`, `+carol 6 ${GOLD}`],
@@ -306,7 +300,7 @@ const cases: Case[] = [
       {
         sender: alice,
         payload: { kind: 'script', bytecode: '0xa11ceb0b' },
-        effects: [{ kind: 'fungibleDeposit', store: { owner: bob, metadata: APT }, amount: 3n }],
+        effects: aptosEffects.fungibleDeposit({ owner: bob, metadata: APT }, 3n),
       },
     ],
     touched: ['alice', 'bob'],
@@ -474,11 +468,11 @@ test('a store that only an old event names is looked up', () => {
     payload: call('0x1::fungible_asset::deposit'),
     effects: [oldDeposit('4')],
   });
-  expect(transaction.unknownStores).toEqual([VAULT]);
+  expect(transaction.unknownStores).toEqual([VAULT.address]);
   expect(readMovements(transaction)).toMatchObject([
-    { kind: 'deposit', account: VAULT, value: '4' },
+    { kind: 'deposit', account: VAULT.address, value: '4' },
   ]);
-  transaction.stores.set(VAULT, { owner: alice, asset: APT });
+  transaction.stores.set(VAULT.address, { owner: alice, asset: APT });
   expect(readMovements(transaction)).toMatchObject([{ account: alice, asset: APT_COIN }]);
 });
 
@@ -491,7 +485,7 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
    * Deletes Alice's coin store in the transaction that transfers her last coins, and returns the
    * asset of the withdrawal. `alsoOf` is the coin type of a second store to delete.
    */
-  const migrate = ({ told, alsoOf }: { told: boolean; alsoOf?: string }) => {
+  const migrate = ({ hasEvent, alsoOf }: { hasEvent: boolean; alsoOf?: string }) => {
     const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;
     const withdrawal = raw.events.find(({ type }) => type === '0x1::coin::WithdrawEvent')!;
     const isHers = (change: Raw['changes'][number]) =>
@@ -516,7 +510,7 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
           ...raw.changes.map((each) => (isHers(each) ? deleted(each.data!.type) : each)),
           ...(alsoOf === undefined ? [] : [deleted(`0x1::coin::CoinStore<${alsoOf}>`)]),
         ],
-        events: [...raw.events, ...(told ? [deletion] : [])],
+        events: [...raw.events, ...(hasEvent ? [deletion] : [])],
       },
       'a script',
     );
@@ -527,11 +521,11 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
   test.each([
     [
       'from the event of the deletion, whatever else is deleted',
-      { told: true, alsoOf: aptCoinType },
+      { hasEvent: true, alsoOf: aptCoinType },
       COIN,
     ],
-    ['from the deleted resource', { told: false }, COIN],
-    ['not from two deleted resources', { told: false, alsoOf: aptCoinType }, ''],
+    ['from the deleted resource', { hasEvent: false }, COIN],
+    ['not from two deleted resources', { hasEvent: false, alsoOf: aptCoinType }, ''],
   ])('has its coin %s', (_, how, asset) => {
     expect(migrate(how)).toBe(asset);
   });
@@ -586,7 +580,7 @@ describe('a payment', () => {
   });
 
   test.each<[string, unknown[]]>([
-    ['fungible_asset::transfer', [{ inner: VAULT }, { inner: GOLD }, '42']],
+    ['fungible_asset::transfer', [{ inner: VAULT.address }, { inner: GOLD }, '42']],
     ['aptos_account::transfer', []],
     ['aptos_account::transfer', [to, null]],
     ['aptos_account::transfer', ['nowhere', '42']],

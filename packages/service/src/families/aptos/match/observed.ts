@@ -3,7 +3,7 @@ import { type ObservedMovePath, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { type AptosStreams, type CompiledAptosStream, withoutArguments } from './streamIndex.ts';
 import { matchAptosBlock } from './match.ts';
-import { mostObserved } from '../../../match/observed.ts';
+import { mostFrequent } from '../../../match/observed.ts';
 
 interface Tally extends ObservedMovePath {
   isNamed: boolean;
@@ -41,7 +41,7 @@ export function countObservedPaths(
     }
   }
   return Object.values(tallies)
-    .flatMap((each) => mostObserved([...each.values()], ({ isNamed }) => isNamed))
+    .flatMap((each) => mostFrequent([...each.values()], ({ isNamed }) => isNamed))
     .toSorted((a, b) => b.count - a.count)
     .map(({ kind, path, count }) => ({ kind, path: shortenMovePath(path), count }));
 }

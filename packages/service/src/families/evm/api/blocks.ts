@@ -8,11 +8,10 @@ import {
   type EvmStreamRecord,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, setAuditTarget } from '../../../api/answers.ts';
+import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
-import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';
-import { EVM_API } from './evmApi.ts';
 import { type EvmStreamNeeds, refuseContradictions, withOptions } from './streams.ts';
 
 export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
@@ -24,7 +23,7 @@ export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
 export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBlockNeeds) {
   const requireCalls = (chain: string): EvmCalls => {
     const calls = callsOf(chain);
-    if (calls === undefined) throw notRead(EVM_API, chain);
+    if (calls === undefined) throw chainNotRead(chain);
     return calls;
   };
 

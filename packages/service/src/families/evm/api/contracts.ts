@@ -1,10 +1,10 @@
 /** Describes the contract at an address: its token, if any, and its ABI from the ABI source. */
 import type { AbiSource } from '../chains/abiSource.ts';
-import { HttpError } from '../../../api/answers.ts';
+import { HttpError } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
-import { EVM_API } from './evmApi.ts';
-import { notRead } from '../../../api/calls/chains/findChain.ts';
+import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
@@ -21,7 +21,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
   return {
     async getContract({ params: { chainId: chain, address } }) {
       const calls = callsOf(chain);
-      if (calls === undefined) throw notRead(EVM_API, chain);
+      if (calls === undefined) throw chainNotRead(chain);
       const { isContract, token } = await calls.readContract(address);
       if (token === null) return { isContract, token };
       const { name, symbol, decimals, standard } = token;
@@ -31,7 +31,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
       if (!abiSource.chains.includes(chain)) {
         throw new HttpError(
           400,
-          `No ABI source for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
+          `No ABI source for ${chain}: start the service with ${flagOf('abiUrls')} ${chain}=https://…/{address}`,
         );
       }
       // If the address of a proxy's implementation cannot be read, the response has only the ABI of

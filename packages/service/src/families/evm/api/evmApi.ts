@@ -1,16 +1,17 @@
 import { TEST_WEBHOOK, eventSignature, eventTopic, toAddress } from '@sluice/kit/contract';
-import { evmAddressesSchema, evmLabelledAddressesSchema } from '@sluice/kit/calls';
+import { evmAddressesSchema, evmLabeledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
 import { problemsOf } from './problems.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export const EVM_API: ApiFamily<EvmStreamRecord> = {
   name: 'evm',
-  flag: '--chain',
+  flag: flagOf('chains'),
   addresses: {
     width: STREAM_FAMILIES.evm.addressBytes,
     schema: evmAddressesSchema,
-    labelledSchema: evmLabelledAddressesSchema,
+    labeledSchema: evmLabeledAddressesSchema,
     should: 'an EVM address: 0x and 40 hex digits',
     toAddress,
   },
@@ -18,8 +19,6 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
   findsByHash: true,
   numbers: 'block',
   listedIds: {},
-  nameOf: (chain) => chain,
-  sourceFlag: (chain) => `--chain ${chain}=<rpcUrl>`,
   readAddress: (query) => (/^0x[0-9a-f]{40}$/i.test(query) ? toAddress(query) : undefined),
   // Addresses in topics have leading zeros.
   toBodyAddress: (hex) => hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'),

@@ -10,13 +10,13 @@ import { createLog } from '../../../base/log.ts';
 import type { Service } from '../../../service.ts';
 
 const API_KEY = 'names-test-key-0123456789';
-const spelled = vi.fn(ens.normalize);
+const normalize = vi.fn(ens.normalize);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-names-'));
 let service: Service;
 
 // Test files share modules, so only this file's service gets the mock.
 vi.resetModules();
-vi.doMock('viem/ens', () => ({ ...ens, normalize: spelled }));
+vi.doMock('viem/ens', () => ({ ...ens, normalize }));
 const { startService } = await import('../../../service.ts');
 
 afterAll(() => {
@@ -27,7 +27,7 @@ afterAll(() => {
 afterEach(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
-  spelled.mockClear();
+  normalize.mockClear();
 });
 
 async function start(...chains: string[]): Promise<void> {
@@ -35,7 +35,7 @@ async function start(...chains: string[]): Promise<void> {
     {
       port: 0,
       host: '127.0.0.1',
-      dataFolder: folder,
+      data: folder,
       apiKey: API_KEY,
       chains: chains.map((id) => ({
         id,
@@ -60,9 +60,9 @@ test.each(['0x1', '0xaa36a7'])(
   'the tables are unpacked before the service listens if %s is read',
   async (chain) => {
     await start(chain, '0x7a69');
-    expect(spelled).toHaveBeenCalledOnce();
+    expect(normalize).toHaveBeenCalledOnce();
     // A plain ASCII name would not unpack the tables.
-    expect(spelled.mock.calls[0]![0]).toMatch(/[^\0-\x7f]/);
+    expect(normalize.mock.calls[0]![0]).toMatch(/[^\0-\x7f]/);
   },
 );
 
@@ -70,5 +70,5 @@ test('the tables are never unpacked if no chain has names', async () => {
   await start('0x7a69');
   const { status } = await ask('é.eth');
   expect(status).toBe(400);
-  expect(spelled).not.toHaveBeenCalled();
+  expect(normalize).not.toHaveBeenCalled();
 });

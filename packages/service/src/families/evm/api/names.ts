@@ -1,9 +1,10 @@
 /** Resolves ENS names on the chains that support them. */
 import type { ResolvedName } from '@sluice/kit/contract';
 import { NAME_CHAINS, toName } from '../chains/ensNames.ts';
-import { HttpError, validationFailed } from '../../../api/answers.ts';
+import { HttpError, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import type { EvmCalls } from '../chains/calls.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface NameNeeds {
   /** Returns the functions that query the nodes of a chain; undefined if the chain is not read. */
@@ -21,7 +22,7 @@ async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedNam
   if (chainId === undefined) {
     throw new HttpError(
       400,
-      `ENS names resolve on Ethereum, which is not read: start the service with --chain ${NAME_CHAINS[0]}=<rpcUrl>, or pass the address`,
+      `ENS names resolve on Ethereum, which is not read: start the service with ${flagOf('chains')} ${NAME_CHAINS[0]}=<rpcUrl>, or pass the address`,
     );
   }
   const name = toName(given);

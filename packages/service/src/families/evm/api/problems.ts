@@ -33,12 +33,12 @@ export function problemsOf(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
     );
   }
-  const untraced = chainIds.filter(lacksTraces);
   const traced = [
     ...(includeInternalTxs ? ['internal transactions'] : []),
     ...(hasCalls && options.includeInternalCalls ? ['internal calls'] : []),
   ];
-  if (traced.length > 0 && untraced.length > 0 && chainIds.every(hasSource)) {
+  const untraced = traced.length > 0 ? chainIds.filter(lacksTraces) : [];
+  if (untraced.length > 0 && chainIds.every(hasSource)) {
     problems.push(
       `No ${traced.join(' and ')} on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
     );

@@ -8,7 +8,7 @@ import {
   type EvmStreamRecord,
   type StreamOptions,
 } from '../../../store/streams/contract.ts';
-import { notFound, validationFailed } from '../../../api/answers.ts';
+import { notFound, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers, Received } from '../../../api/handlers.ts';
 import { callerOf } from '../../../api/auth/auth.ts';
 import {
@@ -25,7 +25,7 @@ import {
   commonPatch,
   createStreamCalls,
   showOAuth2,
-  toLife,
+  toStatusFields,
   tryWebhook,
   withGiven,
 } from '../../../api/calls/streams/streamCalls.ts';
@@ -45,7 +45,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
   const { store, endpoints, addressChanges } = needs;
   const addresses = createAddressCalls(needs, EVM_API);
 
-  const toAnswer = (record: EvmStreamRecord): EvmStream => ({
+  const toResponse = (record: EvmStreamRecord): EvmStream => ({
     webhookUrl: record.webhookUrl,
     description: record.description,
     tag: record.tag,
@@ -57,7 +57,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     headers: record.headers,
     oauth2: showOAuth2(record.oauth2),
     ...record.limits,
-    ...toLife(record, problemOf(record, EVM_API, needs)),
+    ...toStatusFields(record, problemOf(record, EVM_API, needs)),
     createdAt: new Date(record.createdAt).toISOString(),
     updatedAt: new Date(record.updatedAt).toISOString(),
   });
@@ -90,7 +90,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         options,
       };
     },
-    toAnswer,
+    toResponse,
   });
 
   return {
@@ -143,7 +143,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
         : await store.setStreamStatus(id, 'active', 'Stream is active');
-      return toAnswer(endpoints.open(id, ofFamily(record, 'evm')));
+      return toResponse(endpoints.open(id, ofFamily(record, 'evm')));
     },
   } satisfies Partial<Handlers>;
 }

@@ -35,7 +35,7 @@ const MESSAGE_CHARACTERS = 1_000;
 const DATA_CHARACTERS = 2 + 2 * 1_024;
 
 /** Maximum JSON size of a reason: each character of the message may need an escape of 6 bytes. */
-export const MOST_REASON_BYTES = 6 * (MESSAGE_CHARACTERS + 1) + DATA_CHARACTERS + 200;
+export const MAX_REASON_BYTES = 6 * (MESSAGE_CHARACTERS + 1) + DATA_CHARACTERS + 200;
 
 /** Custom errors of an ABI by selector; several errors may share one. */
 export type CustomErrors = ReadonlyMap<string, readonly CompiledFunction[]>;

@@ -1,8 +1,9 @@
-/** Reads the ABIs of verified contracts from the configured servers (`--abi-url`). */
+/** Reads the ABIs of verified contracts from the configured servers. */
 import { type AbiItem, readAbi } from '@sluice/kit/contract';
 import { parseJson } from '../../../base/json.ts';
 import { cleanNodeText } from '../../../base/foreignText.ts';
 import { describeError } from '../../../base/log.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export interface AbiSource {
   readonly chains: readonly string[];
@@ -53,7 +54,7 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
 
 const statusError = ({ status }: Response): string =>
   status >= 300 && status < 400
-    ? `HTTP ${status}: redirects are not followed. Set --abi-url to the final address`
+    ? `HTTP ${status}: redirects are not followed. Set ${flagOf('abiUrls')} to the final address`
     : `HTTP ${status}`;
 
 async function readText(response: Response): Promise<string> {

@@ -1,9 +1,9 @@
 /** Follows one EVM chain. */
 import { findEvmChain } from '@sluice/kit/contract';
-import type { ChainConfig } from '../../../config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { type EvmEnrich, createEnrich } from '../enrich/enrich.ts';
 import {
-  type ChainSurroundings,
+  type ChainDependencies,
   type FollowedChain,
   followChain,
   toForkRules,
@@ -16,6 +16,7 @@ import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
 import { readName } from './names.ts';
 import type { EvmMatching } from './matching.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 /** ID of the known chain that is not public: the default of anvil and Hardhat. */
 const LOCAL_CHAIN = '0x7a69';
@@ -31,11 +32,11 @@ export function followEvm(
     maxWebhookBytes,
     settleMs,
     readAgainAfterMs,
-    ...surroundings
-  }: ChainSurroundings & {
+    ...dependencies
+  }: ChainDependencies & {
     matching: EvmMatching;
     maxWebhookBytes: number;
-    settleMs: number | undefined;
+    settleMs: number;
     readAgainAfterMs: readonly number[] | undefined;
   },
 ): FollowedEvm {
@@ -49,9 +50,9 @@ export function followEvm(
     verifyHeaders,
     warnings = [],
   } = config;
-  const { store, log, nodeGuard } = surroundings;
+  const { store, log, nodeGuard } = dependencies;
   const known = findEvmChain(chain);
-  for (const warning of warnings) log.warn(warning, { chain });
+  for (const warning of warnings) log.warn(`${flagOf('chains')} ${warning}`, { chain });
   const source = createEvmSource({
     chain,
     urls,
@@ -75,10 +76,11 @@ export function followEvm(
     {
       chain,
       names: known,
+      flag: flagOf('chains'),
       confirmations: config.confirmations,
       ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
     },
-    { source, matching, enrich, surroundings },
+    { source, matching, enrich, dependencies },
   );
   const calls = withReason(chain, {
     readName: (name: string) => readName(source, name),

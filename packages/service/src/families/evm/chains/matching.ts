@@ -15,7 +15,7 @@ import {
 } from '../match/match.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
 import type { Rules } from '../match/rules.ts';
-import { leastBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
+import { minBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
 import { countObservedEvents } from '../match/observed.ts';
 import { countEvmRecords } from '../match/recordCounts.ts';
 import type { Store } from '../../../store/store.ts';
@@ -77,7 +77,7 @@ const evmFamily = (
     records: countEvmRecords(match),
     transactionHashes: transactionHashesOf(match),
   }),
-  leastBytes,
+  minBytes,
   split: splitMatch,
   withoutRecords: (match) => ({
     ...match,

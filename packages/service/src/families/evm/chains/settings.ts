@@ -1,5 +1,5 @@
 import type { ChainSettings } from '../../../chains/familyChains.ts';
-import { type ChainConfig, startChain } from '../../../config.ts';
+import { type ChainConfig, startChain } from '../config/chains.ts';
 
 export const toEvmSettings = (configs: readonly ChainConfig[]): ChainSettings<ChainConfig> => ({
   family: 'evm',

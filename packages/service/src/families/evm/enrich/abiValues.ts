@@ -48,7 +48,7 @@ export const valueError = (message: string): CallerError<'validation_failed'> =>
   new CallerError('validation_failed', message);
 
 /** Remaining space for the encoded values of one call. */
-export interface Room {
+export interface ByteBudget {
   bytes: number;
 }
 
@@ -65,7 +65,7 @@ const WORD_BYTES = 32;
  * @param room remaining space, reduced by the value's minimum size before the conversion
  * @throws CallerError if the value does not fit its type or the remaining space
  */
-export function toAbiValue(parameter: AbiParameter, value: unknown, room: Room): unknown {
+export function toAbiValue(parameter: AbiParameter, value: unknown, room: ByteBudget): unknown {
   const array = elementOf(parameter);
   if (array !== undefined) {
     if (array.length === undefined) take(room, WORD_BYTES);
@@ -86,7 +86,7 @@ export function toAbiValue(parameter: AbiParameter, value: unknown, room: Room):
   return converted;
 }
 
-function take(room: Room, bytes: number): void {
+function take(room: ByteBudget, bytes: number): void {
   room.bytes -= bytes;
   if (room.bytes < 0) throw valueError(`makes the call larger than ${MAX_CALL_BYTES} bytes`);
 }

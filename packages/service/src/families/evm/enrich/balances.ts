@@ -32,7 +32,7 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
 const BALANCE_BYTES = 170;
 
 /** Returns the maximum growth of a body from native balances, in bytes. */
-export const mostBalanceBytes = (
+export const maxBalanceBytes = (
   selections: readonly NativeBalanceSelection[],
   tail: BodyTail,
 ): number =>

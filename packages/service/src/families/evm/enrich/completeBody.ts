@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StreamTrigger, WebhookTrigger } from '@sluice/kit/contract';
 import type { BlockRef } from '../../../store/blocks/contract.ts';
-import { addressesOf, mostBalanceBytes } from './balances.ts';
+import { addressesOf, maxBalanceBytes } from './balances.ts';
 import { contractsOf, fillTokens } from './fillTokens.ts';
 import type { CompiledPlan } from './plan.ts';
 import { addReasons } from './reasons.ts';
@@ -84,7 +84,7 @@ export async function completeBody(
   const triggers = await runTriggers(tail, plan.triggers, {
     ask: (calls) => state.call(block, calls),
     room: () =>
-      maxBytes - Buffer.byteLength(JSON.stringify(tail)) - mostBalanceBytes(plan.balances, tail),
+      maxBytes - Buffer.byteLength(JSON.stringify(tail)) - maxBalanceBytes(plan.balances, tail),
   });
   if (triggers.refused !== undefined && !isLastTry) return triggers.refused;
 
@@ -104,7 +104,7 @@ export async function completeBody(
  * Returns the number of bytes reserved for trigger entries. Longer results share the remaining
  * space.
  */
-export const mostTriggerBytes = (
+export const maxTriggerBytes = (
   triggers: readonly Pick<StreamTrigger, 'type'>[],
   tail: BodyTail,
 ): number =>
@@ -157,7 +157,7 @@ async function runTriggers(
    */
   let spareBytes =
     room() -
-    mostTriggerBytes(
+    maxTriggerBytes(
       triggers.map(({ kind: type }) => ({ type })),
       tail,
     );

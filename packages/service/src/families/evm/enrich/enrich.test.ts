@@ -573,7 +573,7 @@ describe('a body', () => {
     expect(tail.nativeBalances.map(({ address }) => address)).toEqual([HOLDER, TOKEN]);
   });
 
-  test('needs equal calls only once, and at most 10,000 calls', async () => {
+  test('makes equal calls only once, and at most 10,000 calls', async () => {
     const tail = transferOf(TOKEN);
     const [transfer] = tail.erc20Transfers;
     tail.erc20Transfers = Array.from({ length: 10_010 }, (_, n) => ({

@@ -9,13 +9,13 @@ import type { BlockRef } from '../../../store/blocks/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamOptions } from '../../../store/streams/contract.ts';
 import type { Token } from '../../../store/enrichment/contract.ts';
-import { mostBalanceBytes } from './balances.ts';
-import { completeBody, mostTriggerBytes } from './completeBody.ts';
+import { maxBalanceBytes } from './balances.ts';
+import { completeBody, maxTriggerBytes } from './completeBody.ts';
 import type { Enrich } from '../../../enrich/enrich.ts';
 import { createEnrichPool } from '../../../enrich/enrichPool.ts';
-import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
+import { contractsOf, fillTokens, maxTokenBytes } from './fillTokens.ts';
 import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
-import { mostReasonBytes } from './reasons.ts';
+import { maxReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
 import type { StateReader } from './state.ts';
 import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
@@ -98,10 +98,10 @@ export function createEnrich({
       return null;
     },
     mostGrowth: ({ triggers, getNativeBalances }: StreamOptions, tail: BodyTail) =>
-      mostTokenBytes(tail) +
-      mostTriggerBytes(triggers ?? [], tail) +
-      mostBalanceBytes(getNativeBalances ?? [], tail) +
-      mostReasonBytes(tail),
+      maxTokenBytes(tail) +
+      maxTriggerBytes(triggers ?? [], tail) +
+      maxBalanceBytes(getNativeBalances ?? [], tail) +
+      maxReasonBytes(tail),
     async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
       const maxBytes = maxBytesOf(plan);

@@ -25,7 +25,7 @@ export function contractsOf(arrays: TokenArrays): Set<string> {
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 'ERC1155'.length + 3 + 300;
 
 /** Returns the maximum number of bytes that {@link fillTokens} adds. */
-export const mostTokenBytes = (arrays: TokenArrays): number =>
+export const maxTokenBytes = (arrays: TokenArrays): number =>
   recordsOf(arrays).reduce((sum, { length }) => sum + length * RECORD_GROWTH, 0);
 
 /**

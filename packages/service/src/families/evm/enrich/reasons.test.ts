@@ -1,7 +1,7 @@
 import type { WebhookCall } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { MOST_REASON_BYTES, NOT_TRACED, compileErrors, toReason } from '../base/callFailure.ts';
-import { addReasons, lacksReasons, mostReasonBytes } from './reasons.ts';
+import { MAX_REASON_BYTES, NOT_TRACED, compileErrors, toReason } from '../base/callFailure.ts';
+import { addReasons, lacksReasons, maxReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
 import type { FailureAnswer } from './state.ts';
 
@@ -73,11 +73,11 @@ test('a reason never grows a body by more than its estimate', () => {
   const output = `0x08c379a0${word(32)}${word(3_000)}${text.padEnd(Math.ceil(3_000 / 32) * 64, '0')}`;
   const reason = toReason({ error: 'execution reverted', output }, new Map());
   expect(reason).toMatchObject({ kind: 'error', data: null });
-  expect(JSON.stringify({ reason }).length).toBeLessThanOrEqual(MOST_REASON_BYTES);
+  expect(JSON.stringify({ reason }).length).toBeLessThanOrEqual(MAX_REASON_BYTES);
   const data = `0x${'ab'.repeat(1_024)}`;
   const longest = toReason({ error: '\u0001'.repeat(2_000), output: data }, new Map());
-  expect(JSON.stringify({ reason: longest }).length).toBeLessThanOrEqual(MOST_REASON_BYTES);
-  expect(mostReasonBytes(tailOf(failed('0xa'), failed('0xb')))).toBe(2 * MOST_REASON_BYTES);
+  expect(JSON.stringify({ reason: longest }).length).toBeLessThanOrEqual(MAX_REASON_BYTES);
+  expect(maxReasonBytes(tailOf(failed('0xa'), failed('0xb')))).toBe(2 * MAX_REASON_BYTES);
 });
 
 test('custom errors are read by the ABI, and other data is only described', () => {

@@ -1,6 +1,6 @@
 /** Adds the reasons of failed calls to a body, from the traces of their transactions. */
 import type { WebhookCall } from '@sluice/kit/contract';
-import { type CustomErrors, MOST_REASON_BYTES, NOT_TRACED, toReason } from '../base/callFailure.ts';
+import { type CustomErrors, MAX_REASON_BYTES, NOT_TRACED, toReason } from '../base/callFailure.ts';
 import type { BodyTail } from './records.ts';
 import type { FailureAnswer } from './state.ts';
 
@@ -15,7 +15,7 @@ const unread = ({ calls = [] }: Pick<BodyTail, 'calls'>): WebhookCall[] =>
 export const lacksReasons = (tail: BodyTail): boolean => unread(tail).length > 0;
 
 /** Returns the maximum number of bytes that {@link addReasons} adds. */
-export const mostReasonBytes = (tail: BodyTail): number => unread(tail).length * MOST_REASON_BYTES;
+export const maxReasonBytes = (tail: BodyTail): number => unread(tail).length * MAX_REASON_BYTES;
 
 /** Adds the reasons in place. Returns why the nodes refused a trace; undefined if they did not. */
 export async function addReasons(

@@ -24,7 +24,7 @@ import { toWireValue } from '../base/wireValue.ts';
 import {
   MAX_CALL_BYTES,
   MAX_DEPTH,
-  type Room,
+  type ByteBudget,
   valueError,
   elementOf,
   isSupported,
@@ -173,7 +173,7 @@ export function compileTrigger(
       try {
         const to = readTo(subject);
         const from = readFrom?.(subject);
-        const room: Room = { bytes: MAX_CALL_BYTES };
+        const room: ByteBudget = { bytes: MAX_CALL_BYTES };
         const values = readInputs.map((read) => read(subject, room));
         const data = selector + encodeAbiParameters(inputTypes, values).slice(2);
         return data.length > 2 + 2 * MAX_CALL_BYTES
@@ -266,7 +266,7 @@ function compileAddress(
   };
 }
 
-type ReadInput = (subject: Subject, room: Room) => unknown;
+type ReadInput = (subject: Subject, room: ByteBudget) => unknown;
 
 function compileInputs(
   { functionAbi, inputs = [] }: StreamTrigger,

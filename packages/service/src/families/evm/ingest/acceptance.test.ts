@@ -33,7 +33,7 @@ const FAILED: Answer['findings'][number] = {
 };
 const LACKS: Partial<Answer> = { findings: [FAILED] };
 const operatorOf = ({ name }: Provider): string => name[0]!;
-const hear = (answers: Record<string, Answer>) =>
+const readAnswers = (answers: Record<string, Answer>) =>
   new Map(Object.entries(answers).map(([name, answer]) => [{ name } as Provider, answer]));
 
 describe('an answer lacks parts of another', () => {
@@ -70,19 +70,22 @@ describe('the content of answers is the same', () => {
 describe('the decision', () => {
   test('counts operators, not nodes', () => {
     const answers = { a1: answerOf(['0x01']), a2: answerOf(['0x01']), b: answerOf(['0x02']) };
-    expect(decide(hear(answers), operatorOf)).toMatchObject({ operators: 1, isUnanimous: false });
+    expect(decide(readAnswers(answers), operatorOf)).toMatchObject({
+      operators: 1,
+      isUnanimous: false,
+    });
   });
 
   test('needs a majority', () => {
     const half = { a: answerOf(['0x01']), b: answerOf(['0x02']), c: answerOf(['0x01']) };
-    expect(decide(hear(half), operatorOf).operators).toBe(2);
+    expect(decide(readAnswers(half), operatorOf).operators).toBe(2);
     const none = { ...half, d: answerOf(['0x02']) };
-    expect(decide(hear(none), operatorOf).operators).toBe(1);
+    expect(decide(readAnswers(none), operatorOf).operators).toBe(1);
   });
 
   test('takes the answer with the fewest failed checks among the same content', () => {
     const answers = { a: answerOf(['0x01'], LACKS), b: answerOf(['0x01']) };
-    expect(decide(hear(answers), operatorOf).answer.findings).toEqual([]);
+    expect(decide(readAnswers(answers), operatorOf).answer.findings).toEqual([]);
   });
 });
 

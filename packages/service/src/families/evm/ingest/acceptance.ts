@@ -15,6 +15,7 @@ import type { Network } from './networks.ts';
 import type { Finding, Parts } from './normalize.ts';
 import type { Provider } from './provider.ts';
 import type { Settling } from './settling.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 export type Accepted = Parts & Pick<Answer, 'proofs'> & { unverified?: Unverified };
 
@@ -99,7 +100,7 @@ export function createAcceptance({
 
   return async (header, ask, read) => {
     for (;;) {
-      const { proven, heard } = await hear(ask, read, isEnough);
+      const { proven, heard } = await readAnswers(ask, read, isEnough);
       if (proven !== undefined) {
         for (const [from, answer] of heard) blame(from, answer);
         return toParts(proven);
@@ -142,7 +143,7 @@ type Heard = ReadonlyMap<Provider, Answer>;
  *
  * @throws SourceError if no node answered
  */
-export async function hear(
+export async function readAnswers(
   ask: Parameters<Accept>[1],
   read: Parameters<Accept>[2],
   isEnough: (heard: Heard, from: Provider) => boolean,
@@ -306,7 +307,7 @@ function describeWait(
   waitMs: number,
 ): string {
   const why = findings.map(({ reason }) => reason).join('; ');
-  return `block ${number} is not proven (${why}), and a single operator returned it. It is accepted and marked once the node has returned the same content for ${waitMs / 1_000} s; a node of another operator, added with --chain ${chain}=<rpcUrl>, decides at once`;
+  return `block ${number} is not proven (${why}), and a single operator returned it. It is accepted and marked once the node has returned the same content for ${waitMs / 1_000} s; a node of another operator, added with ${flagOf('chains')} ${chain}=<rpcUrl>, decides at once`;
 }
 
 /**

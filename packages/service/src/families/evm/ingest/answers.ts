@@ -14,7 +14,7 @@ import {
   fromLogs,
   fromReceipts,
   hashesOf,
-  promiseOf,
+  declaredBloom,
   sortReceipts,
 } from './normalize.ts';
 import { checkRoots, createProofs } from './proof/proveBlock.ts';
@@ -62,7 +62,7 @@ export function createAnswers({
 }): Answers {
   const noteBloom = (block: Json, { logs, findings }: Parts & Pick<Answer, 'findings'>): void => {
     const covers = logs.length > 0 && findings.every(({ code }) => code !== 'bloom');
-    if (covers && promiseOf(block) !== undefined) learned.confirm('blooms-cover');
+    if (covers && declaredBloom(block) !== undefined) learned.confirm('blooms-cover');
   };
 
   /** Checks the receipts of a block. */
@@ -154,7 +154,7 @@ export function createAnswers({
   const readLogs = async (node: Provider, { body, header, proof }: Body): Promise<Answer> => {
     const isEmptyCredible =
       hashesOf(body).length === 0 ||
-      (promiseOf(body) !== undefined &&
+      (declaredBloom(body) !== undefined &&
         (proof?.result === 'passed' || learned.knows('blooms-cover')));
     const request = async (at: Json): Promise<Answer> => {
       const answer = await node.request('eth_getLogs', [at]);

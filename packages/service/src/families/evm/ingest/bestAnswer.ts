@@ -4,7 +4,7 @@ import {
   type Accepted,
   contentOf,
   decide,
-  hear,
+  readAnswers,
   lacksParts,
   toParts,
   toUnverified,
@@ -41,7 +41,7 @@ export function createChooseBest({
     toUnverified(answer, 1, network)?.isUncertain !== true;
 
   return async (header, ask, read) => {
-    const { proven, heard } = await hear(ask, read, () => false);
+    const { proven, heard } = await readAnswers(ask, read, () => false);
     if (proven !== undefined) return { accepted: toParts(proven), isComplete: true };
 
     const operatorsOf = (some: Iterable<Provider>): number =>

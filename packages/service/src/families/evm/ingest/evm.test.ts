@@ -245,7 +245,7 @@ describe('a head that a node pushes', () => {
     expect(counts()).toBe(before + 1);
   });
 
-  test('and that does not match its hash only hints', async () => {
+  test('is only a hint if it does not match its hash', async () => {
     node.trouble({ kind: 'wrongParentHash', methods: ['newHeads'] });
     const header = await push();
     const before = counts();
@@ -253,7 +253,7 @@ describe('a head that a node pushes', () => {
     expect(counts()).toBe(before + 1);
   });
 
-  test('before it can return the block only hints from then on', async () => {
+  test('is only a hint after one whose block the node could not return', async () => {
     node.trouble({ kind: 'withhold', times: 2 });
     const early = await push();
     await pushing.readHead();

@@ -27,6 +27,8 @@ import { SourceError, type TransactionPlace, isOfKind } from '../../../ingest/so
 import type { EvmSource } from './source.ts';
 import { createTraceReader } from './traces.ts';
 import { createWays } from './ways.ts';
+import { flagOf } from '../../../config/settings.ts';
+import { EVM_SETTINGS } from '../config/settings.ts';
 
 export interface EvmSourceOptions {
   chain: string;
@@ -57,7 +59,7 @@ export interface EvmSourceOptions {
   log: Log;
 }
 
-const DEFAULT_SETTLE_MS = 120_000;
+const DEFAULT_SETTLE_MS = EVM_SETTINGS.settle.type.parse(undefined) * 1_000;
 /** 10 minutes, 1 hour and 1 day. */
 const READ_AGAIN_AFTER_MS: readonly number[] = [600_000, 3_600_000, 86_400_000];
 
@@ -84,7 +86,7 @@ export function createEvmSource({
     urls,
     added,
     operators,
-    flag: '--chain',
+    flag: flagOf('chains'),
     identity: 'block 0',
     isExpected: isReverted,
     log,

@@ -40,6 +40,6 @@ test.each<[name: string, transaction: Json, receipt: Json, fee: string | null]>(
     { gasUsed: HUGE, l1Fee: HUGE },
     `${2n ** 256n * (2n ** 256n - 1n)}`.replace(/(?=\d{18}$)/, '.').replace(/\.?0+$/, ''),
   ],
-])('the fee of %s', (_, transaction, receipt, fee) => {
+])('the fee is exact, or null if a part is unknown: %s', (_, transaction, receipt, fee) => {
   expect(feeOf(transaction, receipt)).toBe(fee);
 });

@@ -61,7 +61,7 @@ describe('a header', () => {
     expect(keccak256(proof.encoded)).toBe(block['hash']);
   });
 
-  test('of known fields that was altered fails', async () => {
+  test('of known fields fails if one of them was altered', async () => {
     const altered = { ...block, gasUsed: '0x123' };
     expect(createHeaderProver().check(altered)).toEqual({ result: 'failed' });
     expect(await createHeaderProver().prove(altered, 'node')).toEqual({ result: 'failed' });

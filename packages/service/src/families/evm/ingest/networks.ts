@@ -192,20 +192,20 @@ const ROWS: readonly Row[] = [
   {
     chains: { Flow: '0x2eb', 'Flow Testnet': '0x221' },
     deviations: [...OWN_BLOCKS, 'log-indices'],
-    notes: 'Blocks have hashes of their own. Log indices may repeat.',
+    notes: 'Block hashes are not computed as on Ethereum. Log indices may repeat.',
     sources: ['https://github.com/onflow/flow-evm-gateway'],
   },
   {
     chains: { zkSync: '0x144', 'zkSync Sepolia': '0x12c', Abstract: '0xab5', Lens: '0xe8' },
     deviations: [...OWN_BLOCKS, 'bloom'],
     notes:
-      'Blocks have hashes of their own and no roots. The last block of a batch has logs without a transaction.',
+      'Block hashes are not computed as on Ethereum, and headers have no roots. The last block of a batch has logs without a transaction.',
     sources: ['https://github.com/matter-labs/zksync-era'],
   },
   {
     chains: { Hedera: '0x127', 'Hedera Testnet': '0x128' },
     deviations: [...OWN_BLOCKS, 'repeated-receipts'],
-    notes: 'Blocks have hashes of their own. Lists of receipts may repeat one.',
+    notes: 'Block hashes are not computed as on Ethereum. Lists of receipts may repeat one.',
     sources: ['https://github.com/hiero-ledger/hiero-json-rpc-relay'],
   },
   {
@@ -241,7 +241,7 @@ const ROWS: readonly Row[] = [
     chains: { 'Kakarot Sepolia': '0x34550b76e4065' },
     deviations: OWN_BLOCKS,
     notes:
-      'Blocks have hashes of their own. Nodes return `null` instead of the receipts of an empty block.',
+      'Block hashes are not computed as on Ethereum. Nodes return `null` instead of the receipts of an empty block.',
     sources: ['https://github.com/kkrt-labs/kakarot-rpc'],
   },
   {

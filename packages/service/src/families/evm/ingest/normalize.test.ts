@@ -64,7 +64,7 @@ describe('a log', () => {
   });
 });
 
-test('a failed check hides one of the same code that does not apply', () => {
+test('a failed check takes precedence over an inapplicable one with the same code', () => {
   // Logs that set bits beside the bloom, and a receipt whose bloom has logs that are missing.
   const bloom = `0x${'00'.repeat(255)}01`;
   const receipts = [

@@ -146,7 +146,7 @@ export function fromReceipts(
       const claims = [log['transactionHash'] ?? transactionHash, claimedIndex(log) ?? n];
       if (claims[0] !== transactionHash || claims[1] !== n) notes.add('log-transactions');
     }
-    const promised = promiseOf(receipt);
+    const promised = declaredBloom(receipt);
     if (promised !== undefined && !covers(bloomOf(logs.map(emitterOf), known), promised)) {
       findings.push(failed('bloom', 'the bloom of a receipt covers logs that are missing'));
     }
@@ -258,8 +258,8 @@ function numberLogs(
   return logs;
 }
 
-/** Returns the bloom of a block or receipt; undefined if it promises nothing about its logs. */
-export function promiseOf(from: Json): Uint8Array | undefined {
+/** Returns the bloom of a block or receipt; undefined if it does not describe its logs. */
+export function declaredBloom(from: Json): Uint8Array | undefined {
   const text = optionalHex(from, 'logsBloom');
   if (text === null) return undefined;
   const bloom = Buffer.from(text.slice(2), 'hex');
@@ -273,9 +273,9 @@ export function promiseOf(from: Json): Uint8Array | undefined {
 
 /** Checks that the logs set every bit of the block's bloom. */
 function checkBloom(block: Json, logs: readonly EvmLog[], findings: Finding[]): void {
-  const promised = promiseOf(block);
+  const promised = declaredBloom(block);
   if (promised === undefined) {
-    findings.push(notApplicable('bloom', 'the bloom of the header promises nothing'));
+    findings.push(notApplicable('bloom', 'the bloom of the header does not describe the logs'));
     return;
   }
   const bloom = bloomOf(logs);

@@ -296,7 +296,7 @@ describe('transactions', () => {
 
   test('with an unreadable value name the node, the block, the field and the value', async () => {
     await expect(readWith({ value: 'plenty' })).rejects.toThrow(
-      /^127\.0\.0\.1:\d+: block 7: value is invalid: a text of 6 characters/,
+      /^127\.0\.0\.1:\d+: block 7: value is invalid: a string of 6 characters/,
     );
   });
 });

@@ -9,9 +9,10 @@ import { type Json, object, showValue, toHex } from '../../../ingest/json.ts';
 import type { Connect } from '../../../ingest/nodes/anyProvider.ts';
 import type { RpcClient } from './rpc/rpcClient.ts';
 import { SourceError, isLacking, isOfKind } from '../../../ingest/source.ts';
-import { createStanding } from '../../../ingest/nodes/standing.ts';
+import { createNodeTracker } from '../../../ingest/nodes/nodeTracker.ts';
 import type { AnyProvider, Identity } from '../../../ingest/nodes/anyProvider.ts';
 import { createRpcClient } from './rpc/createRpcClient.ts';
+import { flagOf } from '../../../config/settings.ts';
 
 /** A block as a node returned it. */
 export interface Body {
@@ -118,7 +119,7 @@ export function createProvider(
     const { order, isOptional, maxBytes } = how;
     for (let tries = 1; ; tries++) {
       try {
-        const result = await standing.run(() => client.request(method, params, maxBytes), {
+        const result = await tracker.run(() => client.request(method, params, maxBytes), {
           isShort: isShort(method, params),
           order,
           isOptional,
@@ -146,7 +147,7 @@ export function createProvider(
     const body = object(answer, `${name}: ${what}`);
     const header = toHeader(body);
     const proof = await headers.check(body, header, { node: name, isAlone: isAlone() });
-    standing.remember(header.hash);
+    tracker.remember(header.hash);
     return { header, body, proof };
   };
 
@@ -188,7 +189,7 @@ export function createProvider(
     if (id !== chain) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves chain ${id ?? showValue(answer)}, not ${chain}. Correct --chain ${chain}=<rpcUrl>`,
+        `${name} serves chain ${id ?? showValue(answer)}, not ${chain}. Correct ${flagOf('chains')} ${chain}=<rpcUrl>`,
       );
     }
     try {
@@ -202,16 +203,16 @@ export function createProvider(
     }
   };
 
-  const standing = createStanding(name, readIdentity, { isExpected: isReverted });
-  return Object.assign(standing, {
+  const tracker = createNodeTracker(name, readIdentity, { isExpected: isReverted });
+  return Object.assign(tracker, {
     request,
     async readHead() {
       const header = pushedHeads.take() ?? (await readTaggedHeader('latest', 'the latest block'));
       if (header === undefined) {
         throw new SourceError('missing', `${name}: the latest block is missing`);
       }
-      standing.remember(header.hash);
-      standing.recordHead(header);
+      tracker.remember(header.hash);
+      tracker.recordHead(header);
       return header;
     },
     async readTagged(tag, order) {
@@ -240,5 +241,5 @@ export function createProvider(
       closing.abort();
       await client.close();
     },
-  } satisfies Omit<Provider, keyof typeof standing>);
+  } satisfies Omit<Provider, keyof typeof tracker>);
 }

@@ -16,7 +16,7 @@ import {
 } from '../enrich/state.ts';
 import type { BlockRef } from '../../../store/blocks/contract.ts';
 import { createFailureReader } from './failures.ts';
-import { createGoneStates } from './goneStates.ts';
+import { createPrunedStates } from './prunedStates.ts';
 import { toHex } from '../../../ingest/json.ts';
 import { mapLimited } from './mapLimited.ts';
 import { isReverted } from './provider.ts';
@@ -112,12 +112,12 @@ function createStateRequests(source: Pick<EvmSource, 'requestAt'>): RequestState
   };
 }
 
-/** @param options as in {@link createGoneStates} */
+/** @param options as in {@link createPrunedStates} */
 export function createStateReader(
   source: Pick<EvmSource, 'requestAt' | 'providers'>,
   options?: { goneAfterMs?: number },
 ): StateReader {
-  const states = createGoneStates(source, options);
+  const states = createPrunedStates(source, options);
   const requestAt = createStateRequests(states);
   /** Numbers of the blocks at which Multicall3 was last found and last missing. */
   let deployedAt = Number.POSITIVE_INFINITY;

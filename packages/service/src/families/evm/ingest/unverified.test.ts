@@ -59,7 +59,7 @@ test(
     expect(await world.readDeliveries()).toEqual([]);
 
     await world.service.stop();
-    await world.start({ settleMs: 1_500 });
+    await world.start({ settle: 1.5 });
     await world.caughtUp();
     world.chain.heal();
     world.chain.mineMany(CONFIRMATIONS);
@@ -99,7 +99,7 @@ test(
   { timeout: 120_000 },
   async ({ world }) => {
     const SETTLE_MS = 3_000;
-    await world.startWatching({ settleMs: SETTLE_MS });
+    await world.startWatching({ settle: SETTLE_MS / 1_000 });
     lackReceipt(world.chain);
     const BLOCKS = 30;
     for (let n = 0; n < BLOCKS; n++) {

@@ -1,7 +1,6 @@
 /**
  * Tests streams that are expensive to match, with many addresses, values or nested filters. Checks
- * the matches. The times are only printed, because they depend on the machine (see
- * `bench/match.ts`).
+ * the matches. The times are only printed, because they depend on the machine.
  */
 import { expect, test } from 'vitest';
 import type { AbiItem } from '@sluice/kit/contract';

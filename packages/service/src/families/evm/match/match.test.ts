@@ -374,7 +374,7 @@ describe('logs whose meaning depends on their contract', () => {
     expect(payment?.erc20Transfers).toHaveLength(1);
   });
 
-  test('a native transfer matches streams that watch its emitter, and is labelled', () => {
+  test('a native transfer matches streams that watch its emitter, and is labeled', () => {
     const tail = matchOf({}, NATIVE);
     expect(logsOf(tail)).toEqual([4]);
     expect(tail?.erc20Transfers).toMatchObject([

@@ -16,7 +16,7 @@ import {
 } from '../../../match/ruleIndex.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
-import { type Watched, addPlace, addTaker, createWatched } from './triggeredBy.ts';
+import { type Watched, addPlace, addIncludingLog, createWatched } from './triggeredBy.ts';
 
 export type CompiledStream = Indexed<'evm', Rules>;
 
@@ -215,7 +215,7 @@ export function matchBlock(
       addLogPlace(stream);
       if (taken === 'log-and-transaction') {
         entry.transactions.add(log.transactionIndex);
-        addTaker(entry.watched, log);
+        addIncludingLog(entry.watched, log);
       }
     };
     // Looks up the emitting contract, and each topic that looks like an address.

@@ -2,7 +2,7 @@
 import type { ObservedEvent } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
-import { mostObserved } from '../../../match/observed.ts';
+import { mostFrequent } from '../../../match/observed.ts';
 
 /**
  * Counts the events of the index's only stream, most frequent first: all selected events, and at
@@ -34,5 +34,5 @@ export function countObservedEvents(
     const signature = selection.signatureOf(topic0) ?? null;
     events.set(key, { topic0, signature, indexed: inputs.length, count: 1 });
   }
-  return mostObserved([...events.values()], ({ topic0 }) => named.has(topic0));
+  return mostFrequent([...events.values()], ({ topic0 }) => named.has(topic0));
 }

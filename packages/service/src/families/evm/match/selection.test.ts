@@ -257,12 +257,12 @@ describe('a selection', () => {
     for (const topic0 of [null, [], [TRANSFER]]) {
       for (const its of [null, [], abi(odd)]) {
         const options = { topic0, abi: its, advancedOptions: [filtered] };
-        const told: string[] = [];
+        const messages: string[] = [];
         const taken = createSelection(options).take(payment, context, ({ message }) =>
-          told.push(message),
+          messages.push(message),
         );
         expect(taken).toBe('no');
-        expect(told.join()).toMatch(/the stream's ABI does not have the event/);
+        expect(messages.join()).toMatch(/the stream's ABI does not have the event/);
         expect(unreadEvents(options)).toEqual([TRANSFER]);
       }
     }
@@ -277,13 +277,13 @@ describe('a selection', () => {
 
   test('describes known events by signature, and known inputs by name', () => {
     const addReason = (topic0: string[], log: EvmLog, events: AbiItem[] | null = null): string => {
-      const told: string[] = [];
+      const messages: string[] = [];
       createSelection({ topic0, abi: events, advancedOptions: null }).take(
         log,
         context,
-        ({ message }) => told.push(message),
+        ({ message }) => messages.push(message),
       );
-      return told.join('; ');
+      return messages.join('; ');
     };
     const other = { ...payment, topics: [keccak256('Other()')] };
     expect(addReason([TRANSFER], payment)).toBe(

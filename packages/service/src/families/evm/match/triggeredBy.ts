@@ -11,19 +11,19 @@ export interface Watched {
    */
   readonly places: Map<EvmLog | EvmTransaction, number>;
   /** Logs because of which a transaction was included, by transaction index. */
-  readonly takers: Map<number, EvmLog[]>;
+  readonly includingLogs: Map<number, EvmLog[]>;
 }
 
-export const createWatched = (): Watched => ({ places: new Map(), takers: new Map() });
+export const createWatched = (): Watched => ({ places: new Map(), includingLogs: new Map() });
 
 export function addPlace({ places }: Watched, record: EvmLog | EvmTransaction, bit: number): void {
   places.set(record, (places.get(record) ?? 0) | (1 << bit));
 }
 
 /** Adds a log because of which its transaction is included. */
-export function addTaker({ takers }: Watched, log: EvmLog): void {
-  const others = takers.get(log.transactionIndex);
-  if (others === undefined) takers.set(log.transactionIndex, [log]);
+export function addIncludingLog({ includingLogs }: Watched, log: EvmLog): void {
+  const others = includingLogs.get(log.transactionIndex);
+  if (others === undefined) includingLogs.set(log.transactionIndex, [log]);
   else others.push(log);
 }
 
@@ -52,7 +52,7 @@ export function triggersOfTransaction(
   const bits = watched.places.get(transaction) ?? 0;
   const found = bits & 1 ? [transaction.from] : [];
   if (bits & 2) addOnce(found, transaction.to!);
-  for (const log of watched.takers.get(transaction.transactionIndex) ?? []) {
+  for (const log of watched.includingLogs.get(transaction.transactionIndex) ?? []) {
     for (const address of triggersOfLog(chain, log, watched) ?? []) addOnce(found, address);
   }
   return found.length === 0 ? null : found;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
 import type { EvmCall, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
-import { leastBytes, splitMatch, toWebhookParts } from './webhook.ts';
+import { minBytes, splitMatch, toWebhookParts } from './webhook.ts';
 import { compileRules } from './rules.ts';
 import { createWatched } from './triggeredBy.ts';
 
@@ -221,7 +221,7 @@ describe('a match that is too large', () => {
     const empty = { ...match, logs: [], transactions: [], internalTransactions: [], calls: [] };
     const sizeOf = (each: Match): number =>
       JSON.stringify(toWebhookParts('0x1', block, each).tail).length;
-    expect(leastBytes(match)).toBeLessThanOrEqual(sizeOf(match) - sizeOf(empty));
-    expect(leastBytes(empty)).toBe(0);
+    expect(minBytes(match)).toBeLessThanOrEqual(sizeOf(match) - sizeOf(empty));
+    expect(minBytes(empty)).toBe(0);
   });
 });

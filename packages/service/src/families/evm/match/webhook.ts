@@ -205,7 +205,7 @@ export const splitMatch = (
  * Returns a lower bound of the body's size without building the body, because building a huge one
  * would double the memory in use.
  */
-export const leastBytes = ({ logs, transactions, internalTransactions, calls }: Match): number =>
+export const minBytes = ({ logs, transactions, internalTransactions, calls }: Match): number =>
   logs.reduce(
     (sum, log) => sum + LOG_BYTES + log.data.length + countBatch(log) * TRANSFER_BYTES,
     0,

@@ -210,13 +210,14 @@ describe('a partition is open', () => {
     expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 3 }]);
     await tend();
     expect(await openOnes()).not.toContain(name);
-    const { id } = await store.createReplay({
+    const replay = await store.createReplay({
       name: '',
       filter: { streamId },
       perSecond: 1,
       total: 1,
       keyId: 'bootstrap',
     });
+    const { id } = replay!;
     await store.advanceReplay({ id, after: '', ids: [retried!.id], isLast: true });
     expect(await openOnes()).toContain(name);
     expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 4 }]);

@@ -47,6 +47,6 @@ const poolerError = (host: string): CallerError =>
     'database_refused',
     `${host} is a connection pooler in transaction mode: connections share sessions, so a commit could be lost in a crash`,
     {
-      fix: 'connect --database-url to PostgreSQL directly, or to a pooler in session mode; hosted databases have a direct URL, e.g. without -pooler in the host, or with port 5432 instead of 6543',
+      fix: 'connect to PostgreSQL directly, or to a pooler in session mode; hosted databases have a direct URL, e.g. without -pooler in the host, or with port 5432 instead of 6543',
     },
   );

@@ -3,7 +3,7 @@
  * failover, uses the one that was promoted last.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { RetryableError, configError } from '../../../base/errors.ts';
+import { RetryableError, usageError } from '../../../base/errors.ts';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { toLedgerValue } from '../ledgerText.ts';
@@ -60,12 +60,12 @@ const MAX_WAITING_COMMITS = 20;
  * Query that returns whether the server is writable, and its timeline: the first eight digits of
  * the name of a WAL file. Each promotion starts a new timeline.
  */
-const STANDING = `
+const SERVER_STATE = `
   select current_setting('transaction_read_only') = 'off' as writable,
     case when not pg_is_in_recovery()
       then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
 
-interface Standing {
+interface ServerState {
   writable: boolean;
   timeline: string | null;
 }
@@ -85,8 +85,8 @@ export function parseServers(url: string): string[] {
     .split(',')
     .map((host) => url.slice(0, at) + host + url.slice(at + hosts.length));
   if (scheme === undefined || !servers.every((each) => URL.canParse(each))) {
-    throw configError(
-      '--database-url: should be a URL such as postgres://localhost:5432/sluice, with ' +
+    throw usageError(
+      'The database URL should be a URL such as postgres://localhost:5432/sluice, with ' +
         'host:port,host:port for several servers',
     );
   }
@@ -94,8 +94,8 @@ export function parseServers(url: string): string[] {
     const server = new URL(each);
     const wanted = server.searchParams.get('target_session_attrs');
     if (wanted !== null && wanted !== 'read-write' && wanted !== 'primary') {
-      throw configError(
-        `--database-url: target_session_attrs=${wanted} is not supported, because the ledger must be writable; ` +
+      throw usageError(
+        `The database URL is invalid: target_session_attrs=${wanted} is not supported, because the ledger must be writable; ` +
           'omit it or use read-write',
       );
     }
@@ -248,7 +248,7 @@ const isConnectionLoss = (error: unknown): boolean =>
   !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true;
 
 /** Connects to a server without a pool, and returns whether it is writable. */
-async function probe(url: string): Promise<Standing> {
+async function probe(url: string): Promise<ServerState> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: PROBE_MS,
@@ -257,7 +257,7 @@ async function probe(url: string): Promise<Standing> {
   client.on('error', () => {});
   try {
     await client.connect();
-    return (await client.query<Standing>(STANDING)).rows[0]!;
+    return (await client.query<ServerState>(SERVER_STATE)).rows[0]!;
   } finally {
     close(client);
   }
@@ -340,7 +340,7 @@ function close(client: pg.ClientBase): void {
   connected.connection.stream.destroy();
 }
 
-function describe(outcome: PromiseSettledResult<Standing>, newestTimeline: string): string {
+function describe(outcome: PromiseSettledResult<ServerState>, newestTimeline: string): string {
   if (outcome.status === 'rejected') return `(${String(outcome.reason)})`;
   const { writable, timeline } = outcome.value;
   if (!writable || timeline === null) return '(a standby)';

@@ -29,13 +29,13 @@ export function toStartError(error: unknown, url: string): unknown {
   if (code === '3D000') {
     return refuse(
       `PostgreSQL at ${hosts} has no database ${JSON.stringify(decodeURIComponent(database))}`,
-      'create it with createdb, or correct the name in --database-url',
+      'create it with createdb, or correct the name in the database URL',
     );
   }
   if (code.startsWith('28')) {
     return refuse(
       `PostgreSQL at ${hosts} refused the login${user === '' ? '' : ` of ${decodeURIComponent(user)}`}: ${describeError(error)}`,
-      'correct the user and password in --database-url, or allow this host in pg_hba.conf',
+      'correct the user and password in the database URL, or allow this host in pg_hba.conf',
     );
   }
   if (code === '42501') {
@@ -47,23 +47,20 @@ export function toStartError(error: unknown, url: string): unknown {
   if (findCertificateFault(error) !== undefined) {
     return refuse(
       `PostgreSQL at ${hosts} has a certificate that is not accepted: ${describeError(error)}`,
-      'add sslrootcert=FILE to --database-url, with the certificate of its authority in PEM; or start the service with NODE_EXTRA_CA_CERTS=FILE',
+      'add sslrootcert=FILE to the database URL, with the certificate of its authority in PEM; or start the service with NODE_EXTRA_CA_CERTS=FILE',
     );
   }
   if (error instanceof Error && error.message === NO_TLS) {
     return refuse(
       `PostgreSQL at ${hosts} does not support TLS`,
-      'enable ssl on the server, or remove sslmode from --database-url if the network is trusted',
+      'enable ssl on the server, or remove sslmode from the database URL if the network is trusted',
     );
   }
   if (!CONNECTION.test(code) && !isUnavailable(error)) return error;
   return new CallerError(
     'database_unreachable',
     `PostgreSQL at ${hosts} cannot be reached: ${describeError(error)}`,
-    {
-      fix: 'check that it is running and accepts connections from this host, and that --database-url has the right host and port',
-      cause: error,
-    },
+    { cause: error },
   );
 }
 

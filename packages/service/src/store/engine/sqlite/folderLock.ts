@@ -30,10 +30,7 @@ export function lockFolder(folder: string): DatabaseSync {
     throw new CallerError(
       'data_in_use',
       `The data folder ${resolve(folder)} is in use by another sluice process`,
-      {
-        fix: 'stop that process, or pass another folder with --data',
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

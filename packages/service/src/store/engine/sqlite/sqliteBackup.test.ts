@@ -13,7 +13,7 @@ const file = join(folder, 'copies', 'ledger.backup');
 let store: Store;
 beforeAll(async () => {
   store = await openSqliteStore(ledger);
-  await store.saveSetting('colour', 'green');
+  await store.saveSetting('color', 'green');
 });
 afterAll(async () => {
   await store.close();
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const settingOf = (path: string): unknown => {
   const restored = new DatabaseSync(join(path, 'sluice.db'));
-  const row = restored.prepare("select value from setting where key = 'colour'").get();
+  const row = restored.prepare("select value from setting where key = 'color'").get();
   restored.close();
   return row?.['value'];
 };
@@ -35,7 +35,7 @@ test('a backup of a ledger in use contains all commits, and only its owner can r
   const bytes = backUpSqlite(ledger, file);
   writing = false;
   await writer;
-  await store.saveSetting('colour', 'blue');
+  await store.saveSetting('color', 'blue');
   expect(statSync(file)).toMatchObject({ size: bytes });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const target = join(folder, 'restored');
@@ -47,7 +47,7 @@ test('a backup replaces no file, and a restore replaces a ledger only if request
   expect(() => backUpSqlite(ledger, file)).toThrow('already exists');
   const target = join(folder, 'other');
   const other = await openSqliteStore(target);
-  await other.saveSetting('colour', 'red');
+  await other.saveSetting('color', 'red');
   await expect(restoreSqlite(file, target, { overwrite: true })).rejects.toThrow(
     'in use by another sluice process',
   );

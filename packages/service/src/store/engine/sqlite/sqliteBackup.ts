@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { CallerError } from '../../../base/errors.ts';
 import { describeError } from '../../../base/log.ts';
-import { refuseOther } from '../migrations.ts';
+import { refuseUnknownSchema } from '../migrations.ts';
 import { lockFolder } from './folderLock.ts';
 import { LEDGER_FILE } from './sqlite.ts';
 import { openSqlite } from './sqliteConnection.ts';
@@ -31,9 +31,7 @@ import { markClosed } from './sqliteDamage.ts';
 export function backUpSqlite(folder: string, file: string): number {
   const source = join(folder, LEDGER_FILE);
   if (!existsSync(source)) {
-    throw new Error(
-      `No ledger found in ${folder}. Pass the data folder of the service with --data DIR`,
-    );
+    throw new Error(`No ledger found in ${folder}, which should be the data folder of the service`);
   }
   if (existsSync(file)) throw new CallerError('not_confirmed', `${file} already exists`);
   mkdirSync(dirname(file), { recursive: true });
@@ -76,7 +74,7 @@ export async function restoreSqlite(
   checkSound(file);
   const backup = openSqlite(file, true).db as unknown as Kysely<unknown>;
   try {
-    await refuseOther(backup, undefined, `The ledger of ${file}`);
+    await refuseUnknownSchema(backup, undefined, `The ledger of ${file}`);
   } finally {
     await backup.destroy();
   }

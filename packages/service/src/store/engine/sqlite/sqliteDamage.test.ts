@@ -24,7 +24,7 @@ const killed = join(folder, 'killed');
 beforeAll(async () => {
   const live = join(folder, 'live');
   const store = await openSqliteStore(live);
-  await store.saveSetting('colour', 'green');
+  await store.saveSetting('color', 'green');
   cpSync(live, killed, { recursive: true });
   await store.close();
 });
@@ -35,10 +35,10 @@ const copyOf = (name: string): { data: string; ledger: string } => {
   cpSync(killed, data, { recursive: true });
   return { data, ledger: join(data, 'sluice.db') };
 };
-const colourIn = async (data: string): Promise<string | undefined> => {
+const colorIn = async (data: string): Promise<string | undefined> => {
   const store = await openSqliteStore(data);
   try {
-    return await store.readSetting('colour');
+    return await store.readSetting('color');
   } finally {
     await store.close();
   }
@@ -47,9 +47,9 @@ const colourIn = async (data: string): Promise<string | undefined> => {
 test('after a kill, the log contains the commits, and closing copies them', async () => {
   const { data, ledger } = copyOf('whole');
   expect(statSync(`${ledger}-wal`).size).toBeGreaterThan(0);
-  expect(await colourIn(data)).toBe('green');
+  expect(await colorIn(data)).toBe('green');
   expect([existsSync(`${ledger}-wal`), existsSync(`${ledger}-open`)]).toEqual([false, false]);
-  expect(await colourIn(data)).toBe('green');
+  expect(await colorIn(data)).toBe('green');
 });
 
 test('a ledger without its log is rejected with a fix, every time', async () => {
@@ -65,7 +65,7 @@ test('a ledger without its log is rejected with a fix, every time', async () => 
   }
   expect(statSync(ledger).mtimeMs).toBe(before);
   cpSync(join(killed, 'sluice.db-wal'), `${ledger}-wal`);
-  expect(await colourIn(data)).toBe('green');
+  expect(await colorIn(data)).toBe('green');
 });
 
 test('a backup can be restored over a ledger without its log', async () => {
@@ -74,7 +74,7 @@ test('a backup can be restored over a ledger without its log', async () => {
   const { data, ledger } = copyOf('restored');
   rmSync(`${ledger}-wal`);
   await restoreSqlite(backup, data, { overwrite: true });
-  expect(await colourIn(data)).toBe('green');
+  expect(await colorIn(data)).toBe('green');
 });
 
 test('if another program copied the log, deleting the marker file fixes it', async () => {
@@ -90,7 +90,7 @@ test('if another program copied the log, deleting the marker file fixes it', asy
     fix: expect.stringContaining(`delete ${ledger}-open and start again`) as string,
   });
   rmSync(`${ledger}-open`);
-  expect(await colourIn(data)).toBe('green');
+  expect(await colorIn(data)).toBe('green');
 });
 
 test.each([
@@ -99,7 +99,7 @@ test.each([
 ])('a damaged ledger (%s) is rejected, and the fix names restore', async (_, from, why) => {
   const { data, ledger } = copyOf(`damaged-${from}`);
   // Opening and closing the ledger copies the log into the file.
-  expect(await colourIn(data)).toBe('green');
+  expect(await colorIn(data)).toBe('green');
   const bytes = Buffer.alloc(statSync(ledger).size - from, 'x');
   const file = openSync(ledger, 'r+');
   writeSync(file, bytes, 0, bytes.length, from);

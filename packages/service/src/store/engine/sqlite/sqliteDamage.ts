@@ -43,7 +43,7 @@ export function explainDamage(error: unknown, path: string): unknown {
   const text = describeError(error);
   if (!/database disk image is malformed|file is not a database/i.test(text)) return error;
   return new CallerError('invalid_file', `The ledger ${path} is damaged: ${text}`, {
-    fix: `Restore a backup: ${restoreCommand(dirname(path))}. Without a backup, keep the file and start with another --data folder`,
+    fix: `Restore a backup: ${restoreCommand(dirname(path))}. Without a backup, keep the file and start with another data folder`,
     cause: error,
   });
 }

@@ -266,7 +266,7 @@ describe('a transaction outside the roots', () => {
     ]);
   });
 
-  test('on Polygon is recognised by its hash, too', () => {
+  test('on Polygon is recognized by its hash, too', () => {
     const height = Buffer.from('0000000000000010', 'hex');
     const parts = [Buffer.from('matic-bor-receipt-'), height, Buffer.from('e'.repeat(64), 'hex')];
     const other = { ...stateSync, from: address('9'), hash: keccak256(Buffer.concat(parts)) };

@@ -386,7 +386,7 @@ describe('account abstraction (EIP-8130)', () => {
         ...[[[[address('b'), '0x', '0x']]], '0x', '0x12', '0x'],
       ] as Rlp,
     ],
-  ])('%s is recognised by its hash', (_, body, type, rlp) => {
+  ])('%s is recognized by its hash', (_, body, type, rlp) => {
     expect(encode(withHash(body, type, rlp))).toBe(concat([type, toRlp(rlp)]));
     expect(encode({ ...body, hash: word('9') })).toBeUndefined();
   });

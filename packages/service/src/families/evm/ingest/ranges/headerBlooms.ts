@@ -6,7 +6,7 @@ import type { LogFilter } from '../../../../match/logSearch.ts';
 import { list } from '../../../../ingest/json.ts';
 import { SourceError } from '../../../../ingest/source.ts';
 import { bitsOf, bloomOf, covers, hasBit } from '../bloom.ts';
-import { promiseOf } from '../normalize.ts';
+import { declaredBloom } from '../normalize.ts';
 import type { Provider } from '../provider.ts';
 import type { RangeLogs } from './rangeReading.ts';
 
@@ -43,7 +43,7 @@ export async function addByBloom(
       const { header, body } = read;
       return {
         header,
-        bloom: promiseOf(body),
+        bloom: declaredBloom(body),
         isEmpty: list(body['transactions'], 'transactions').length === 0,
       };
     }),

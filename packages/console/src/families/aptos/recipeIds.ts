@@ -1,0 +1,1 @@
+export const APTOS_RECIPE_IDS = ['aptos'] as const;

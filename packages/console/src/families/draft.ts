@@ -1,0 +1,24 @@
+/** Composes the draft of a stream of the parts for each chain family. */
+import type { NetworkType } from '@sluice/kit';
+import { type AptosDraft, NEW_APTOS_DRAFT } from './aptos/draft.ts';
+import { type EvmDraft, NEW_EVM_DRAFT } from './evm/draft.ts';
+
+/** Event rules and triggers, which the form describes in words. */
+export {
+  type Condition,
+  EMITTER,
+  type EventRule,
+  itemOf,
+  OPERATOR_WORDS,
+  type TriggerDraft,
+} from './evm/draft.ts';
+
+export interface FamilyDraft extends EvmDraft, AptosDraft {
+  family: NetworkType;
+}
+
+export const NEW_FAMILY_DRAFT: FamilyDraft = {
+  family: 'evm',
+  ...NEW_EVM_DRAFT,
+  ...NEW_APTOS_DRAFT,
+};

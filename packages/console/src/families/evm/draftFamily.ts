@@ -1,0 +1,31 @@
+import type { Stream } from '@sluice/kit';
+import type { DraftFamily } from '../draftFamily.ts';
+import { selectsFunctions, withEvents, withRule } from './draft.ts';
+import { findEvmExample } from './examples.ts';
+import { toEvmDraft, toEvmFields } from './fields.ts';
+import { findEvmProblems, validConditions } from './problems.ts';
+
+export const EVM_DRAFTS: DraftFamily = {
+  toFields: toEvmFields,
+  toDraft: (stream) => toEvmDraft(stream as Stream),
+  findProblems: findEvmProblems,
+  selects: (draft) => draft.rules.length > 0 || selectsFunctions(draft),
+  withoutBroken: (draft) => ({
+    ...draft,
+    rules: draft.rules.map((rule) => ({ ...rule, conditions: validConditions(rule, draft) })),
+  }),
+  countsApart: () => [],
+  timesSent: ({ deliver }) => (deliver === 'both' ? 2 : 1),
+  hasContracts: true,
+  canDuplicate: true,
+  async withEvents(draft, text) {
+    const { parseEvents } = await import('./routes/abiText.ts');
+    const { items, signatures, problems } = parseEvents(text);
+    // If any event in the link is invalid, all of them are ignored.
+    return problems.length > 0
+      ? draft
+      : signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
+  },
+  withDemo: (draft) => withRule(draft, 'Transfer(address,address,uint256)'),
+  findExample: findEvmExample,
+};

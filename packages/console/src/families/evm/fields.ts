@@ -1,0 +1,96 @@
+/** Converts between drafts of EVM streams and the fields of the API. */
+import type { AdvancedOption, Stream, StreamFields } from '@sluice/kit';
+import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
+import { type StreamDraft, linesOf } from '../../routes/streamForm/draft/draft.ts';
+import { OPERATORS, type Condition, type EventRule, type EvmDraft, isEvent } from './draft.ts';
+import { filterProblem } from './problems.ts';
+import { fromTrigger, toTrigger } from './routes/triggers.ts';
+
+/**
+ * Returns a rule's filter; undefined if the rule has none or the JSON is not a valid filter.
+ * Integers stay strings, which the service accepts and which are exact at any length.
+ */
+const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
+  if (filterJson !== null) {
+    return filterProblem(filterJson) === undefined
+      ? (JSON.parse(filterJson) as Record<string, unknown>)
+      : undefined;
+  }
+  const parts = conditions.map(({ name, operator, value }) => ({
+    [operator]: [name, value.trim()],
+  }));
+  return parts.length < 2 ? parts[0] : { and: parts };
+};
+
+export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
+  const filtered = draft.rules.flatMap((rule): AdvancedOption[] => {
+    const filter = toFilter(rule);
+    return filter === undefined ? [] : [{ topic0: rule.signature, filter }];
+  });
+  return {
+    chainIds: draft.chains,
+    topic0: draft.rules.map(({ signature }) => signature),
+    abi: draft.abi,
+    functions: linesOf(draft.calledFunctions),
+    advancedOptions: [...filtered, ...draft.functionOptions],
+    triggers: draft.triggers.flatMap(toTrigger),
+    getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
+  };
+}
+
+export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains'> {
+  const abi = stream.abi ?? [];
+  const named = new Map(
+    abi.filter(isEvent).map((item) => {
+      const signature = eventSignature(item);
+      return [parseEventSignature(signature)?.topic0, signature];
+    }),
+  );
+  const canonical = (text: string): string => {
+    const parsed = parseEventSignature(text);
+    return parsed?.signature ?? named.get(parsed?.topic0) ?? text;
+  };
+  const filters = new Map(
+    (stream.advancedOptions ?? []).flatMap(({ topic0, filter }) =>
+      topic0 === undefined ? [] : [[canonical(topic0), filter] as const],
+    ),
+  );
+  return {
+    chains: stream.chainIds,
+    abi,
+    rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
+      (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),
+    ),
+    calledFunctions: (stream.functions ?? []).join('\n'),
+    functionOptions: (stream.advancedOptions ?? []).filter(({ topic0 }) => topic0 === undefined),
+    triggers: (stream.triggers ?? []).map(fromTrigger),
+    balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
+  };
+}
+
+function fromFilter(
+  filter: Record<string, unknown> | undefined,
+): Pick<EventRule, 'conditions' | 'filterJson'> {
+  if (filter === undefined || Object.keys(filter).length === 0) {
+    return { conditions: [], filterJson: null };
+  }
+  const parts = Array.isArray(filter['and']) ? (filter['and'] as unknown[]) : [filter];
+  const conditions = parts.map(fromPart);
+  return conditions.every((each) => each !== undefined)
+    ? { conditions, filterJson: null }
+    : { conditions: [], filterJson: JSON.stringify(filter, null, 2) };
+}
+
+function fromPart(part: unknown): Condition | undefined {
+  const [entry, ...more] = Object.entries(part as Record<string, unknown>);
+  if (entry === undefined || more.length > 0) return undefined;
+  const operator = OPERATORS.find((each) => each === entry[0]);
+  const operands: unknown = entry[1];
+  if (operator === undefined || !Array.isArray(operands) || operands.length !== 2) return undefined;
+  const [name, value] = operands as unknown[];
+  if (typeof name !== 'string' || !isScalar(value)) return undefined;
+  return { name, operator, value: String(value) };
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

@@ -1,0 +1,109 @@
+/** Validates the part of a draft that only EVM streams have. */
+import { ANY_FUNCTION, parseFunctionSignature } from '@sluice/kit/contract';
+import { parseJson } from '../../body/json.ts';
+import { problemsOfLines } from '../../routes/streamForm/draft/lineProblems.ts';
+import type { DraftProblems } from '../../routes/streamForm/draft/draftField.ts';
+import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
+import { jsonProblem } from '../../ui/form/jsonProblem.ts';
+import { problemAt, type LineProblem } from '../../ui/form/lineProblem.ts';
+import { EMITTER, itemOf, selectsFunctions, type Condition, type EventRule } from './draft.ts';
+import {
+  balanceProblem,
+  toTriggerSentence,
+  triggerProblems,
+  type TriggerField,
+} from './routes/triggers.ts';
+
+/** Checks only that a filter is a JSON object. The service checks its operators and parameters. */
+export function filterProblem(text: string): LineProblem | undefined {
+  const value = parseJson(text)?.value;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? undefined
+    : (jsonProblem(text) ??
+        problemAt(text, 0, 'The filter must be a JSON object, such as {"gt": ["value", "1000"]}.'));
+}
+
+/** Syntax of values by Solidity type. Values of other types can be any text. */
+const VALUES: readonly { type: RegExp; form: RegExp; words: string }[] = [
+  {
+    type: /^u?int\d*$/,
+    form: /^(-?\d+|0x[0-9a-f]+)$/i,
+    words: 'Enter a whole number. Amounts are in the smallest unit.',
+  },
+  {
+    type: /^address$/,
+    form: /^0x[0-9a-f]{40}$/i,
+    words: 'Enter an address: 0x and 40 hex digits.',
+  },
+  { type: /^bool$/, form: /^(true|false)$/, words: 'Enter true or false.' },
+  {
+    type: /^bytes\d*$/,
+    form: /^0x([0-9a-f]{2})*$/i,
+    words: 'Enter 0x and an even number of hex digits.',
+  },
+];
+
+/** Returns the problem of a condition's value; undefined if the value is valid or empty. */
+export function conditionProblem(
+  { name, value }: Condition,
+  inputs: readonly { name: string; type: string }[],
+): string | undefined {
+  const text = value.trim();
+  const type =
+    name === EMITTER ? 'address' : (inputs.find((input) => input.name === name)?.type ?? '');
+  const kind = VALUES.find((each) => each.type.test(type));
+  return text === '' || kind === undefined || kind.form.test(text) ? undefined : kind.words;
+}
+
+/**
+ * Returns the conditions of a rule that are complete and valid, so that the service accepts them.
+ */
+export const validConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
+  rule.conditions.filter(
+    (condition) =>
+      condition.name !== '' &&
+      condition.value.trim() !== '' &&
+      conditionProblem(condition, itemOf(abi, rule.signature)?.inputs ?? []) === undefined,
+  );
+
+/** Returns the problems of lines that are neither functions nor `*`. */
+export const functionProblems = (text: string): LineProblem[] =>
+  problemsOfLines(text, (line) =>
+    line === ANY_FUNCTION || parseFunctionSignature(line) !== undefined
+      ? undefined
+      : `“${line}” is not a function. Write it as transfer(address to, uint256 amount).`,
+  );
+
+export function findEvmProblems(draft: StreamDraft): DraftProblems {
+  const problems: DraftProblems = {};
+  if (draft.allAddresses && draft.rules.length === 0 && !selectsFunctions(draft)) {
+    problems.rules =
+      'Choose an event or a function. Otherwise, the stream would match the entire chain.';
+  }
+  const [badFunction] = functionProblems(draft.calledFunctions);
+  if (badFunction !== undefined) problems.functions = badFunction.message;
+  const broken = draft.rules.find(
+    ({ filterJson }) => filterJson !== null && filterProblem(filterJson) !== undefined,
+  );
+  if (broken !== undefined) problems.rules = `The filter of ${broken.signature} is not valid.`;
+  const empty = draft.rules.find(({ conditions }) =>
+    conditions.some(({ name, value }) => name === '' || value.trim() === ''),
+  );
+  if (empty !== undefined) problems.rules = `A condition of ${empty.signature} is incomplete.`;
+  for (const { signature, conditions } of draft.rules) {
+    const inputs = itemOf(draft.abi, signature)?.inputs ?? [];
+    const wrong = conditions.find((each) => conditionProblem(each, inputs) !== undefined);
+    if (wrong !== undefined) {
+      problems.rules = `The condition on ${wrong.name} has an invalid value.`;
+    }
+  }
+  for (const [index, trigger] of draft.triggers.entries()) {
+    const [first] = Object.entries(triggerProblems(trigger, draft.abi));
+    if (first === undefined) continue;
+    const sentence = toTriggerSentence(first[0] as TriggerField, first[1]);
+    problems.triggers ??= `Trigger ${index + 1}: ${sentence}`;
+  }
+  const balance = draft.balances.find((each) => balanceProblem(each) !== undefined);
+  if (balance !== undefined) problems.balances = balanceProblem(balance) ?? '';
+  return problems;
+}

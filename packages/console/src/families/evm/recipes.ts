@@ -1,0 +1,78 @@
+import type { Recipe } from '../../routes/newStream/recipe.ts';
+import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
+import { ERC20_TRANSFER, withEvents, withRule, type Condition } from './draft.ts';
+import { parseEvents } from './routes/abiText.ts';
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const ERC1155_SINGLE =
+  'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)';
+const ERC1155_BATCH =
+  'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)';
+const ERC721_TRANSFER =
+  'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)';
+
+/** Adds the events of an ABI to a draft without rules, each with the same condition. */
+function withConditions(draft: StreamDraft, abi: string[], condition: Condition): StreamDraft {
+  const next = withEvents(draft, parseEvents(abi.join('\n')).items);
+  return { ...next, rules: next.rules.map((rule) => ({ ...rule, conditions: [condition] })) };
+}
+
+export const EVM_RECIPES: readonly Recipe[] = [
+  {
+    id: 'wallet',
+    title: 'Watch a wallet',
+    text: 'Paste the address of an account. Watches its native payments and its token and NFT transfers.',
+    family: 'evm',
+    toFill: ['addresses'],
+    name: (subject = '') => `Wallet ${subject}`.trimEnd(),
+    // Without an ABI, `Transfer` matches both ERC-20 and ERC-721 transfers.
+    fill: (draft) =>
+      [
+        'Transfer(address,address,uint256)',
+        'TransferSingle(address,address,address,uint256,uint256)',
+        'TransferBatch(address,address,address,uint256[],uint256[])',
+      ].reduce(withRule, { ...draft, includeNativeTxs: true }),
+  },
+  {
+    id: 'transfers',
+    title: 'Token transfers',
+    text: 'Paste the address of a token. Watches all transfers of the token.',
+    family: 'evm',
+    toFill: ['addresses'],
+    name: (subject = 'Token') => `${subject} transfers`,
+    fill: (draft) => withEvents(draft, parseEvents(ERC20_TRANSFER).items),
+  },
+  {
+    id: 'payments',
+    title: 'Large payments',
+    text: 'Paste the address of a token and enter an amount. Watches transfers of at least this amount.',
+    family: 'evm',
+    toFill: ['addresses', 'amount'],
+    name: (subject) => (subject === undefined ? 'Large payments' : `Large ${subject} payments`),
+    fill: (draft) =>
+      withConditions(draft, [ERC20_TRANSFER], { name: 'value', operator: 'gte', value: '' }),
+  },
+  {
+    id: 'events',
+    title: 'Contract events',
+    text: 'Paste the address of a contract, then choose from its events.',
+    family: 'evm',
+    toFill: ['addresses', 'events'],
+    name: (subject = 'Contract') => `${subject} events`,
+    fill: (draft) => draft,
+  },
+  {
+    id: 'mints',
+    title: 'NFT mints',
+    text: 'Paste the address of a collection. Watches its mints: transfers from the zero address.',
+    family: 'evm',
+    toFill: ['addresses'],
+    name: (subject = 'NFT') => `${subject} mints`,
+    fill: (draft) =>
+      withConditions(draft, [ERC721_TRANSFER, ERC1155_SINGLE, ERC1155_BATCH], {
+        name: 'from',
+        operator: 'eq',
+        value: ZERO_ADDRESS,
+      }),
+  },
+];

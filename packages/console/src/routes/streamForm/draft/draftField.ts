@@ -1,0 +1,19 @@
+import type { NumberName } from './plainFields.ts';
+
+/** A field of the form that can have a problem. */
+export type DraftField =
+  | 'chains'
+  | 'addresses'
+  | 'rules'
+  | 'triggers'
+  | 'balances'
+  | 'functions'
+  | 'moveEvents'
+  | 'webhookUrl'
+  | 'tag'
+  | NumberName
+  | 'retries'
+  | 'headers'
+  | 'oauth2';
+
+export type DraftProblems = Partial<Record<DraftField, string>>;

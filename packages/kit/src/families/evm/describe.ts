@@ -1,0 +1,152 @@
+/** Describes a webhook of an EVM stream. */
+import { selectorOf } from '../../contract/rules/functions.ts';
+import type { EvmWebhook, WebhookCall, WebhookLog } from '../../contract/shapes.generated.ts';
+import { findEvmChain } from './evmChains.ts';
+import { toNativeTransfer } from './nativeTransfer.ts';
+import { decodeKnown } from '../../webhooks/decode.ts';
+import {
+  type Optional,
+  listOf,
+  route,
+  shorten,
+  toName,
+  toNumber,
+  toUnits,
+  toWords,
+} from '../../webhooks/describedParts.ts';
+
+/** The part of an EVM webhook that {@link describeWebhook} reads. */
+export type DescribedEvmWebhook = Pick<EvmWebhook, 'chainId'> &
+  Optional<
+    Pick<
+      EvmWebhook,
+      | 'abi'
+      | 'logs'
+      | 'txs'
+      | 'txsInternal'
+      | 'erc20Transfers'
+      | 'erc20Approvals'
+      | 'nftTransfers'
+      | 'nftTokenApprovals'
+      | 'calls'
+    >
+  >;
+
+/** The amount of an unlimited approval. */
+const UNLIMITED = String(2n ** 256n - 1n);
+type CountedEvmWebhook = Pick<DescribedEvmWebhook, 'logs' | 'txs' | 'txsInternal' | 'calls'>;
+
+/** Describes the first record of a webhook; returns an empty string if it cannot. */
+export function describeEvm(webhook: DescribedEvmWebhook): string {
+  const { logs, txs, txsInternal, calls, chainId } = webhook;
+  const [log] = listOf(logs);
+  if (log !== undefined) return describeLog(log, webhook);
+  const [called] = listOf(calls);
+  if (called !== undefined) return describeCall(called);
+  const [paid] = listOf(txs);
+  if (paid !== undefined) {
+    const to = paid.toAddress === null ? 'new contract' : shorten(paid.toAddress);
+    return `${native(paid.value, chainId)} ${shorten(paid.fromAddress)} → ${to}`;
+  }
+  const [moved] = listOf(txsInternal);
+  if (moved !== undefined) {
+    const { value, from, to } = moved;
+    return `${native(value, chainId)} ${route(from, to)} inside`;
+  }
+  // The webhook may contain transfers without their logs.
+  return describeToken(webhook, () => true);
+}
+
+function describeCall({ function: named, input, from, to, status }: WebhookCall): string {
+  const name = named === null ? (selectorOf(input) ?? 'call') : named.slice(0, named.indexOf('('));
+  return toWords([toName(name), route(from, to), status === 'failed' ? 'failed' : '']);
+}
+
+function describeLog(log: WebhookLog, webhook: DescribedEvmWebhook): string {
+  const token = describeToken(
+    webhook,
+    ({ transactionHash, logIndex }) =>
+      logIndex === log.logIndex && transactionHash === log.transactionHash,
+  );
+  if (token !== '') return token;
+  const { address, topic0, topic1, topic2, topic3, data } = log;
+  const paid = toNativeTransfer({ address, topics: [topic0, topic1, topic2, topic3], data });
+  if (paid !== undefined) {
+    return `${native(String(paid.value), webhook.chainId)} ${route(paid.from, paid.to)}`;
+  }
+  if (!Array.isArray(webhook.abi)) return '';
+  const [event] = decodeKnown([log], webhook.abi).decoded;
+  if (event === undefined) return `log of ${shorten(log.address)}`;
+  const { from, to, value } = event.args;
+  return toWords([
+    toName(event.name),
+    typeof value === 'bigint' ? toUnits(value, 0) : '',
+    typeof from === 'string' && typeof to === 'string'
+      ? `${shorten(from)} → ${shorten(to)}`
+      : `at ${shorten(log.address)}`,
+  ]);
+}
+
+interface Place {
+  transactionHash: string;
+  logIndex: string;
+}
+
+/**
+ * Describes the first token transfer or approval for which `isSought` returns true; returns an
+ * empty string if there is none.
+ */
+function describeToken(
+  { erc20Transfers, erc20Approvals, nftTransfers, nftTokenApprovals }: DescribedEvmWebhook,
+  isSought: (place: Place) => boolean,
+): string {
+  const transfer = listOf(erc20Transfers).find(isSought);
+  if (transfer !== undefined) {
+    return toWords(['Transfer', amountOf(transfer), route(transfer.from, transfer.to)]);
+  }
+  const approval = listOf(erc20Approvals).find(isSought);
+  if (approval !== undefined) {
+    const { value, tokenSymbol, owner, spender } = approval;
+    const amount = value === UNLIMITED ? `unlimited ${toName(tokenSymbol)}` : amountOf(approval);
+    return toWords(['Approval', amount.trim(), route(owner, spender)]);
+  }
+  const nft = listOf(nftTransfers).find(isSought);
+  if (nft !== undefined) {
+    const { amount, tokenId, toTokenId, tokenSymbol, from, to } = nft;
+    const times = amount === '1' || toTokenId !== undefined ? '' : `${amount} ×`;
+    const which = [tokenId, ...(toTokenId === undefined ? [] : [toTokenId])]
+      .map(toNumber)
+      .join('–');
+    return toWords(['Transfer', times, toName(tokenSymbol), which, route(from, to)]);
+  }
+  const allowed = listOf(nftTokenApprovals).find(isSought);
+  if (allowed === undefined) return '';
+  const { tokenId, tokenSymbol, account, operator } = allowed;
+  const which = tokenId === null ? 'all' : toNumber(tokenId);
+  return toWords(['Approval', which, toName(tokenSymbol), route(account, operator)]);
+}
+
+/**
+ * Formats an amount with its token, such as `1,200.5 USDT`. The number is unscaled if the decimals
+ * are unknown.
+ */
+const amountOf = ({
+  value,
+  tokenDecimals,
+  tokenSymbol,
+}: {
+  value: string;
+  tokenDecimals: string;
+  tokenSymbol: string;
+}): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
+
+/**
+ * Formats an amount of native currency. The currency is called `native` for chains that are not in
+ * {@link EVM_CHAINS}.
+ */
+const native = (value: string | null, chainId: string): string =>
+  `${toUnits(BigInt(value ?? '0'), 18)} ${findEvmChain(chainId)?.currency ?? 'native'}`;
+
+/** Returns the number of records that were matched. */
+export const countEvmRecords = ({ logs, txs, txsInternal, calls }: CountedEvmWebhook): number =>
+  listOf(logs).length + listOf(txs).length + listOf(txsInternal).length + listOf(calls).length;

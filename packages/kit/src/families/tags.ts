@@ -1,0 +1,5 @@
+/** Tags of the stream calls of the chain families in the OpenAPI document, with descriptions. */
+export const FAMILY_TAGS = {
+  'EVM streams': 'Streams on EVM chains and their addresses',
+  'Aptos streams': 'Streams on Aptos and their addresses',
+} as const;
