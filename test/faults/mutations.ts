@@ -124,7 +124,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 10,
     what: 'a lookup has no deadline',
-    file: `${SERVICE}/deliver/send/guard.ts`,
+    file: `${SERVICE}/deliver/send/resolveName.ts`,
     edits: [['const LOOKUP_TIMEOUT_MS = 3_000;', 'const LOOKUP_TIMEOUT_MS = 300_000;']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 10:',

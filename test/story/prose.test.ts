@@ -50,6 +50,7 @@ test.each([
   ['In error for this long', 'for this long'],
   ['Names in lower case', 'lower case'],
   ['The behaviour of a sink', 'behaviour'],
+  ['The format is recognised', 'recognis'],
   ['The query is given up', 'is given up'],
   ['Pauses for this time', 'for this time'],
   ["This is not the node's fault", "node's fault"],

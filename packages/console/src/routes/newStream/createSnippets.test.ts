@@ -22,6 +22,7 @@ test('a call omits default fields', () => {
   expect(curl).not.toContain('includeNativeTxs');
   expect(curl).not.toContain('headers');
   expect(curl).not.toContain('deliver');
+  expect(curl).not.toContain('retries');
   expect(createSnippets({ ...transfers, tag: 'both' }, ORIGIN).curl).toContain('"tag": "both"');
 });
 
@@ -36,6 +37,11 @@ test('the command has flags, quoted for a shell', () => {
   --all-addresses \\
   --logs`,
   );
+});
+
+test('a schedule of retries is one value of its flag', () => {
+  const draft = { ...transfers, retries: '30s 5m' };
+  expect(createSnippets(draft, ORIGIN)['Command line']).toContain("--retries '30s, 5m'");
 });
 
 test('fields without a flag go into a file, next to the addresses', () => {

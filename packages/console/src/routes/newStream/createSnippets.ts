@@ -1,7 +1,9 @@
 /** Generates code that creates the stream of a draft. */
 import {
   NEW_STREAM_FAMILY,
+  type Retries,
   allStreamDefaults,
+  formatRetries,
   parseAddressList,
   quoteShell,
   toCurl,
@@ -21,14 +23,13 @@ const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /**
- * Returns the fields of a draft, without empty lists and objects, and without defaults, except
- * strings. A client secret is replaced, because snippets are shown.
+ * Returns the fields of a draft, without empty lists and objects, and without defaults of optional
+ * fields. A client secret is replaced, because snippets are shown.
  */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(withoutSecret(toFields(draft))).filter(
-      ([name, value]) =>
-        !isEmpty(value) && (FIELDS[name]?.kind === 'text' || value !== DEFAULTS[name]),
+      ([name, value]) => !isEmpty(value) && (FIELDS[name]?.isRequired || value !== DEFAULTS[name]),
     ),
   );
 
@@ -37,6 +38,10 @@ const flagOf = (field: string): string | undefined => {
   const syntax = FIELDS[field]?.flag?.syntax;
   return syntax?.endsWith('<file>') ? undefined : syntax?.split(' ')[0];
 };
+
+/** Returns the values of a flag. A schedule of retries is one value. */
+const toTexts = (field: string, value: unknown): string[] =>
+  field === 'retries' ? [formatRetries(value as Retries)] : [value].flat().map(String);
 
 /** Maximum number of addresses in the command, which omits the rest. */
 const ADDRESSES_IN_A_LINE = 5;
@@ -55,7 +60,7 @@ function toCommand(draft: StreamDraft): string {
     return `cat > stream.yaml <<'END'\n${file}\nEND\n${command}`;
   }
   const flags = Object.entries(fields).map(([field, value]) => {
-    const values = value === true ? [] : [value].flat().map(String);
+    const values = value === true ? [] : toTexts(field, value);
     return [flagOf(field), ...values.map(quoteShell)].join(' ');
   });
   return ['sluice streams create', ...flags, ...given].join(' \\\n  ');
