@@ -57,9 +57,10 @@ const send = (transaction: { to?: Hex; data: Hex; value?: Hex; gas?: Hex }): Pro
     { from: anvil.accounts[1]!.address, gas: '0x1e8480', ...transaction },
   ]);
 
+const abi: Abi = answers.abi;
 type Called = 'refuse' | 'refuseWithError' | 'refuseSilently' | 'divide' | 'exhaust' | 'draw';
 const inputOf = (functionName: Called, args: readonly unknown[] = []): Hex =>
-  encodeFunctionData({ abi: answers.abi as Abi, functionName, args });
+  encodeFunctionData({ abi, functionName, args });
 
 const bodiesAt = (path: string): EvmWebhook[] =>
   sink.requests
