@@ -64,6 +64,7 @@ export type { RetryLaterOptions } from './webhooks/outcomes.ts';
 export * from './webhooks/seen.ts';
 export { decodeCalls } from './webhooks/decodeCalls.ts';
 export type {
+  CallSource,
   DecodedCall,
   DecodedCallOf,
   DecodedCalls,

@@ -4,15 +4,15 @@ import { type CompiledFunction, compileFunction } from '../contract/rules/abi/ca
 import { readFunction } from '../contract/rules/abi/readAbi.ts';
 import type { DecodedValue, Malformation, ReadOptions } from '../contract/rules/abi/values.ts';
 import { parseFunctionSignature, selectorOf } from '../contract/rules/functions.ts';
-import type {
-  AbiItem,
-  EvmWebhook,
-  WebhookCall,
-  WebhookCallReason,
-} from '../contract/shapes.generated.ts';
+import type { AbiItem, WebhookCall, WebhookCallReason } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import type { ArgsOf, Flat, Parameter } from './argTypes.ts';
 import { type AddressFormat, type DecodeOptions, READ_ADDRESS, hasItems } from './decode.ts';
+
+/** The part of a webhook that {@link decodeCalls} reads. */
+export interface CallSource {
+  readonly calls?: readonly WebhookCall[] | undefined;
+}
 
 /** A call decoded with an ABI whose types are not known at compile time. */
 export interface DecodedCall {
@@ -71,17 +71,17 @@ export interface DecodedCalls<Call = DecodedCall> {
  * have.
  */
 export function decodeCalls(
-  webhook: Pick<EvmWebhook, 'calls'>,
+  webhook: CallSource,
   abi?: undefined,
   options?: DecodeOptions,
 ): DecodedCalls;
 export function decodeCalls<const A extends Abi | readonly AbiItem[]>(
-  webhook: Pick<EvmWebhook, 'calls'>,
+  webhook: CallSource,
   abi: A,
   options?: DecodeOptions,
 ): DecodedCalls<DecodedCallOf<A>>;
 export function decodeCalls(
-  webhook: Pick<EvmWebhook, 'calls'>,
+  webhook: CallSource,
   abi?: Abi | readonly AbiItem[],
   options?: DecodeOptions,
 ): DecodedCalls {
