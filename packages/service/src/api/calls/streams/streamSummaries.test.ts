@@ -5,7 +5,7 @@ import { type StreamSummaryHandlerNeeds, createStreamSummaryHandlers } from './s
 
 const CHAINS = ['0x1', '0x2'];
 
-test('streams of the same chains ask for the state of each chain once', async () => {
+test('a list of streams reads the state of each chain once', async () => {
   const rows = ['a', 'b', 'c'].map((id) => ({
     id,
     family: 'evm',

@@ -17,11 +17,11 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
   const { store, families } = needs;
   return {
     async listStreamSummaries() {
-      // Many streams share a chain, so each chain is asked once.
+      // Many streams share a chain, so its state is read once.
       const problemNeeds: ProblemNeeds = {
         hasSource: (chain) => needs.hasSource(chain),
-        whyDown: askOnce((chain) => needs.whyDown(chain)),
-        lacksTraces: askOnce((chain) => needs.lacksTraces(chain)),
+        whyDown: readOnce((chain) => needs.whyDown(chain)),
+        lacksTraces: readOnce((chain) => needs.lacksTraces(chain)),
       };
       const [stats, backOffs, certificates, pauses] = await Promise.all([
         store.readStreamStats(),
@@ -77,10 +77,10 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
 }
 
 /** Returns a function that remembers the result for each chain. */
-function askOnce<Result>(ask: (chain: string) => Result): (chain: string) => Result {
+function readOnce<Result>(read: (chain: string) => Result): (chain: string) => Result {
   const known = new Map<string, Result>();
   return (chain) => {
-    if (!known.has(chain)) known.set(chain, ask(chain));
+    if (!known.has(chain)) known.set(chain, read(chain));
     return known.get(chain)!;
   };
 }
