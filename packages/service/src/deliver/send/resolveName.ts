@@ -136,8 +136,11 @@ const readText = (path: string): Promise<string> => readFile(path, 'utf8').catch
  */
 export function namesToQuery(hostname: string, resolverFile: string): string[] {
   if (hostname.endsWith('.')) return [hostname];
-  const domains = /^search\s+(.*)$/m.exec(resolverFile)?.[1]?.trim().split(/\s+/) ?? [];
-  const minDots = Number(/^options\b.*\bndots:(\d+)/m.exec(resolverFile)?.[1] ?? 1);
+  const lines = resolverFile.split('\n').map((line) => line.trim().split(/\s+/));
+  const read = (keyword: string) => lines.find(([first]) => first === keyword)?.slice(1) ?? [];
+  const domains = read('search');
+  const ndots = read('options').find((option) => option.startsWith('ndots:'));
+  const minDots = Number(ndots?.slice('ndots:'.length) ?? 1);
   const searched = domains.map((domain) => `${hostname}.${domain}`);
   return hostname.split('.').length > minDots ? [hostname, ...searched] : [...searched, hostname];
 }
