@@ -4,7 +4,7 @@
  * the output folder; default: `dist`.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -28,7 +28,7 @@ rmSync(folder, { recursive: true, force: true });
 compile('--emitDeclarationOnly');
 compile('--declaration', 'false', '--removeComments');
 indentWithTabs();
-removeUnusedDeclarations();
+removeUnused();
 await buildCommonJs();
 
 function compile(...options: string[]): void {
@@ -51,23 +51,26 @@ function indentWithTabs(): void {
   }
 }
 
-/** Removes declaration files that no entry point uses, and writes CommonJS versions of the others. */
-function removeUnusedDeclarations(): void {
-  const used = new Set<string>();
-  for (const entry of entries) addDeclarations(join(folder, `${entry}.d.ts`), used);
+/**
+ * Removes modules and declaration files that no entry point uses, such as the schemas of the chain
+ * families. Writes CommonJS versions of the declarations.
+ */
+function removeUnused(): void {
+  const declarations = listUsed('.d.ts');
+  const used = new Set([...declarations, ...listUsed('.js')]);
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name);
-    if (path.endsWith('.d.ts') && !used.has(path)) rmSync(path);
+    if (/\.(js|d\.ts)$/.test(name) && !used.has(path)) rmSync(path);
   }
-  for (const path of used) {
+  for (const path of declarations) {
     const declarations = hasValues(path) ? asCommonJs(readFileSync(path, 'utf8')) : reexport(path);
     writeFileSync(path.replace(/\.ts$/, '.cts'), declarations);
   }
 }
 
 function hasValues(declarations: string): boolean {
-  const code = readFileSync(declarations.replace(/\.d\.ts$/, '.js'), 'utf8');
-  return code.trim() !== 'export {};';
+  const path = declarations.replace(/\.d\.ts$/, '.js');
+  return existsSync(path) && readFileSync(path, 'utf8').trim() !== 'export {};';
 }
 
 /** Re-exports a module that has only types, because a copy would make the package larger. */
@@ -75,13 +78,19 @@ function reexport(path: string): string {
   return `export type * from './${basename(path, '.d.ts')}.js' with { 'resolution-mode': 'import' };\n`;
 }
 
-function addDeclarations(path: string, used: Set<string>): void {
-  if (used.has(path)) return;
-  used.add(path);
-  for (const [, , , specifier = ''] of readFileSync(path, 'utf8').matchAll(SPECIFIER)) {
-    if (!specifier.startsWith('.')) continue;
-    addDeclarations(resolve(dirname(path), specifier.replace(/\.[jt]s$/, '.d.ts')), used);
-  }
+/** Lists the files with this ending that the entry points use. */
+function listUsed(ending: '.js' | '.d.ts'): Set<string> {
+  const used = new Set<string>();
+  const add = (path: string): void => {
+    if (used.has(path)) return;
+    used.add(path);
+    for (const [, , , specifier = ''] of readFileSync(path, 'utf8').matchAll(SPECIFIER)) {
+      if (!specifier.startsWith('.')) continue;
+      add(resolve(dirname(path), specifier.replace(/\.[jt]s$/, ending)));
+    }
+  };
+  for (const entry of entries) add(join(folder, `${entry}${ending}`));
+  return used;
 }
 
 /**

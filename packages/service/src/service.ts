@@ -60,8 +60,8 @@ export interface Service {
 }
 
 /**
- * Maximum time that a shutdown waits for attempts. It exceeds the timeout of an attempt, so no
- * attempt is interrupted.
+ * Maximum time that a shutdown waits for attempts: more than the default timeout. It interrupts
+ * attempts of streams with a longer timeout, which are then sent again.
  */
 const DRAIN_MS = 17_000;
 const DAY_MS = 24 * 3_600_000;

@@ -25,7 +25,7 @@ export interface Leases {
   stop(): void;
 }
 
-/** Duration of a lease, longer than any attempt. */
+/** Duration of a lease, which is extended until the attempt ends. */
 export const LEASE_MS = 40_000;
 /** Delay of a step above which the process counts as stalled and may have lost its leases. */
 export const STALL_MS = LEASE_MS / 4;

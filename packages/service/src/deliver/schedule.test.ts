@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { remainingWaitsMs, nextWaitMs } from './schedule.ts';
+import { longestWaitMs, nextWaitMs, remainingWaitsMs } from './schedule.ts';
 
 test('there are seven retries per the contract, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
@@ -38,4 +38,15 @@ test('the rest of the schedule lists the waits of later attempts', () => {
       expect(remainingWaitsMs(schedule, attempts, fastRetried)).toEqual(waits);
     }
   }
+});
+
+test('property: the waits of a schedule are together at most the longest wait', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1_000, max: 10 ** 9 })), (schedule) => {
+      const waits = schedule.map((_, n) => nextWaitMs(schedule, n + 1, 0.9999)!);
+      const total = waits.reduce((sum, wait) => sum + wait, 0);
+      expect(total).toBeLessThanOrEqual(longestWaitMs(schedule) + schedule.length);
+      expect(total).toBeGreaterThan(longestWaitMs(schedule) * 0.999 - 1);
+    }),
+  );
 });

@@ -38,6 +38,10 @@ export function nextWaitMs(
   return wait === undefined ? undefined : Math.ceil(wait * (1 + JITTER * random));
 }
 
+/** Returns the longest time from the first attempt to the last, without the attempts themselves. */
+export const longestWaitMs = (schedule: readonly number[]): number =>
+  schedule.reduce((sum, wait) => sum + wait * (1 + JITTER), 0);
+
 /**
  * Returns the waits after the next attempt, assuming that every attempt fails.
  *

@@ -63,7 +63,7 @@ const HEAP_MIB = 512;
 const START_MS = 30_000;
 /**
  * Time within which the process must return a result, in addition to the stream's own timeout:
- * longer than an attempt may take, and shorter than a lease.
+ * longer than an attempt with the default timeout may take.
  */
 const ANSWER_MS = 30_000;
 /**

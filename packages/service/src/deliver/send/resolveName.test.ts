@@ -1,7 +1,7 @@
 /** Tests that names whose servers are silent do not delay the lookups of other names. */
 import type { LookupAddress } from 'node:dns';
 import { expect, test, vi } from 'vitest';
-import { createNameResolver } from './resolveName.ts';
+import { createNameResolver, namesToQuery } from './resolveName.ts';
 
 type Callback = (error: Error | null, addresses?: LookupAddress[]) => void;
 
@@ -80,4 +80,30 @@ test('a name in the hosts file has the address there while the system is silent'
   const resolve = createNameResolver({ lookup });
   void resolve('silent.test', {}).catch(() => {});
   expect(await resolve('localhost', {})).toContainEqual({ address: '127.0.0.1', family: 4 });
+});
+
+test.each([
+  ['app.shop', ['app.shop.shop.svc.cluster.local', 'app.shop.cluster.local', 'app.shop']],
+  ['app.shop.', ['app.shop.']],
+  [
+    'a.b.c.d.e.example',
+    [
+      'a.b.c.d.e.example',
+      'a.b.c.d.e.example.shop.svc.cluster.local',
+      'a.b.c.d.e.example.cluster.local',
+    ],
+  ],
+])('the name %s is queried with the search domains of a pod', (name, queried) => {
+  const file =
+    'nameserver 10.96.0.10\nsearch shop.svc.cluster.local cluster.local\noptions ndots:5\n';
+  expect(namesToQuery(name, file)).toEqual(queried);
+});
+
+test('a name is queried as it is without search domains, and first if it has a dot', () => {
+  expect(namesToQuery('receiver.example', '')).toEqual(['receiver.example']);
+  expect(namesToQuery('receiver.example', 'search lan')).toEqual([
+    'receiver.example',
+    'receiver.example.lan',
+  ]);
+  expect(namesToQuery('receiver', 'search lan')).toEqual(['receiver.lan', 'receiver']);
 });

@@ -4,8 +4,8 @@
  * The system resolver can look up only two names at once, because each lookup occupies one of the
  * threads that Node shares, and a silent name occupies it for many seconds. So it gets one name at
  * a time. A name that it has not resolved soon is also looked up by queries to the name servers,
- * which need no thread. The system resolver comes first, because only it knows the search domains
- * and other settings of the machine.
+ * which need no thread. The system resolver comes first, because it knows all settings of the
+ * machine.
  */
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -104,6 +104,7 @@ export const lookupTimeout = (hostname: string): Error =>
     { code: 'ETIMEOUT' },
   );
 
+const RESOLVER_FILE = '/etc/resolv.conf';
 const HOSTS_FILE =
   process.platform === 'win32'
     ? `${process.env['SystemRoot']}\\System32\\drivers\\etc\\hosts`
@@ -115,16 +116,33 @@ const HOSTS_FILE =
  * @throws Error if there are none
  */
 async function queryNameServers(hostname: string): Promise<LookupAddress[]> {
-  const inFile = findHost(await readFile(HOSTS_FILE, 'utf8').catch(() => ''), hostname);
+  const inFile = findHost(await readText(HOSTS_FILE), hostname);
   if (inFile.length > 0) return inFile;
   const resolver = new Resolver({ timeout: 1_000, tries: 2 });
-  const found = await Promise.allSettled([
-    resolver.resolve4(hostname),
-    resolver.resolve6(hostname),
-  ]);
-  const addresses = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  if (addresses.length === 0) throw lookupTimeout(hostname);
-  return addresses.map(toLookupAddress);
+  for (const name of namesToQuery(hostname, await readText(RESOLVER_FILE))) {
+    const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    if (addresses.length > 0) return addresses.map(toLookupAddress);
+  }
+  throw lookupTimeout(hostname);
+}
+
+/** Returns the contents of a file; empty if it cannot be read. */
+const readText = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+
+/**
+ * Returns the names to query for a name, in order, with the search domains of the machine, as in
+ * resolv.conf(5). Kubernetes needs them for names of services such as `app.namespace`.
+ */
+export function namesToQuery(hostname: string, resolverFile: string): string[] {
+  if (hostname.endsWith('.')) return [hostname];
+  const lines = resolverFile.split('\n').map((line) => line.trim().split(/\s+/));
+  const read = (keyword: string) => lines.find(([first]) => first === keyword)?.slice(1) ?? [];
+  const domains = read('search');
+  const ndots = read('options').find((option) => option.startsWith('ndots:'));
+  const minDots = Number(ndots?.slice('ndots:'.length) ?? 1);
+  const searched = domains.map((domain) => `${hostname}.${domain}`);
+  return hostname.split('.').length > minDots ? [hostname, ...searched] : [...searched, hostname];
 }
 
 function findHost(hosts: string, hostname: string): LookupAddress[] {

@@ -17,6 +17,12 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
   const { store, families } = needs;
   return {
     async listStreamSummaries() {
+      // Many streams share a chain, so its state is read once.
+      const problemNeeds: ProblemNeeds = {
+        hasSource: (chain) => needs.hasSource(chain),
+        whyDown: readOnce((chain) => needs.whyDown(chain)),
+        lacksTraces: readOnce((chain) => needs.lacksTraces(chain)),
+      };
       const [stats, backOffs, certificates, pauses] = await Promise.all([
         store.readStreamStats(),
         store.listBackOffs(),
@@ -40,7 +46,9 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
           webhookUrl: hideSecrets(stream.webhookUrl),
           status: stream.status,
           statusMessage:
-            stream.status === 'active' ? problemOf(stream, family, needs) : stream.statusMessage,
+            stream.status === 'active'
+              ? problemOf(stream, family, problemNeeds)
+              : stream.statusMessage,
           chainIds: stream.chainIds,
           allAddresses: stream.options.allAddresses,
           amountOfAddresses: stream.addressCount,
@@ -66,4 +74,13 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
       return { result };
     },
   } satisfies Partial<Handlers>;
+}
+
+/** Returns a function that remembers the result for each chain. */
+function readOnce<Result>(read: (chain: string) => Result): (chain: string) => Result {
+  const known = new Map<string, Result>();
+  return (chain) => {
+    if (!known.has(chain)) known.set(chain, read(chain));
+    return known.get(chain)!;
+  };
 }

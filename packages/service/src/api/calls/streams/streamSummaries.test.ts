@@ -1,0 +1,43 @@
+import { expect, test, vi } from 'vitest';
+import { EVM_API } from '../../../families/evm/api/evmApi.ts';
+import { DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
+import { type StreamSummaryHandlerNeeds, createStreamSummaryHandlers } from './streamSummaries.ts';
+
+const CHAINS = ['0x1', '0x2'];
+
+test('a list of streams reads the state of each chain once', async () => {
+  const rows = ['a', 'b', 'c'].map((id) => ({
+    id,
+    family: 'evm',
+    status: 'active',
+    chainIds: CHAINS,
+    webhookUrl: 'https://receiver.test/',
+    options: { ...DEFAULT_OPTIONS, includeInternalTxs: true },
+  }));
+  const none = () => Promise.resolve([]);
+  const whyDown = vi.fn((chain: string) => (chain === '0x2' ? 'its node is away' : undefined));
+  const lacksTraces = vi.fn((chain: string) => chain === '0x1');
+  const { listStreamSummaries } = createStreamSummaryHandlers({
+    store: {
+      listStreams: () => Promise.resolve({ rows, total: rows.length, next: undefined }),
+      readStreamStats: none,
+      listBackOffs: none,
+      listCertificates: none,
+      listPauses: none,
+    },
+    families: { evm: EVM_API },
+    hasSource: () => true,
+    whyDown,
+    lacksTraces,
+  } as unknown as StreamSummaryHandlerNeeds);
+  const { result } = await listStreamSummaries();
+  for (const { statusMessage } of result) {
+    expect(statusMessage).toContain('0x2 is down: its node is away');
+    expect(statusMessage).toContain('0x1');
+  }
+  expect(result).toHaveLength(3);
+  expect(whyDown.mock.calls).toEqual([['0x1'], ['0x2']]);
+  expect(lacksTraces.mock.calls.map(([chain]) => chain)).toEqual([
+    ...new Set(lacksTraces.mock.calls.map(([chain]) => chain)),
+  ]);
+});
