@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { decodeLogs } from '@sluice/kit';
-import { type AbiItem, type AbiParameter, eventSignature, readAbi } from '@sluice/kit/contract';
+import { type AbiItem, type AbiParameter, itemSignature, readAbi } from '@sluice/kit/contract';
 import {
   type AbiEvent,
   type Hex,
@@ -115,7 +115,7 @@ function check(item: AbiItem, seed: number): void {
     abi: [{ ...event, anonymous: false, inputs: topicInputs }],
     args: args.filter((_, n) => inputs[n]!.indexed),
   }) as Hex[];
-  const topic0 = keccak256(toHex(eventSignature(item)));
+  const topic0 = keccak256(toHex(itemSignature(item)));
   const topics = item.anonymous ? indexed : [topic0, ...indexed];
   const data = encodeAbiParameters(
     inputs.filter((input) => !input.indexed) as ViemParameter[],
@@ -149,7 +149,7 @@ test('every event of at least 200 contracts decodes as with viem', () => {
   for (const [n, item] of events.entries()) {
     for (const seed of [0, 1, 32, 61 + n]) check(item, seed);
   }
-  const signatures = new Set(events.map(eventSignature));
+  const signatures = new Set(events.map(itemSignature));
   expect({ contracts: abis.size, events: events.length, signatures: signatures.size }).toEqual({
     contracts: 293,
     events: 1_352,

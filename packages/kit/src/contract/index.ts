@@ -45,6 +45,7 @@ export * from './rules/addressList.ts';
 export * from './rules/explorerUrls.ts';
 export * from './rules/ids.ts';
 export * from './rules/events.ts';
+export * from './rules/signatures.ts';
 export * from './rules/functions.ts';
 export * from './rules/selectors.ts';
 export {

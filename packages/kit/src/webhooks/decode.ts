@@ -1,5 +1,6 @@
 /** Decodes the logs of a webhook to named, typed events. */
-import { canonicalType, eventTopic } from '../contract/rules/events.ts';
+import { eventTopic } from '../contract/rules/events.ts';
+import { canonicalType } from '../contract/rules/signatures.ts';
 import { toAddress } from '../families/evm/address.ts';
 import { checksumAddress } from '../families/evm/checksum.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';

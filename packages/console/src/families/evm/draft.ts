@@ -1,6 +1,6 @@
 /** The part of the draft of a stream that only EVM streams have. */
 import type { AbiItem, AdvancedOption, RecordKind, StreamTrigger } from '@sluice/kit';
-import { eventSignature } from '@sluice/kit/contract';
+import { itemSignature } from '@sluice/kit/contract';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 
@@ -120,13 +120,13 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
  * Returns the ABI item of an event. Unlike the signature, it contains the names of the parameters.
  */
 export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
-  abi.find((item) => item.type === 'event' && eventSignature(item) === signature);
+  abi.find((item) => item.type === 'event' && itemSignature(item) === signature);
 
 /** Adds events to the ABI of a draft, and selects all of them. */
 export function withEvents<Draft extends EvmDraft>(draft: Draft, items: readonly AbiItem[]): Draft {
-  const known = new Set(draft.abi.filter(isEvent).map(eventSignature));
-  const fresh = items.filter((item) => isEvent(item) && !known.has(eventSignature(item)));
-  return items.filter(isEvent).reduce<Draft>((next, item) => withRule(next, eventSignature(item)), {
+  const known = new Set(draft.abi.filter(isEvent).map(itemSignature));
+  const fresh = items.filter((item) => isEvent(item) && !known.has(itemSignature(item)));
+  return items.filter(isEvent).reduce<Draft>((next, item) => withRule(next, itemSignature(item)), {
     ...draft,
     abi: [...draft.abi, ...fresh],
   });

@@ -1,6 +1,6 @@
 /** Converts between drafts of EVM streams and the fields of the API. */
 import type { AdvancedOption, Stream, StreamFields } from '@sluice/kit';
-import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
+import { itemSignature, parseEventSignature } from '@sluice/kit/contract';
 import { type StreamDraft, linesOf } from '../../routes/streamForm/draft/draft.ts';
 import { OPERATORS, type Condition, type EventRule, type EvmDraft, isEvent } from './draft.ts';
 import { filterProblem } from './problems.ts';
@@ -42,7 +42,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
   const abi = stream.abi ?? [];
   const named = new Map(
     abi.filter(isEvent).map((item) => {
-      const signature = eventSignature(item);
+      const signature = itemSignature(item);
       return [parseEventSignature(signature)?.topic0, signature];
     }),
   );

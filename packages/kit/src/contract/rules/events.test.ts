@@ -1,14 +1,7 @@
 import * as fc from 'fast-check';
-import { toEventSelector, toEventSignature } from 'viem';
+import { toEventSelector } from 'viem';
 import { describe, expect, it } from 'vitest';
-import {
-  canonicalType,
-  eventSignature,
-  eventTopic,
-  findSignatureProblem,
-  KNOWN_EVENTS,
-  parseEventSignature,
-} from './events.ts';
+import { findSignatureProblem, KNOWN_EVENTS, parseEventSignature } from './events.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -127,52 +120,4 @@ it.each([
   [`A(${'a'.repeat(5000)})`, 4096, '', 'less'],
 ])('%j has a problem at position %i: found %j, expected %s', (text, at, found, expected) => {
   expect(findSignatureProblem(text)).toEqual({ at, found, expected });
-});
-
-describe('the signature of an ABI item', () => {
-  const item = {
-    type: 'event',
-    name: 'Filled',
-    inputs: [
-      { name: 'orders', type: 'tuple[2][]', components: [{ name: 'a', type: 'uint' }] },
-      { name: 'ids', type: 'int[]', indexed: true },
-    ],
-  };
-
-  it('has canonical tuples and type names', () => {
-    expect(eventSignature(item)).toBe('Filled((uint256)[2][],int256[])');
-    expect(eventTopic(item)).toBe(toEventSelector('Filled((uint256)[2][],int256[])'));
-    expect(eventSignature({ type: 'event', name: 'Paused' })).toBe('Paused()');
-  });
-
-  it('agrees with viem', () => {
-    const transfer = {
-      type: 'event',
-      name: 'Transfer',
-      inputs: [
-        { name: 'from', type: 'address', indexed: true },
-        { name: 'id', type: 'uint256' },
-      ],
-    } as const;
-    expect(eventSignature(transfer)).toBe(toEventSignature(transfer));
-  });
-});
-
-describe('canonicalType', () => {
-  it.each([
-    ['uint', 'uint256'],
-    ['int[][4]', 'int256[][4]'],
-    ['bytes', 'bytes'],
-    ['bytes32', 'bytes32'],
-    ['fixed128x18', 'fixed128x18'],
-    ['bytes0', undefined],
-    ['fixed8', undefined],
-    ['fixed8x81', undefined],
-    ['uint8x8', undefined],
-    ['tuple', undefined],
-    ['uint256[', undefined],
-    ['', undefined],
-  ])('%s is %s', (type, canonical) => {
-    expect(canonicalType(type)).toBe(canonical);
-  });
 });

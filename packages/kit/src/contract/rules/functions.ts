@@ -1,5 +1,5 @@
 /** Converts signatures of functions, from text or an ABI item, to selectors. */
-import { eventSignature, parseItem } from './events.ts';
+import { itemSignature, parseItem } from './signatures.ts';
 import { keccak256 } from './hash.ts';
 import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
@@ -28,7 +28,7 @@ export function parseFunctionSignature(text: string): FunctionSignature | undefi
 
 /** Returns the selector of an ABI function, or of a custom error. */
 export const functionSelector = (item: AbiItem): string =>
-  keccak256(eventSignature(item)).slice(0, '0x12345678'.length);
+  keccak256(itemSignature(item)).slice(0, '0x12345678'.length);
 
 /** Returns the selector of a call's input in lowercase; undefined if the input is too short. */
 export function selectorOf(input: string): string | undefined {

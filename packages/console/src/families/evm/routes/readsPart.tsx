@@ -1,5 +1,5 @@
 import type { AbiItem, RecordKind } from '@sluice/kit';
-import { eventSignature, selectableOf } from '@sluice/kit/contract';
+import { itemSignature, selectableOf } from '@sluice/kit/contract';
 import { Plus, X } from 'lucide-react';
 import { useId } from 'react';
 import { isEvent, type BalanceDraft, type TriggerDraft } from '../draft.ts';
@@ -155,8 +155,8 @@ function Trigger({
           >
             <option value="">any event</option>
             {abi.filter(isEvent).map((item) => (
-              <option key={eventSignature(item)} value={eventSignature(item)}>
-                {eventSignature(item)}
+              <option key={itemSignature(item)} value={itemSignature(item)}>
+                {itemSignature(item)}
               </option>
             ))}
           </Select>

@@ -1,6 +1,6 @@
 /** Validates and converts the triggers and native balances of a draft. */
 import type { AbiItem, RecordKind, StreamTrigger } from '@sluice/kit';
-import { eventSignature, parseEventSignature, selectableOf, toAddress } from '@sluice/kit/contract';
+import { itemSignature, parseEventSignature, selectableOf, toAddress } from '@sluice/kit/contract';
 import type { Selectable } from '@sluice/kit/contract';
 import { formatAbiItem, parseAbiItem } from 'abitype';
 import type { BalanceDraft, TriggerDraft } from '../draft.ts';
@@ -55,7 +55,7 @@ export function parseFunction(text: string): AbiItem | undefined {
 export function selectorsOf({ type, topic0 }: TriggerDraft, abi: readonly AbiItem[]): Selectable {
   const wanted = type === 'log' ? parseEventSignature(topic0)?.topic0 : undefined;
   const event = abi.filter(
-    (item) => item.type === 'event' && parseEventSignature(eventSignature(item))?.topic0 === wanted,
+    (item) => item.type === 'event' && parseEventSignature(itemSignature(item))?.topic0 === wanted,
   );
   return selectableOf(
     type,
@@ -137,7 +137,7 @@ export function triggerProblems(
   }
   if (trigger.type === 'log' && trigger.topic0 !== '') {
     const isKnown = abi.some(
-      (each) => each.type === 'event' && eventSignature(each) === trigger.topic0,
+      (each) => each.type === 'event' && itemSignature(each) === trigger.topic0,
     );
     if (!isKnown) note('topic0', 'should be an event of the ABI above');
   }

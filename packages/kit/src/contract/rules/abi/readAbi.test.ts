@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { erc20Abi, erc721Abi, toEventSelector } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { eventSignature, eventTopic } from '../events.ts';
+import { eventTopic } from '../events.ts';
+import { itemSignature } from '../signatures.ts';
 import { listAbi, readAbi, readEvents, readFunction } from './readAbi.ts';
 
 const PAUSED = { type: 'event', name: 'Paused', inputs: [], anonymous: false };
@@ -159,7 +160,7 @@ describe('an ABI in normal form', () => {
       },
     ]);
     const nested = inputsOf({ type: 'tuple(uint256 a,(bool,address)[2] b)[]' });
-    expect(eventSignature({ type: 'event', name: 'E', inputs: nested })).toBe(
+    expect(itemSignature({ type: 'event', name: 'E', inputs: nested })).toBe(
       'E((uint256,(bool,address)[2])[])',
     );
     const struct = { type: 'struct S[]', components: [{ name: 'a', type: 'IERC20' }] };

@@ -4,7 +4,8 @@
  * have no certain meaning are left out. Of these, only events are reported, because streams use no
  * other items.
  */
-import { canonicalType, parseEvent, parseTuple } from '../events.ts';
+import { parseEvent } from '../events.ts';
+import { canonicalType, parseTuple } from '../signatures.ts';
 import type { AbiItem, AbiParameter } from '../../shapes.generated.ts';
 import { MAX_DEPTH } from './values.ts';
 

@@ -4,7 +4,7 @@
  * {@link OVERLAP_ERROR} if values share bytes and would be much larger than the data. Otherwise, they
  * read what viem reads; strict readers refuse data that Solidity does not write.
  */
-import { canonicalType } from '../events.ts';
+import { canonicalType } from '../signatures.ts';
 import type { AbiParameter } from '../../shapes.generated.ts';
 
 /**

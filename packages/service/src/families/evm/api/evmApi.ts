@@ -1,4 +1,4 @@
-import { TEST_WEBHOOK, eventSignature, eventTopic, toAddress } from '@sluice/kit/contract';
+import { TEST_WEBHOOK, itemSignature, eventTopic, toAddress } from '@sluice/kit/contract';
 import { evmAddressesSchema, evmLabeledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
@@ -27,7 +27,7 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
     new Map(
       (options.abi ?? [])
         .filter(({ type }) => type === 'event')
-        .map((item) => [eventTopic(item), eventSignature(item)]),
+        .map((item) => [eventTopic(item), itemSignature(item)]),
     ),
   problemsOf,
 };

@@ -12,7 +12,7 @@ import {
   type WebhookLog,
   type WebhookTrigger,
   compileParameters,
-  eventSignature,
+  itemSignature,
   eventTopic,
   keccak256,
   parseEventSignature,
@@ -152,7 +152,7 @@ export function compileTrigger(
   const readInputs = compileInputs(trigger, selectable, report);
 
   const { name = '', inputs = [], outputs = [] } = trigger.functionAbi;
-  const selector = keccak256(eventSignature(trigger.functionAbi)).slice(0, 10);
+  const selector = keccak256(itemSignature(trigger.functionAbi)).slice(0, 10);
   const inputTypes = unnamed(inputs);
   const results = compileParameters(unnamed(outputs));
   const maxBytes = Math.min(

@@ -2,7 +2,7 @@
 import {
   type WebhookCall,
   type WebhookCaller,
-  eventSignature,
+  itemSignature,
   parameterType,
   selectorOf,
 } from '@sluice/kit/contract';
@@ -77,7 +77,7 @@ function decode(
     args,
   } = decoded;
   return {
-    function: eventSignature(item),
+    function: itemSignature(item),
     arguments:
       args &&
       names.map((name, n) => ({

@@ -16,7 +16,7 @@ import {
   type ExplainedCondition,
   type TransactionStatus,
   compileFunction,
-  eventSignature,
+  itemSignature,
   parseFunctionSignature,
   selectorOf,
 } from '@sluice/kit/contract';
@@ -142,7 +142,7 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
   };
   const describe = (selector: string): string => {
     const [known] = functionsOf(selector);
-    return known === undefined ? selector : eventSignature(known.item);
+    return known === undefined ? selector : itemSignature(known.item);
   };
   const describeCalled = (selector: string | undefined): string | undefined =>
     selector && describe(selector);
@@ -233,8 +233,8 @@ function compileFor(
 /** Gives the inputs of a signature without names the names that the ABI has for them. */
 function withNames(item: AbiItem, known: readonly CompiledFunction[] = []): AbiItem {
   if (item.inputs?.some(({ name }) => name !== '')) return item;
-  const signature = eventSignature(item);
-  return known.find((each) => eventSignature(each.item) === signature)?.item ?? item;
+  const signature = itemSignature(item);
+  return known.find((each) => itemSignature(each.item) === signature)?.item ?? item;
 }
 
 function decodeWith(

@@ -1,7 +1,7 @@
 /** Summarizes one transaction of an EVM block for its explanation. */
 import {
   type ExplainedTransaction,
-  eventSignature,
+  itemSignature,
   findEvmChain,
   functionSelector,
   parseFunctionSignature,
@@ -89,11 +89,11 @@ function findFunction(
   });
   for (const { record, selection } of streams) {
     const selected = selection.calls?.decode(selector);
-    if (selected !== undefined) return eventSignature(selected.called.item);
+    if (selected !== undefined) return itemSignature(selected.called.item);
     const item = (record.options.abi ?? []).find(
       (each) => each.type === 'function' && functionSelector(each) === selector,
     );
-    if (item !== undefined) return eventSignature(item);
+    if (item !== undefined) return itemSignature(item);
   }
   return (
     COMMON_FUNCTIONS.find(

@@ -16,7 +16,7 @@ import {
   type ExplainedCondition,
   KNOWN_EVENTS,
   NATIVE_DECIMALS,
-  eventSignature,
+  itemSignature,
   eventTopic,
   parseEventSignature,
   readAbi,
@@ -129,7 +129,7 @@ export function createSelection({
     const [known] = events.get(topic)?.values() ?? [];
     return known === undefined
       ? (named.get(topic) ?? KNOWN_EVENTS[topic])
-      : eventSignature(known[0]);
+      : itemSignature(known[0]);
   };
   const describe = (topic: string): string => signatureOf(topic) ?? topic;
   const costs = [...options.values()]
@@ -226,7 +226,7 @@ export function createSelection({
       if (event === undefined || subject === undefined) return undefined;
       for (const { filters } of options.get(topic) ?? []) {
         const miss = filters?.get(indexed)?.missOf(subject);
-        if (miss !== undefined) return { ...miss, event: eventSignature(event[0]) };
+        if (miss !== undefined) return { ...miss, event: itemSignature(event[0]) };
       }
       return undefined;
     },
