@@ -194,4 +194,5 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.transactions || !wanted.transactions) &&
   (had.traces || !wanted.traces) &&
   (had.calls === true || wanted.calls !== true) &&
+  (had.holds === true || wanted.holds !== true) &&
   (had.proofs === true || wanted.proofs !== true);

@@ -2,13 +2,22 @@
 import type { DeliveryPhase } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
 import { newMatch } from './newMatch.ts';
-import type { NewMatch } from '../../src/store/blocks/contract.ts';
+import type { BlockHeader, NewMatch, Unverified } from '../../src/store/blocks/contract.ts';
 import { DEFAULT_LIMITS, type EvmStreamDraft } from '../../src/store/streams/contract.ts';
 import { type StoreTools, draft } from './storeTools.ts';
 
 const CODES = ['receipts-root', 'bloom'] as const;
 const MARK = 'receipts-root, bloom';
 const YEARS_MS = 100 * 365 * 86_400_000;
+const NEEDS = { logs: true, transactions: false, traces: false, holds: true };
+
+/** The marks of a block without a failed check, which is read again if a stream holds it. */
+const marked = (witnesses: number): Unverified => ({
+  codes: CODES,
+  witnesses,
+  isUncertain: false,
+  reading: { needs: NEEDS, records: '', dueInMs: 0 },
+});
 
 export function testUnverified(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
@@ -19,14 +28,40 @@ export function testUnverified(tools: StoreTools): void {
     /** Commits a block that one witness returned, with a match of the stream. */
     const commitMarked = async (match: Partial<NewMatch> = {}, witnesses = 1) => {
       const block = chain.next();
-      await chain.commit(block, [newMatch(id, match)], 2, CODES, witnesses);
+      await chain.commit(block, [newMatch(id, match)], 2, [], witnesses, marked(witnesses));
       return block;
     };
+    /** Commits a later reading of a block, which the nodes of this many operators returned. */
+    const reread = (
+      header: BlockHeader,
+      witnesses: number,
+      { step = 0, jobId = null }: { step?: number; jobId?: string | null } = {},
+    ) =>
+      tools.store.commitReading({
+        block: {
+          chain: chain.chain,
+          header,
+          jobId,
+          streamId: null,
+          codes: MARK,
+          needs: NEEDS,
+          records: '',
+          step,
+          ageMs: 0,
+          isHeld: true,
+        },
+        epoch: chain.held.epoch,
+        matches: [],
+        removed: [],
+        isConfirmed: false,
+        unverified: marked(witnesses),
+        next: witnesses > 1 ? undefined : { records: '', dueInMs: 0 },
+      });
     /** Commits verified blocks without matches, which confirm the earlier ones. */
     const confirmAll = async (): Promise<void> => {
       for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
     };
-    return { chain, id, commitMarked, confirmAll };
+    return { chain, id, commitMarked, reread, confirmAll };
   };
   const holding = (changes: Partial<EvmStreamDraft> = {}) =>
     startStream({ unverified: 'hold', ...changes });
@@ -138,29 +173,35 @@ export function testUnverified(tools: StoreTools): void {
     });
 
     test('gets both phases of another block once a second witness confirms it', async () => {
-      const { chain, id, commitMarked, confirmAll } = await holding();
+      const { chain, id, commitMarked, reread, confirmAll } = await holding();
       const block = await commitMarked();
       await confirmAll();
       expect(await listed(id)).toEqual(['unconfirmed held 101', 'confirmed held 101']);
       expect(await send(id)).toEqual([]);
       expect(await tools.store.countHeld()).toMatchObject({ [chain.chain]: 2 });
-      expect(await tools.store.listHeldBlocks(chain.chain, 10)).toMatchObject([
-        { number: 101, hash: block.hash },
-      ]);
-      const at = { chain: chain.chain, blockHash: block.hash };
-      expect(await tools.store.confirmUnverified({ ...at, witnesses: 1 })).toEqual([]);
-      const released = await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      expect(await tools.store.nextUncertain(chain.chain)).toMatchObject({
+        header: block,
+        isHeld: true,
+      });
+      expect(await reread(block, 1)).toEqual([]);
+      const released = (await reread(block, 2, { step: 1 }))!;
       expect(released.map(({ phase, state }) => [phase, state])).toEqual([
         ['unconfirmed', 'pending'],
         ['confirmed', 'pending'],
       ]);
-      expect(await tools.store.confirmUnverified({ ...at, witnesses: 2 })).toEqual([]);
-      expect(await tools.store.listHeldBlocks(chain.chain, 10)).toEqual([]);
+      expect(await tools.store.nextUncertain(chain.chain)).toBeUndefined();
       expect(await send(id)).toEqual([
         ['unconfirmed', MARK],
         ['confirmed', MARK],
       ]);
       expect(await tools.store.readDelivery(released[0]!.id)).toMatchObject({ witnesses: 2 });
+    });
+
+    test('has only blocks with held matches read again', async () => {
+      const { chain, commitMarked } = await holding();
+      await chain.commit(chain.next(), [], 2, [], 1, marked(1));
+      await commitMarked({}, 2);
+      expect(await tools.store.nextUncertain(chain.chain)).toBeUndefined();
     });
 
     test('gets a block that an operator releases, with the phases and parts that follow', async () => {
@@ -194,16 +235,15 @@ export function testUnverified(tools: StoreTools): void {
     });
 
     test('in strict order, gets nothing before an earlier held delivery', async () => {
-      const { id, chain, commitMarked } = await holding({
+      const { id, chain, commitMarked, reread } = await holding({
         limits: { ...DEFAULT_LIMITS, strictOrder: true },
       });
       const first = await commitMarked();
       const second = await commitMarked();
       await chain.commit(chain.next(), [newMatch(id)]);
-      const at = { chain: chain.chain, witnesses: 2 };
-      await tools.store.confirmUnverified({ ...at, blockHash: second.hash });
+      await reread(second, 2);
       expect(await send(id)).toEqual([]);
-      await tools.store.confirmUnverified({ ...at, blockHash: first.hash });
+      await reread(first, 2);
       const sent: number[] = [];
       for (let [next] = await claimOf(id); next !== undefined; [next] = await claimOf(id)) {
         sent.push((await tools.store.readDelivery(next.id))!.blockNumber);
@@ -214,7 +254,7 @@ export function testUnverified(tools: StoreTools): void {
     });
 
     test('holds a delivery whose body was completed meanwhile, and a replayed one', async () => {
-      const { id, chain, commitMarked } = await holding();
+      const { id, chain, commitMarked, reread } = await holding();
       const block = await commitMarked({ enrichment: '{}' });
       const [delivery] = await deliveriesOf(id);
       expect(delivery?.state).toBe('enriching');
@@ -229,16 +269,12 @@ export function testUnverified(tools: StoreTools): void {
       expect(await tools.store.replayDelivery(id, delivery!.id)).toMatchObject({
         after: { state: 'held' },
       });
-      await tools.store.confirmUnverified({
-        chain: chain.chain,
-        blockHash: block.hash,
-        witnesses: 3,
-      });
+      await reread(block, 3);
       expect(await send(id)).toEqual([['unconfirmed', MARK]]);
     });
 
     test('holds what a backfill finds in a block, until a second witness confirms it', async () => {
-      const { id, chain } = await holding();
+      const { id, chain, reread } = await holding();
       const block = { ...chain.next(), number: 50 };
       const job = await tools.store.createJob({
         streamId: id,
@@ -246,22 +282,20 @@ export function testUnverified(tools: StoreTools): void {
         blockFrom: 50,
         blockTo: 50,
       });
-      const unverified = { codes: CODES, witnesses: 1, isUncertain: true };
       await tools.store.commitJob({
         ...chain.held,
         id: job!.id,
         from: 50,
         to: 50,
-        blocks: [{ block, matches: [newMatch(id)], unverified }],
+        blocks: [{ block, matches: [newMatch(id)], unverified: marked(1) }],
       });
       expect(await listed(id)).toEqual(['confirmed held 50']);
-      const at = { chain: chain.chain, blockHash: block.hash };
-      await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      await reread(block, 2, { jobId: job!.id });
       expect(await send(id)).toEqual([['confirmed', MARK]]);
     });
 
     test('holds a delivery that a bulk replay sends again', async () => {
-      const { id, chain, commitMarked } = await holding();
+      const { id, commitMarked, reread } = await holding();
       const block = await commitMarked();
       const [delivery] = await deliveriesOf(id);
       await tools.store.stopDelivery(delivery!.id);
@@ -275,8 +309,7 @@ export function testUnverified(tools: StoreTools): void {
       const step = { id: replay.id, after: '', ids: [delivery!.id], isLast: true };
       expect(await tools.store.advanceReplay(step)).toMatchObject([{ state: 'held' }]);
       expect(await send(id)).toEqual([]);
-      const at = { chain: chain.chain, blockHash: block.hash };
-      await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      await reread(block, 2);
       expect(await send(id)).toEqual([['unconfirmed', MARK]]);
     });
 
@@ -294,14 +327,10 @@ export function testUnverified(tools: StoreTools): void {
     });
 
     test('gets nothing while it is paused; deleting it cancels what is held', async () => {
-      const { id, chain, commitMarked } = await holding();
+      const { id, commitMarked, reread } = await holding();
       const block = await commitMarked();
       await tools.store.setStreamStatus(id, 'paused', '');
-      await tools.store.confirmUnverified({
-        chain: chain.chain,
-        blockHash: block.hash,
-        witnesses: 2,
-      });
+      await reread(block, 2);
       expect(await send(id)).toEqual([]);
       await tools.store.setStreamStatus(id, 'active', '');
       await commitMarked();

@@ -1,4 +1,5 @@
 /** Tests the later readings of uncertain blocks, with a complete service on scripted nodes. */
+import { createClient } from '@sluice/kit';
 import type { EvmWebhook } from '@sluice/kit/contract';
 import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { test as base, describe, expect } from 'vitest';
@@ -77,7 +78,7 @@ describe('records that a node lacked', () => {
     world.chain.mineMany(CONFIRMATIONS);
     await world.until('it is confirmed', async () => sentLogs(world).length === 4);
     expect(sentLogs(world)).toEqual(BOTH);
-    expect(world.log.join('')).toMatch(/uncertain block read again.*result=verified appeared=1/);
+    expect(world.log.join('')).toMatch(/block read again.*result=verified appeared=1/);
   });
 
   test('of a confirmed block are sent once, as confirmed', TIMEOUT, async ({ world }) => {
@@ -151,6 +152,36 @@ test(
     );
     expect(confirmed()).toEqual(expected.flat().toSorted());
     expect(new Set(sentLogs(world)).size).toBe(sentLogs(world).length);
+    await world.service.stop();
+    await other.stop();
+  },
+);
+
+test(
+  'a stream that holds unverified blocks gets them once another node returned them, too',
+  TIMEOUT,
+  async ({ world }) => {
+    const other = await startScriptedChain({ chain: world.chain });
+    const streamId = await world.startWatching({
+      ...LATER,
+      urls: [world.chain.url, other.url],
+    });
+    const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+    await client.streams.update(streamId, { unverified: 'hold' });
+    // Without its state root, the header does not prove the block.
+    const incomplete = { kind: 'nullFields', fields: ['stateRoot'] } as const;
+    for (const node of [world.chain, other]) node.trouble(incomplete);
+    other.trouble({ kind: 'httpError', status: 502 });
+    world.chain.mine(twoTransfers());
+    await world.caughtUp();
+    const held = await world.until('it is held', async () =>
+      (await world.readDeliveries()).find(({ state }) => state === 'held'),
+    );
+    other.heal();
+    other.trouble(incomplete);
+    await world.until('the block is sent', async () => sentLogs(world).length === 2);
+    expect(await world.sluice.getDelivery(held.id)).toMatchObject({ witnesses: 2 });
+    expect(await countUncertain(world)).toBe(0);
     await world.service.stop();
     await other.stop();
   },

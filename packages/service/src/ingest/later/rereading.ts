@@ -1,10 +1,11 @@
 /**
- * Reads the uncertain blocks of one chain again, one at a time, when their next reading is due.
- * Delivers the records that appeared, and removes matches whose records vanished.
+ * Reads the uncertain and held blocks of one chain again, one at a time, when their next reading is
+ * due. Delivers the records that appeared, removes matches whose records vanished, and releases what
+ * two witnesses returned.
  */
 import { type Log, describeError } from '../../base/log.ts';
 import { createWaker } from '../../base/waker.ts';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { type BlockHeader, isWitnessed } from '../../store/blocks/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { UncertainBlock } from '../../store/uncertain/contract.ts';
 import {
@@ -81,12 +82,15 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     const { read: records, appeared, vanished, ...changes } = await compare(uncertain, block);
     const { unverified } = block;
     const isCertain = unverified?.isUncertain !== true;
+    // A held block waits for a second witness, even if no check fails.
+    const isDone =
+      isCertain && (!uncertain.isHeld || unverified === undefined || isWitnessed(unverified));
     const isChanged = appeared > 0 || vanished > 0;
     if (!isCertain && !isChanged && !isComplete && isPatient(uncertain)) {
       await store.postponeReading(uncertain, postponedMs);
       return;
     }
-    const dueInMs = isCertain ? undefined : nextInMs(uncertain);
+    const dueInMs = isDone ? undefined : nextInMs(uncertain);
     const deliveries = await store.commitReading({
       block: uncertain,
       epoch,
@@ -97,12 +101,13 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
     });
     // The block has left the chain, or another process reads it now.
     if (deliveries === undefined) return;
-    if (!isChanged && !isCertain && dueInMs !== undefined) return;
-    log[isChanged ? 'warn' : 'info']('uncertain block read again', {
+    if (!isChanged && !isDone && dueInMs !== undefined) return;
+    const state = isCertain ? 'held' : 'uncertain';
+    log[isChanged ? 'warn' : 'info']('block read again', {
       chain,
       block: header.number,
       reading: step + 1,
-      result: isCertain ? 'verified' : dueInMs === undefined ? 'still uncertain' : 'uncertain',
+      result: isDone ? 'verified' : dueInMs === undefined ? `still ${state}` : state,
       appeared,
       vanished,
       matches: changes.matches.length,

@@ -24,7 +24,11 @@ type Outcome = { nextInMs: number | undefined } | { postponedMs: number } | 'end
 
 /** Reads a block of which no record changed; `answer` is what the nodes return. */
 async function readAgain(
-  { step, ageMs }: Pick<UncertainBlock, 'step' | 'ageMs'>,
+  {
+    step,
+    ageMs,
+    isHeld = false,
+  }: Pick<UncertainBlock, 'step' | 'ageMs'> & Partial<Pick<UncertainBlock, 'isHeld'>>,
   answer: { block: EvmBlock; isComplete: boolean } | SourceError,
 ): Promise<Outcome> {
   const uncertain: UncertainBlock = {
@@ -37,6 +41,7 @@ async function readAgain(
     records: '',
     step,
     ageMs,
+    isHeld,
   };
   const outcome = Promise.withResolvers<Outcome>();
   const due = [uncertain];
@@ -105,6 +110,20 @@ test('a block that is certain now is not read again, whoever is away', async () 
   const first = { step: 0, ageMs: 10 * MINUTE_MS };
   expect(await readAgain(first, complete(BLOCK))).toEqual({ nextInMs: undefined });
   expect(await readAgain(first, partial(BLOCK))).toEqual({ nextInMs: undefined });
+});
+
+test('a held block is read by the schedule until two witnesses returned it, or it is verified', async () => {
+  const held = { step: 0, ageMs: 10 * MINUTE_MS, isHeld: true };
+  const returnedBy = (witnesses: number): EvmBlock => ({
+    ...BLOCK,
+    unverified: { codes: ['header-hash'], witnesses, isUncertain: false },
+  });
+  expect(await readAgain(held, complete(returnedBy(1)))).toEqual({ nextInMs: 50 * MINUTE_MS });
+  expect(await readAgain({ ...held, isHeld: false }, complete(returnedBy(1)))).toEqual({
+    nextInMs: undefined,
+  });
+  expect(await readAgain(held, complete(returnedBy(2)))).toEqual({ nextInMs: undefined });
+  expect(await readAgain(held, complete(BLOCK))).toEqual({ nextInMs: undefined });
 });
 
 test('a block that no node has is requested for a day', async () => {

@@ -14,21 +14,6 @@ export function createBlockReads(db: Kysely<Tables>): BlockReads {
       return row && { number: row.number, hash: row.hash, genesisHash: row.genesis_hash };
     },
 
-    async listHeldBlocks(chain, limit) {
-      const rows = await db
-        .selectFrom('match')
-        .select(['block_number as number', 'block_hash as hash'])
-        .select(({ fn }) => fn.min<number>('created_at').as('since'))
-        .where('chain', '=', chain)
-        .where('held', '=', 1)
-        .where('state', '<>', 'orphaned')
-        .groupBy(['block_number', 'block_hash'])
-        .orderBy('block_number')
-        .limit(limit)
-        .execute();
-      return rows;
-    },
-
     async readWindow(chain, limit) {
       const rows = await db
         .selectFrom('block')

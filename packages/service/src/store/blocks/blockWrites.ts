@@ -14,7 +14,6 @@ import {
   insertMatches,
   isLive,
   liveOrigin,
-  releaseMatches,
   selectKnown,
   withoutDeleted,
 } from './matches.ts';
@@ -22,7 +21,7 @@ import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './remo
 import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
-import { isWitnessed, recordByRange, recordUnverified } from './unverified.ts';
+import { recordByRange, recordUnverified } from './unverified.ts';
 import {
   recordUncertain,
   restartUncertain,
@@ -101,7 +100,6 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         if (isReread) await returnUncertain(trx, { chain, block, unverified, now });
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: block.number, unverified, now });
-          await recordUncertain(trx, { chain, block, unverified, now });
         }
 
         const isReturning = known.some((each) => each.state === 'orphaned');
@@ -109,7 +107,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           await engine.openDay(trx, day);
           moment = await readMoment(engine, trx);
         }
-        const left = isReturning && !isReread ? await forgetHeld(trx, chain, block, known) : known;
+        const left = isReturning ? await forgetHeld(trx, chain, block, known) : known;
         // If this block left the chain earlier, its matches still exist. They are restored here,
         // and the insert below skips them.
         const returned = isReturning ? await returnMatches(trx, engine, chain, block, now) : [];
@@ -124,6 +122,9 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           origin: liveOrigin(0),
           state: 'frozen',
         });
+        if (unverified !== undefined) {
+          await recordUncertain(trx, { chain, block, unverified, now });
+        }
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, confirmUpTo, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
@@ -172,23 +173,6 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
         effects.moveDeliveries(changed);
         return changed;
-      });
-    },
-
-    async confirmUnverified({ chain, blockHash, witnesses }) {
-      return transact(async (trx, effects) => {
-        const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${blockHash}
-          and unverified is not null`;
-        await trx
-          .updateTable('match')
-          .set({ witnesses })
-          .where(isOfBlock)
-          .where('witnesses', '<', witnesses)
-          .execute();
-        if (!isWitnessed({ witnesses })) return [];
-        const released = await releaseMatches(trx, isOfBlock, await readNow(engine, trx));
-        effects.offerDeliveries(released);
-        return released;
       });
     },
 

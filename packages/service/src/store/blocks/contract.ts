@@ -41,6 +41,8 @@ export interface BlockNeeds {
   calls?: boolean | undefined;
   /** Proofs of the receipts. Default: false. */
   proofs?: boolean | undefined;
+  /** Whether a stream holds unverified blocks, so that these are read again. Default: false. */
+  holds?: boolean | undefined;
 }
 
 /** Marks of an unverified block: the gaps of its evidence, and its witnesses. */
@@ -51,9 +53,15 @@ export interface Unverified {
   witnesses: number;
   /** True if a check failed, so the block is read again later. */
   isUncertain: boolean;
-  /** The reading of an uncertain block that will be read again. */
+  /** The reading of a block that will be read again if it is uncertain, or if a stream holds it. */
   reading?: Reading | undefined;
 }
+
+/** Number of operators whose nodes must return the same unverified block, so that it is not held. */
+const WITNESSES = 2;
+
+export const isWitnessed = ({ witnesses }: Pick<Unverified, 'witnesses'>): boolean =>
+  witnesses >= WITNESSES;
 
 /**
  * The match of one stream in one block, or a part of it. The body is stored without the values of
@@ -149,18 +157,11 @@ export interface LedgerMatch {
 
 export interface BlockReads {
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
-  /** Returns the blocks of a chain with held matches, oldest first. */
-  listHeldBlocks(chain: string, limit: number): Promise<HeldBlock[]>;
   /**
    * Returns the headers of the newest stored blocks, newest first, with the number of matches in
    * each.
    */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
-}
-
-export interface HeldBlock extends BlockRef {
-  /** Time since which the oldest match of the block has been held, in Unix milliseconds. */
-  since: number;
 }
 
 export interface ExplainReads {
@@ -232,16 +233,6 @@ export interface BlockWrites {
     epoch: number;
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
-  /**
-   * Records that the nodes of this many operators have returned the same content of an unverified
-   * block, now or earlier. With two or more, releases its held deliveries. Returns the released
-   * deliveries, oldest first.
-   */
-  confirmUnverified(confirmed: {
-    chain: string;
-    blockHash: string;
-    witnesses: number;
-  }): Promise<DeliverySummary[]>;
   /**
    * Records that the chain has halted. If the chain has already halted, only the reason is updated.
    */

@@ -1,18 +1,24 @@
-/** Records uncertain blocks, which are read again later. */
+/** Records uncertain and held blocks, which are read again later. */
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Db } from '../tables/tables.ts';
 import type { BlockHeader, BlockRef, Unverified } from './contract.ts';
 
 /** Time for which a block that left the chain is kept, in case it returns. */
 const KEEP_LEFT_MS = 86_400_000;
 
-/** Records a block to be read again, if a check failed. */
+/** Returns a condition that is true if a stream holds its matches in this block. */
+export const isHeld = (chain: unknown, number: unknown, hash: unknown): Expression<SqlBool> =>
+  sql<SqlBool>`exists (select 1 from match where chain = ${chain} and block_number = ${number}
+    and block_hash = ${hash} and held = 1 and state <> 'orphaned')`;
+
+/** Records a block to be read again, if a check failed or a stream holds its matches. */
 export async function recordUncertain(
   trx: Db,
   {
     chain,
     block,
     jobId = '',
-    unverified: { codes, reading },
+    unverified: { codes, isUncertain, reading },
     now,
   }: {
     chain: string;
@@ -24,6 +30,7 @@ export async function recordUncertain(
   },
 ): Promise<void> {
   if (reading === undefined) return;
+  if (!isUncertain && !(await hasHeld(trx, chain, block))) return;
   await trx
     .insertInto('uncertain')
     .values({
@@ -44,6 +51,11 @@ export async function recordUncertain(
     // A block that returned has been revived already.
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+}
+
+async function hasHeld(trx: Db, chain: string, { number, hash }: BlockRef): Promise<boolean> {
+  const found = await sql`select 1 where ${isHeld(chain, number, hash)}`.execute(trx);
+  return found.rows.length > 0;
 }
 
 /**

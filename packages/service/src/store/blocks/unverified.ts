@@ -4,7 +4,7 @@ import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/
 import type { Engine } from '../engine/engine.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
-import type { NewMatch, Unverified } from './contract.ts';
+import { type NewMatch, type Unverified, isWitnessed } from './contract.ts';
 
 /**
  * Number of newest ranges kept per chain and stream. Ranges for all streams of a chain are counted
@@ -16,12 +16,6 @@ const RANGES = 1_000;
  * and `listUnverified` omits them.
  */
 const BY_RANGE = 'by range';
-
-/** Number of operators whose nodes must return the same unverified block, so that it is not held. */
-const WITNESSES = 2;
-
-export const isWitnessed = ({ witnesses }: Pick<Unverified, 'witnesses'>): boolean =>
-  witnesses >= WITNESSES;
 
 /** Reads the stored codes of a match, which are also the value of its webhooks' header. */
 export const readCodes = (stored: string | null): string[] => stored?.split(', ') ?? [];

@@ -115,22 +115,25 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
         for (const { block, matches, unverified } of blocks) {
           if (unverified !== undefined) {
             await recordUnverified(trx, { chain, block: block.number, unverified, now });
+          }
+          if (matches.length > 0) {
+            await engine.openDay(trx, toBlockDay(block.timestamp));
+            deliveries.push(
+              ...(await insertMatches(trx, engine, {
+                chain,
+                block,
+                origin,
+                state: 'confirmed',
+                matches,
+                unverified,
+                known: await selectKnown(trx, chain, block, sql`origin = ${origin}`).execute(),
+                now,
+              })),
+            );
+          }
+          if (unverified !== undefined) {
             await recordUncertain(trx, { chain, block, jobId: id, unverified, now });
           }
-          if (matches.length === 0) continue;
-          await engine.openDay(trx, toBlockDay(block.timestamp));
-          deliveries.push(
-            ...(await insertMatches(trx, engine, {
-              chain,
-              block,
-              origin,
-              state: 'confirmed',
-              matches,
-              unverified,
-              known: await selectKnown(trx, chain, block, sql`origin = ${origin}`).execute(),
-              now,
-            })),
-          );
         }
         const job = toJob(row);
         effects.publish({ type: 'job', job });

@@ -1,4 +1,4 @@
-/** Uncertain blocks: accepted with a failed check, and read again later. */
+/** Blocks that are read again later: accepted with a failed check, or held by a stream. */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { BlockNeeds, BlockHeader, NewMatch, Reading, Unverified } from '../blocks/contract.ts';
 
@@ -18,6 +18,8 @@ export interface UncertainBlock {
   step: number;
   /** Milliseconds since the block was accepted. */
   ageMs: number;
+  /** Whether a stream holds its matches in the block. */
+  isHeld: boolean;
 }
 
 /** A stored match of an uncertain block. */
@@ -43,7 +45,7 @@ export interface LaterReading {
   isConfirmed: boolean;
   /** Marks after this reading; undefined if the block is verified. */
   unverified: Unverified | undefined;
-  /** When to read the block again; undefined if this was the last reading, or no check failed. */
+  /** When to read the block again; undefined if this was the last reading. */
   next: Pick<Reading, 'records' | 'dueInMs'> | undefined;
 }
 

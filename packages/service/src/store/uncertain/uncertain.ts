@@ -1,9 +1,10 @@
 /** Reads uncertain blocks again later, and commits the readings together with their matches. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { BlockNeeds } from '../blocks/contract.ts';
+import { type BlockNeeds, isWitnessed } from '../blocks/contract.ts';
 import { insertMatches, releaseMatches } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
-import { forgetUnverified, isWitnessed, recordUnverified } from '../blocks/unverified.ts';
+import { isHeld } from '../blocks/uncertain.ts';
+import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
@@ -21,6 +22,13 @@ const isOfReading = ({ chain, header, jobId }: UncertainBlock) => sql<SqlBool>`
       : sql`(origin = ${`job:${jobId}`} or origin like ${`job:${jobId}:recheck:%`})`
   }`;
 
+/** 1 if a stream holds its matches in the selected block, else 0. */
+const HELD = sql<number>`case when ${isHeld(
+  sql.ref('uncertain.chain'),
+  sql.ref('uncertain.block_number'),
+  sql.ref('uncertain.block_hash'),
+)} then 1 else 0 end`;
+
 export function createUncertainReads(db: Kysely<Tables>, engine: Engine): UncertainReads {
   return {
     async nextUncertain(chain) {
@@ -28,7 +36,7 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
         .selectFrom('uncertain')
         .leftJoin('job', 'job.id', 'uncertain.job_id')
         .selectAll('uncertain')
-        .select(['job.stream_id', engine.now().as('now')])
+        .select(['job.stream_id', engine.now().as('now'), HELD.as('is_held')])
         .where('uncertain.chain', '=', chain)
         .where('left_at', 'is', null)
         .where('due_at', '<=', engine.now())
@@ -51,6 +59,7 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
           ageMs: row.now - row.accepted_at,
           needs: JSON.parse(row.needs) as BlockNeeds,
           records: row.records,
+          isHeld: row.is_held === 1,
         }
       );
     },
@@ -140,14 +149,18 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
           await recordUnverified(trx, { chain, block: header.number, unverified, now });
         }
         const day = toBlockDay(header.timestamp);
+        const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}
+          and block_day = ${day}`;
+        const witnesses = unverified?.witnesses ?? 0;
+        await trx
+          .updateTable('match')
+          .set({ witnesses })
+          .where(isOfBlock)
+          .where('witnesses', '<', witnesses)
+          .execute();
         const released =
           unverified === undefined || isWitnessed(unverified)
-            ? await releaseMatches(
-                trx,
-                sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}
-                  and block_day = ${day} and held = 1`,
-                now,
-              )
+            ? await releaseMatches(trx, sql<SqlBool>`${isOfBlock} and held = 1`, now)
             : [];
         effects.offerDeliveries(released);
         if (matches.length === 0 && removed.length === 0) return released;

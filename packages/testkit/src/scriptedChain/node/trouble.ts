@@ -85,7 +85,7 @@ export type TroubleKind =
    * not return.
    */
   | { kind: 'gappedIndices'; by: number }
-  /** These fields are null in each transaction and receipt that has them. */
+  /** These fields are null in each block, transaction and receipt that has them. */
   | { kind: 'nullFields'; fields: readonly string[] }
   /** Blocks have an empty bloom, so that their hash does not match. */
   | { kind: 'emptyBloom' }
@@ -192,7 +192,12 @@ const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   truncatedReceipts: ['eth_getBlockReceipts'],
   missingFirstLog: ['eth_getLogs', 'eth_getBlockReceipts'],
   gappedIndices: ['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'],
-  nullFields: ['eth_getBlockByHash', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'],
+  nullFields: [
+    'eth_getBlockByHash',
+    'eth_getBlockByNumber',
+    'eth_getBlockReceipts',
+    'eth_getTransactionReceipt',
+  ],
   emptyBloom: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   wrongHash: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   missingLog: ['eth_getLogs', 'eth_getBlockReceipts'],
@@ -290,7 +295,7 @@ function withNulls(result: unknown, fields: readonly string[]): unknown {
     fields.filter((field) => field in result).map((field) => [field, null]),
   );
   return 'transactions' in result
-    ? { ...result, transactions: withNulls(result.transactions, fields) }
+    ? { ...result, ...nulls, transactions: withNulls(result.transactions, fields) }
     : { ...result, ...nulls };
 }
 

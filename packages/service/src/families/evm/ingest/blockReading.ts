@@ -122,9 +122,11 @@ export function createBlockReading({
       ...(traced?.calls && { calls: traced.calls, failures: traced.failures }),
       ...withTraces(unverified, traced?.isPartial === true),
     };
-    if (block.unverified?.isUncertain && readAgainInMs !== undefined) {
+    const { unverified: mark } = block;
+    const isReadAgain = mark !== undefined && (mark.isUncertain || needs.holds === true);
+    if (isReadAgain && readAgainInMs !== undefined) {
       const records = encodeIds(EVM_RECORDS.of(block));
-      block.unverified.reading = { needs: { ...wanted }, records, dueInMs: readAgainInMs };
+      mark.reading = { needs: { ...wanted }, records, dueInMs: readAgainInMs };
     }
     return block;
   };

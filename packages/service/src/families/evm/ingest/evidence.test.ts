@@ -70,6 +70,14 @@ describe('a block that passes its checks but is not proven', () => {
     });
   });
 
+  test('is read again later only for streams that hold unverified blocks', async () => {
+    const later = { readAgainAfterMs: [7] };
+    expect((await read([TRUE], later)).block.unverified!.reading).toBeUndefined();
+    const needs = { ...ALL, holds: true };
+    const { unverified } = (await read([TRUE], later, needs)).block;
+    expect(unverified!.reading).toMatchObject({ needs, dueInMs: 7 });
+  });
+
   test.each([
     ['logs', LOGS],
     ['transactions', ALL],

@@ -32,9 +32,8 @@ export const createStreamIndex = (): RuleIndex<'evm', Rules> =>
 /** Returns which parts of a chain's blocks the streams need. */
 export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
   const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
-  for (const {
-    record: { options },
-  } of streams.matching(chain)) {
+  for (const { record } of streams.matching(chain)) {
+    const { options } = record;
     if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
     if (takesTransactions(options)) needs.transactions = true;
     if (options.includeInternalTxs) needs.traces = true;
@@ -43,6 +42,7 @@ export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
       needs.calls = true;
     }
     if (options.includeProofs) needs.proofs = true;
+    if (record.unverified === 'hold') needs.holds = true;
   }
   return needs;
 }
