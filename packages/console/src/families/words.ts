@@ -1,19 +1,19 @@
 /** Composes what the chain families recognize in pasted text. */
 import type { NetworkType } from '@sluice/kit';
 import type { PastedOfFamily } from '../words/pasted.ts';
-import { recogniseAptos } from './aptos/words.ts';
-import { recogniseEvm } from './evm/words.ts';
+import { recognizeAptos } from './aptos/words.ts';
+import { recognizeEvm } from './evm/words.ts';
 
 /** Functions that recognize text. EVM is first, because its addresses cannot be shortened. */
-const RECOGNISERS: Readonly<Record<NetworkType, (text: string) => PastedOfFamily | undefined>> = {
-  evm: recogniseEvm,
-  aptos: recogniseAptos,
+const RECOGNIZERS: Readonly<Record<NetworkType, (text: string) => PastedOfFamily | undefined>> = {
+  evm: recognizeEvm,
+  aptos: recognizeAptos,
 };
 
 /** Returns the first family's result; undefined if no family recognizes the text. */
-export function recogniseOfFamily(text: string): PastedOfFamily | undefined {
-  for (const recognise of Object.values(RECOGNISERS)) {
-    const pasted = recognise(text);
+export function recognizeOfFamily(text: string): PastedOfFamily | undefined {
+  for (const recognize of Object.values(RECOGNIZERS)) {
+    const pasted = recognize(text);
     if (pasted !== undefined) return pasted;
   }
   return undefined;

@@ -1,7 +1,7 @@
 /** Recognizes pasted text by its format. */
 import type { NetworkType } from '@sluice/kit';
 import { partOfUrl } from '@sluice/kit/contract';
-import { FAMILY_OF_HASH, recogniseOfFamily } from '../families/words.ts';
+import { FAMILY_OF_HASH, recognizeOfFamily } from '../families/words.ts';
 import type { Pasted } from './pasted.ts';
 
 const HASH = /^0x[0-9a-fA-F]{64}$/;
@@ -26,7 +26,7 @@ export function recognize(input: string): Pasted | undefined {
     const number = Number(text.replace(/\D/g, ''));
     return number <= MAX_BLOCK ? { kind: 'block', number } : undefined;
   }
-  const pasted = recogniseOfFamily(text);
+  const pasted = recognizeOfFamily(text);
   if (pasted !== undefined) return pasted;
   const addresses = text.match(/\b0x(?:[0-9a-fA-F]{24})?[0-9a-fA-F]{40}\b/g);
   if (addresses !== null && addresses.length > 1) {

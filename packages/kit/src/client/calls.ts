@@ -1,6 +1,7 @@
 /** Builds the results of client methods: single responses and lists. */
 import type { ListOptions } from '../contract/shapes.generated.ts';
-import { toLimit } from './compatible/arguments.ts';
+import { PAGE_LIMIT } from '../contract/values.ts';
+import { SluiceError } from '../errors.ts';
 import { createList } from './pages.ts';
 import type { AnyPage, ListResult } from './pages.ts';
 import { createCallResult } from './request.ts';
@@ -51,4 +52,12 @@ export function createCalls(connection: Connection): Calls {
       });
     },
   };
+}
+
+function toLimit(limit: number = PAGE_LIMIT): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT) return limit;
+  throw new SluiceError(
+    'invalid_argument',
+    `limit should be a whole number from 1 to ${PAGE_LIMIT}`,
+  );
 }

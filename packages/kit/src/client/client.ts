@@ -194,10 +194,7 @@ export function createClient(options: ClientOptions): Client {
     throw new SluiceError('invalid_argument', 'apiKey is required');
   }
   const { apiKey, ...rest } = options;
-  const connection =
-    apiKey === null ? connect(rest, { credentials: 'same-origin' }) : connect({ ...rest, apiKey });
-
-  const calls = createCalls(connection);
+  const calls = createCalls(connect({ ...rest, apiKey: apiKey ?? undefined }));
   return {
     streams: createStreams(calls),
     history: createHistory(calls),

@@ -174,9 +174,11 @@ const BACKOFF_CAP_MS = 8_000;
 /** Maximum wait that the service may request. If it requests more, the call fails. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
+export function connect(settings: ConnectionOptions): Connection {
   const base = parseBaseUrl(settings.baseUrl);
   const { apiKey } = settings;
+  // Without a key, a session cookie may be sent. Cloudflare Workers do not support `credentials`.
+  const init: RequestInit = apiKey === undefined ? { credentials: 'same-origin' } : {};
   if (apiKey !== undefined) checkApiKey(apiKey);
   const defaultTimeoutMs = atLeast('timeoutMs', settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1);
   const defaultMaxRetries = atLeast('maxRetries', settings.maxRetries ?? DEFAULT_MAX_RETRIES, 0);

@@ -119,12 +119,7 @@ const RECONNECT_MAX_MS = 10_000;
  * @throws SluiceError `invalid_argument` if an option is invalid.
  */
 export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
-  // Cloudflare Workers do not support `credentials`, so it is set only without an API key, when a
-  // session cookie may be sent.
-  const connection = connect(
-    options,
-    options.apiKey === undefined ? { credentials: 'same-origin' } : {},
-  );
+  const connection = connect(options);
   const calls = createCalls(connection);
   const { one } = calls;
   const toMethods = Object.entries(SLUICE_ROUTES).map(([name, route]) => [

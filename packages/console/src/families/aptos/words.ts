@@ -5,7 +5,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{1,64}$/;
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}::\w+::\w+(<.*>)?$/;
 const NAME = /^[^\s.,;:/\\]+(\.[^\s.,;:/\\]+)*\.apt$/iu;
 
-export function recogniseAptos(text: string): PastedOfFamily | undefined {
+export function recognizeAptos(text: string): PastedOfFamily | undefined {
   const family = 'aptos';
   if (MOVE_PATH.test(text)) {
     return {

@@ -7,7 +7,7 @@ const EVENT = /^[A-Za-z_$][\w$]*\s*\(/;
 const EVENT_SIGNS = /^[\w$\s,[\]()]*;?$/;
 const EVENT_END = /\)(?:\s?anonymous)?;?$/;
 
-export function recogniseEvm(text: string): PastedOfFamily | undefined {
+export function recognizeEvm(text: string): PastedOfFamily | undefined {
   const family = 'evm';
   if (ADDRESS.test(text)) {
     return { kind: 'address', family, what: 'EVM address', address: text, mayBePart: false };

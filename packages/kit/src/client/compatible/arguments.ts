@@ -1,6 +1,5 @@
 /** Validates arguments, and converts them to the wire format. */
 import { toChainId } from '../../families/evm/chains.ts';
-import { PAGE_LIMIT } from '../../contract/values.ts';
 import { SluiceError } from '../../errors.ts';
 
 export const invalid = (message: string): SluiceError =>
@@ -22,11 +21,6 @@ export function toChainIdStrictly(name: string, value: unknown): string {
 export function toBlockNumber(name: string, value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw invalid(`${name} should be a block number`);
-}
-
-export function toLimit(limit: number = PAGE_LIMIT): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT) return limit;
-  throw invalid(`limit should be a whole number from 1 to ${PAGE_LIMIT}`);
 }
 
 /** Applies `normalize` to one address or to each address in a list. */

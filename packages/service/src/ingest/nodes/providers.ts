@@ -72,7 +72,7 @@ export type Operators = Readonly<Record<string, string>>;
 /** Another node replaces the primary if its score is below this fraction of the primary's score. */
 const CLEARLY_BETTER = 0.5;
 /**
- * Number of tries per node if data is missing. HeadLag a load balancer, the next try may reach a
+ * Number of tries per node if data is missing. Behind a load balancer, the next try may reach a
  * node that has the data.
  */
 const ROUNDS = 2;
