@@ -3,7 +3,7 @@
  * mistake still opens the page.
  */
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
-import { DELIVERY_STATES, cutText } from '@sluice/kit/contract';
+import { DELIVERY_STATES, MAX_FIND_LENGTH, cutText } from '@sluice/kit/contract';
 import type { ListFilter } from './live/liveCache.ts';
 import { RECIPE_IDS, type RecipeId } from '../families/recipeIds.ts';
 import { recognize, toQuestion, UUID } from '../words/paste.ts';
@@ -110,9 +110,6 @@ export const SINCES = [
 ] as const;
 
 const valuesOf = <T>(choices: readonly { value: T }[]): T[] => choices.map(({ value }) => value);
-
-/** Maximum length of a search text that the service accepts. */
-const MAX_FIND_LENGTH = 100;
 
 export interface DeliveriesSearch {
   state?: DeliveryState;

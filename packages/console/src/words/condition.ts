@@ -17,7 +17,7 @@ import type {
   BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
-import { readInboxName } from '@sluice/kit/contract';
+import { isWaiting, readInboxName } from '@sluice/kit/contract';
 import { headAgeMs, isOverdue, meanBlockMs } from '../chains/blockPace.ts';
 import {
   formatAgo,
@@ -135,13 +135,9 @@ export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
   removed: condition('cross', 'removed', 'reorg'),
 };
 
-/** Returns whether a delivery waits for its first or another attempt. */
-export const isWaiting = ({ state }: { state: DeliveryState | undefined }): boolean =>
-  state === 'pending' || state === 'retrying';
-
 /** Names the action that sends a delivery now. */
 export const sendVerb = (state: DeliveryState | undefined): string =>
-  isWaiting({ state }) ? 'Retry now' : state === 'held' ? 'Release' : 'Replay';
+  isWaiting(state) ? 'Retry now' : state === 'held' ? 'Release' : 'Replay';
 
 export const DELIVERY_CONDITIONS: Readonly<Record<DeliveryState, Condition>> = {
   enriching: condition('dashed', 'enriching', 'muted'),

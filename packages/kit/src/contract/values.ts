@@ -4,6 +4,9 @@ import type { ActivityStep, DeliveryState } from './shapes.generated.ts';
 /** Default and maximum number of rows per page. */
 export const PAGE_LIMIT = 100;
 
+/** Maximum length of the text that a list is searched for, in characters. */
+export const MAX_FIND_LENGTH = 100;
+
 /** Default of `--max-webhook-bytes`, the maximum size of a webhook that Sluice sends. */
 export const DEFAULT_MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 
@@ -43,6 +46,10 @@ export const DELIVERY_STATES = [
   'quarantined',
   'cancelled',
 ] as const;
+
+/** Returns whether a delivery in this state waits for its first or another attempt. */
+export const isWaiting = (state: DeliveryState | undefined): boolean =>
+  state === 'pending' || state === 'retrying';
 
 /** States of undelivered deliveries that a replay in the CLI or the console selects by default. */
 export const UNDELIVERED = [

@@ -1,5 +1,5 @@
 /** Turns the result of an attempt into an outcome, and writes outcomes in batches. */
-import { type DeliverySummary, isBrief } from '@sluice/kit/contract';
+import { type DeliverySummary, isBrief, isWaiting } from '@sluice/kit/contract';
 import { hideSecrets } from '../base/hideSecrets.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { type BatchWriter, createBatchWriter } from '../store/engine/batchWriter.ts';
@@ -9,7 +9,6 @@ import type { Attempted } from './attempt.ts';
 import type { Lanes } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { INSECURE_URL } from './send/guard.ts';
-import { isWaiting } from '../store/rows/deliveryRow.ts';
 import { type RetryOptions, nextWaitMs, retryOptionsOf } from './schedule.ts';
 import { flagOf } from '../config/settings.ts';
 
@@ -104,7 +103,7 @@ export function createOutcomes({
     try {
       const changed = await store.completeDeliveries(batch);
       for (const outcome of batch) leases.drop(outcome);
-      for (const each of changed) if (!isWaiting(each)) lanes.count(each.streamId, -1);
+      for (const each of changed) if (!isWaiting(each.state)) lanes.count(each.streamId, -1);
       if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
       onAttempts(changed);
     } catch (error) {

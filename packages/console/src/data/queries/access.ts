@@ -1,6 +1,7 @@
+import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { AuditPage } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+import { loadClient, SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
 
 export const keysQuery = queryOptions({
   queryKey: queryKeys.keys,
@@ -59,7 +60,7 @@ export const explorersQuery = queryOptions({
 export const auditQuery = infiniteQueryOptions({
   queryKey: ['audit'],
   queryFn: async ({ pageParam, signal }): Promise<AuditPage> =>
-    sluice.listAudit({ limit: PAGE_ROWS, cursor: pageParam }, { signal }),
+    sluice.listAudit({ limit: PAGE_LIMIT, cursor: pageParam }, { signal }),
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page) => page.cursor,
   staleTime: 0,

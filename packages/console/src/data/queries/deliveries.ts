@@ -1,4 +1,4 @@
-import { timeOfId } from '@sluice/kit/contract';
+import { timeOfId, PAGE_LIMIT } from '@sluice/kit/contract';
 import type {
   DeliveryFilter,
   DeliveryPage,
@@ -13,7 +13,7 @@ import {
 } from '@tanstack/react-query';
 import { withDeliveries, type ListFilter } from '../live/liveCache.ts';
 import { changesSince } from '../live/recentChanges.ts';
-import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+import { SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
 
 export type DeliveryLists = InfiniteData<DeliveryPage, string | undefined>;
 
@@ -51,7 +51,7 @@ export const deliveriesQuery = (filter: ListFilter) =>
     queryKey: [...queryKeys.deliveries, filter],
     queryFn: async ({ pageParam, signal }): Promise<DeliveryPage> => {
       const askedAt = Date.now();
-      const query = { limit: PAGE_ROWS, ...toListing(filter), cursor: pageParam };
+      const query = { limit: PAGE_LIMIT, ...toListing(filter), cursor: pageParam };
       const page = readPage(await sluice.listDeliveries(query, { signal }));
       const { result } = page;
       const changes = changesSince(askedAt);

@@ -1,9 +1,9 @@
 /** Queries on filtered deliveries: counts, the oldest and newest delivery, and neighbors. */
-import { timeOfId } from '@sluice/kit/contract';
+import { timeOfId, PAGE_LIMIT } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
 import type { ListFilter } from '../live/liveCache.ts';
-import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
+import { SUMMARY_REFRESH_MS, sluice } from './service.ts';
 import { toDeliveryFilter, toListing } from './deliveries.ts';
 
 /** Reads the ids of a delivery's neighbors in a filtered list; null at the ends of the list. */
@@ -14,7 +14,7 @@ export const neighborsQuery = (filter: ListFilter, id: string) =>
       // Several deliveries may share a millisecond, so a page is read in each direction. The
       // service compares the bounds with the times in the ids, which are slightly later than
       // `createdAt`.
-      const query = { ...toListing(filter), limit: PAGE_ROWS };
+      const query = { ...toListing(filter), limit: PAGE_LIMIT };
       const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([
         sluice.listDeliveries({ ...query, createdTo: madeAt }, { signal }),

@@ -1,6 +1,7 @@
+import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { InboxPage } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { sluice, PAGE_ROWS, queryKeys } from './service.ts';
+import { sluice, queryKeys } from './service.ts';
 
 export const inboxesQuery = queryOptions({
   queryKey: queryKeys.inboxes,
@@ -11,7 +12,7 @@ export const inboxRequestsQuery = (name: string) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.inboxes, name],
     queryFn: async ({ pageParam, signal }): Promise<InboxPage> => {
-      const query = { limit: PAGE_ROWS, cursor: pageParam };
+      const query = { limit: PAGE_LIMIT, cursor: pageParam };
       return sluice.listInboxRequests(name, query, { signal });
     },
     initialPageParam: undefined as string | undefined,

@@ -12,9 +12,6 @@ export const sluice = createSluiceClient({ baseUrl: location.origin });
  */
 export const loadClient = async (): Promise<Client> => (await import('../client.ts')).client;
 
-/** Number of rows per page: the service's maximum. */
-export const PAGE_ROWS = 100;
-
 /** Interval at which data that changes without a live event is reloaded, such as 24-hour counts. */
 export const SUMMARY_REFRESH_MS = 30_000;
 

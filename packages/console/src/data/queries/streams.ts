@@ -1,9 +1,10 @@
+import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { Networks, NetworkType } from '@sluice/kit';
 import type { ActivityQuery, StreamSummary } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { START_BACKFILL } from '../../families/data.ts';
 import { createBatch } from './batch.ts';
-import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+import { loadClient, SUMMARY_REFRESH_MS, sluice, queryKeys } from './service.ts';
 
 /** A stream of any chain family, as the API returns it. */
 export type AnyStream = Networks[NetworkType]['stream'];
@@ -37,7 +38,7 @@ export const addressesQuery = (id: string, find: string) =>
     queryFn: ({ pageParam, signal }) =>
       sluice.listAddresses(
         id,
-        { limit: PAGE_ROWS, cursor: pageParam, ...(find !== '' && { find }) },
+        { limit: PAGE_LIMIT, cursor: pageParam, ...(find !== '' && { find }) },
         { signal },
       ),
     // Shows the previous rows of this stream while a new search loads.

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { component, namedRequest, requestShape, typed } from '../named.ts';
+import { MAX_FIND_LENGTH } from '../values.ts';
 import type {
   CreateReplay,
   DeliveryFilter,
@@ -34,7 +35,7 @@ const deliverySearch = requestShape(
   'DeliverySearch',
   'Conditions that no index covers: a page checks a limited number of deliveries, may be empty, and has a cursor until all are checked.',
   z.object({
-    find: text(100)
+    find: text(MAX_FIND_LENGTH)
       .min(1, { error: 'should not be empty' })
       .optional()
       .describe(

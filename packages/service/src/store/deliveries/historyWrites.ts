@@ -1,9 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
+import { isWaiting } from '@sluice/kit/contract';
 import { releaseMatches } from '../blocks/matches.ts';
 import { readMoment, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { REPLAYED_STATE, isReplayable, resumeEnrichment } from './requeue.ts';
-import { deliveryColumns, isWaiting, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countFinished } from '../stats/statWrites.ts';
 import type { HistoryWrites } from './contract.ts';
 
@@ -52,7 +53,7 @@ export function createHistoryWrites({ engine, transact }: Ledger): HistoryWrites
           update stream set probe_at = ${now}
           where id = ${streamId} and status = 'error' and probe_at > ${now}`.execute(trx);
         const after = toDeliverySummary(replayed);
-        if (isWaiting(before)) effects.offerDeliveries([after]);
+        if (isWaiting(before.state)) effects.offerDeliveries([after]);
         else effects.moveDeliveries([after]);
         return { before, after };
       });

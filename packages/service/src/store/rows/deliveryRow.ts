@@ -22,10 +22,6 @@ export const deliveryColumns = [
   'updated_at',
 ] as const;
 
-/** Returns whether a delivery waits for an attempt. */
-export const isWaiting = ({ state }: Pick<DeliverySummary, 'state'>): boolean =>
-  state === 'pending' || state === 'retrying';
-
 export type DeliveryRow = Pick<Tables['delivery'], (typeof deliveryColumns)[number]>;
 
 export function toDeliverySummary(row: DeliveryRow): DeliverySummary {

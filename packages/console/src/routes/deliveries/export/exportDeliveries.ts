@@ -1,7 +1,8 @@
 /** Exports the deliveries of a list, page by page. */
+import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { ListFilter } from '../../../data/live/liveCache.ts';
 import { toListing } from '../../../data/queries/deliveries.ts';
-import { PAGE_ROWS, sluice } from '../../../data/queries/service.ts';
+import { sluice } from '../../../data/queries/service.ts';
 import type { Task } from '../../../ui/task.tsx';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { EXPORT_TYPES, headOf, toText, type ExportFormat } from './exportFormat.ts';
@@ -22,7 +23,7 @@ export function exportTask(
       let count = 0;
       let cursor: string | undefined;
       do {
-        const query = { ...listing, limit: PAGE_ROWS, cursor };
+        const query = { ...listing, limit: PAGE_LIMIT, cursor };
         const page = await sluice.listDeliveries(query, { signal });
         parts.push(new Blob([toText(format, page.result)]));
         count += page.result.length;

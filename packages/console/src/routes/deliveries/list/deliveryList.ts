@@ -1,9 +1,9 @@
+import { PAGE_LIMIT } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { isSearch, rowsOf, type ListFilter } from '../../../data/live/liveCache.ts';
 import { deliveriesQuery } from '../../../data/queries/deliveries.ts';
-import { PAGE_ROWS } from '../../../data/queries/service.ts';
 import { createDeliveryPairs } from './deliveryPairs.ts';
 
 const NO_ROWS: DeliverySummary[] = [];
@@ -17,8 +17,8 @@ export function useDeliveryList(filter: ListFilter) {
   const rows = useMemo(() => (list.data === undefined ? NO_ROWS : rowsOf(list.data)), [list.data]);
   const { hasNextPage, isFetching, isError, fetchNextPage } = list;
   // A page of a search may contain few rows or none, because the service checks a limited number of
-  // deliveries. Further pages are loaded until the list has `PAGE_ROWS` rows.
-  const isSearching = isSearch(filter) && hasNextPage && !isError && rows.length < PAGE_ROWS;
+  // deliveries. Further pages are loaded until the list has `PAGE_LIMIT` rows.
+  const isSearching = isSearch(filter) && hasNextPage && !isError && rows.length < PAGE_LIMIT;
   useEffect(() => {
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
 import { deliveryBodyQuery } from '../../../data/queries/delivery.ts';
 import { streamsQuery } from '../../../data/queries/streams.ts';
-import { isWaiting } from '../../../words/condition.ts';
+import { isWaiting } from '@sluice/kit/contract';
 import { useNow } from '../../../ui/text/clock.ts';
 import {
   formatClock,
@@ -48,7 +48,7 @@ export function Attempts({
   const hidden = attemptList.length - shown.length;
   const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
   const isPaused = useIsPaused(delivery);
-  const waits = !isPaused && nextAttemptAt !== null && (isWaiting({ state }) || state === 'leased');
+  const waits = !isPaused && nextAttemptAt !== null && (isWaiting(state) || state === 'leased');
   const backOff = useBackOff(delivery);
   return (
     <>

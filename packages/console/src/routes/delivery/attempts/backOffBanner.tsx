@@ -2,7 +2,8 @@ import type { DeliverySummary, BackOff } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../../data/queries/streams.ts';
 import { useNow } from '../../../ui/text/clock.ts';
-import { backOffWords, isWaiting } from '../../../words/condition.ts';
+import { isWaiting } from '@sluice/kit/contract';
+import { backOffWords } from '../../../words/condition.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Status } from '../../../ui/status.tsx';
 import type { Retry } from './retry.ts';
@@ -18,7 +19,7 @@ export function useBackOff({
 }: Pick<DeliverySummary, 'streamId' | 'state' | 'nextAttemptAt'>): BackOff | undefined {
   const { data: streams } = useQuery(streamsQuery);
   const backOff = streams?.find(({ id }) => id === streamId)?.backOff;
-  const waits = isWaiting({ state }) && nextAttemptAt !== null;
+  const waits = isWaiting(state) && nextAttemptAt !== null;
   return waits && backOff && nextAttemptAt <= backOff.until ? backOff : undefined;
 }
 
@@ -28,7 +29,7 @@ export function useIsPaused({
   state,
 }: Pick<DeliverySummary, 'streamId' | 'state'>): boolean {
   const { data: streams } = useQuery(streamsQuery);
-  return isWaiting({ state }) && streams?.find(({ id }) => id === streamId)?.status === 'paused';
+  return isWaiting(state) && streams?.find(({ id }) => id === streamId)?.status === 'paused';
 }
 
 /** Explains that a delivery waits because its stream is paused or its receiver is backed off. */

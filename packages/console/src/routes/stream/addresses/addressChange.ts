@@ -1,8 +1,8 @@
 /** Reads and changes many addresses of a stream, in parts that do not block the page. */
-import { ADDRESS_HEADER, toAddressRows } from '@sluice/kit/contract';
+import { ADDRESS_HEADER, toAddressRows, PAGE_LIMIT } from '@sluice/kit/contract';
 import { isSluiceError, type StreamSummary, type WatchedAddress } from '@sluice/kit/sluice';
 import { client } from '../../../data/client.ts';
-import { PAGE_ROWS, sluice } from '../../../data/queries/service.ts';
+import { sluice } from '../../../data/queries/service.ts';
 import type { Step, Task } from '../../../ui/task.tsx';
 import { formatQuantity } from '../../../ui/text/format.ts';
 
@@ -32,7 +32,7 @@ export async function readMatching(
   do {
     const page = await sluice.listAddresses(
       id,
-      { limit: PAGE_ROWS, cursor, ...(find !== '' && { find }) },
+      { limit: PAGE_LIMIT, cursor, ...(find !== '' && { find }) },
       { signal },
     );
     onPage(page.result);
@@ -57,7 +57,7 @@ export async function readPresent(
       if (wanted.has(row.address)) present.set(row.address, row);
     });
   const wanted = new Set(rows.map(({ address }) => address));
-  if (wanted.size * PAGE_ROWS > stream.amountOfAddresses) {
+  if (wanted.size * PAGE_LIMIT > stream.amountOfAddresses) {
     await readMatching(stream, '', keep, { ...step, onProgress: () => {} });
     return present;
   }

@@ -1,7 +1,6 @@
 /** Calls that list, count and read deliveries, with their attempts and bodies. */
-import { familyOf, retryWaitsMs, timeOfId } from '@sluice/kit/contract';
+import { familyOf, isWaiting, retryWaitsMs, timeOfId } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
-import { isWaiting } from '../../../store/rows/deliveryRow.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../httpErrors.ts';
 import type { ApiFamilies, ApiFamily } from '../../family.ts';
@@ -34,7 +33,7 @@ export function createDeliveryHandlers({
       if (found === undefined || body === undefined) throw notFound('Delivery');
       const { fastRetried, ...delivery } = found;
       const stream = await store.readStream(delivery.streamId);
-      const waits = isWaiting(delivery) || delivery.state === 'leased';
+      const waits = isWaiting(delivery.state) || delivery.state === 'leased';
       return {
         ...delivery,
         webhookUrl: hideSecrets(delivery.webhookUrl),
