@@ -147,7 +147,7 @@ describe('internal transactions', () => {
   });
 
   test('from trace_block are the same', () => {
-    expect(fromTraceBlock(traceBlock, transactions)).toEqual(expected);
+    expect(fromTraceBlock(traceBlock, transactions).flat()).toEqual(expected);
   });
 
   test('below several reverted calls are omitted, in any order that lists a call before its own', () => {
@@ -159,7 +159,7 @@ describe('internal transactions', () => {
       [reverted(1), below(1), reverted(12), below(12)],
       [reverted(1), reverted(12), below(1), below(12)],
     ]) {
-      expect(fromTraceBlock([top, ...order], transactions)).toEqual([]);
+      expect(fromTraceBlock([top, ...order], transactions).flat()).toEqual([]);
     }
   });
 
@@ -173,17 +173,66 @@ describe('internal transactions', () => {
     const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
     const calls = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] })[0]!;
     const action = { callType: 'call', from: address(2), to: address(3), value: '0xa' };
-    const traces = fromTraceBlock([trace(0, [0], { action })], transactions);
+    const traces = fromTraceBlock([trace(0, [0], { action })], transactions)[0]!;
     for (const each of [calls, traces]) {
       expect(each).toMatchObject([{ from: address(2), to: address(3), gas: null }]);
       expect(toWebhookInternalTransaction(each[0]!)).toMatchObject({ value: '10', gas: null });
     }
   });
 
+  test.each([
+    ['0x', '0xd', '13'],
+    ['0', '0xd', '13'],
+    [null, 13, '13'],
+  ])('have values in the forms that nodes use: %j and %j', (nothing, some, expectedValue) => {
+    const values = [nothing, some];
+    const calls = values.map((value) => ({
+      type: 'CALL',
+      from: address(2),
+      to: address(3),
+      value,
+    }));
+    const result = { type: 'CALL', from: address(1), to: address(2), value: '0x', calls };
+    const own = { ...transactions, hashes: ['0xaa'] };
+    const traces = values.map((value, n) => {
+      const action = { callType: 'call', from: address(2), to: address(3), value: value ?? '0x' };
+      return trace(0, [n], { action });
+    });
+    for (const found of [fromCallTracer([{ result }], own), fromTraceBlock(traces, own)]) {
+      expect(found.flat().map((each) => toWebhookInternalTransaction(each!).value)).toEqual([
+        expectedValue,
+      ]);
+    }
+  });
+
+  test('of a transaction are missing if its trace is, or has an unknown form', () => {
+    const [first, second, third] = callTracer;
+    const failed = { txHash: '0xaa', result: null, error: { code: -32000, message: 'gas' } };
+    const missing = [undefined, [], []];
+    const move = { type: 'CALL', from: address(1), to: address(2), value: 'much' };
+    for (const odd of [failed, { txHash: '0xaa', error: 'execution timeout' }]) {
+      expect(fromCallTracer([odd, second, third], transactions)).toEqual(missing);
+    }
+    expect(fromCallTracer([second, third], transactions)).toEqual(missing);
+    expect(fromCallTracer([], transactions)).toEqual([undefined, undefined, undefined]);
+    const malformed = { ...first, result: { ...first!.result, calls: [move] } };
+    expect(fromCallTracer([malformed, second, third], transactions)).toEqual(missing);
+    for (const odd of [{ action: { callType: 'call', value: 'much' } }, { traceAddress: null }]) {
+      const all = traceBlock.map((each, n) => (n === 2 ? { ...each, ...odd } : each));
+      expect(fromTraceBlock(all, transactions)).toEqual(missing);
+    }
+  });
+
   test.each<[string, () => unknown]>([
-    ['too few traces', () => fromCallTracer(callTracer.slice(1), transactions)],
+    [
+      'too few traces without hashes',
+      () => fromCallTracer([{ result: callTracer[0]!.result }], transactions),
+    ],
     ['no list', () => fromCallTracer(null, transactions)],
-    ['another transaction', () => fromCallTracer(callTracer.toReversed(), transactions)],
+    [
+      'another transaction',
+      () => fromCallTracer([{ ...callTracer[0], txHash: '0xdd' }], transactions),
+    ],
     ['another block', () => fromTraceBlock([{ ...traceBlock[1], blockHash: '0x1' }], transactions)],
     [
       'a transaction at another index',

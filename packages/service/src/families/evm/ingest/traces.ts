@@ -7,6 +7,7 @@ import type { EvmInternalTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import { type Json, hex, list, object, showValue, toHex } from '../../../ingest/json.ts';
 import { SourceError, isOfKind } from '../../../ingest/source.ts';
+import { isPassing } from '../../../ingest/nodes/rpcError.ts';
 import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
 import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
@@ -20,34 +21,45 @@ interface Transactions {
 
 const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
+/** The internal transactions of each transaction of a block; undefined if its trace is missing. */
+type TracesOf = (EvmInternalTransaction[] | undefined)[];
+
 /**
- * Parses the result of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. The entry of a
- * transaction is undefined if its trace failed.
+ * Parses the result of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. Some nodes list no
+ * trace of transactions that the network itself adds.
  */
-export function fromCallTracer(
-  answer: unknown,
-  { hashes }: Transactions,
-): (EvmInternalTransaction[] | undefined)[] {
-  const results = list(answer, 'traces');
-  if (results.length !== hashes.length) {
+export function fromCallTracer(answer: unknown, { hashes }: Transactions): TracesOf {
+  const entries = list(answer, 'traces').map((item) => object(item, 'trace'));
+  if (entries.length !== hashes.length && entries.some((entry) => entry['txHash'] == null)) {
     throw new SourceError(
       'missing',
-      `the block has ${hashes.length} transactions but ${results.length} traces`,
+      `the block has ${hashes.length} transactions but ${entries.length} traces`,
     );
   }
-  return results.map((item, transactionIndex) => {
-    const entry = object(item, 'trace');
-    const transactionHash = hashes[transactionIndex]!;
-    if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
+  const places = new Map(hashes.map((each, n) => [each, n]));
+  const traces: TracesOf = hashes.map(() => undefined);
+  for (const [n, { txHash, result }] of entries.entries()) {
+    const transactionHash = String(txHash ?? hashes[n]);
+    const index = places.get(transactionHash);
+    if (index === undefined) {
       throw new SourceError(
         'inconsistent',
-        `trace ${transactionIndex} belongs to transaction ${showValue(entry['txHash'])}`,
+        `trace ${n} belongs to transaction ${showValue(txHash)}`,
       );
     }
-    return entry['result'] == null
-      ? undefined
-      : fromFrame(entry['result'], transactionHash, transactionIndex);
-  });
+    if (result != null) traces[index] = ifReadable(() => fromFrame(result, transactionHash, index));
+  }
+  return traces;
+}
+
+/** Returns undefined if a value has an unknown form. */
+function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
 }
 
 /** Parses the call frame of one transaction. */
@@ -82,17 +94,10 @@ function fromFrame(
 }
 
 /** Parses the result of `trace_block`. */
-export function fromTraceBlock(
-  answer: unknown,
-  { hashes, blockHash }: Transactions,
-): EvmInternalTransaction[] {
-  const found: EvmInternalTransaction[] = [];
-  /**
-   * Trace addresses of the reverted calls, by transaction hash. Each step ends with a comma, so
-   * that `1,` is not a prefix of `12,`.
-   */
+export function fromTraceBlock(answer: unknown, { hashes, blockHash }: Transactions): TracesOf {
+  const traces: TracesOf = hashes.map(() => []);
+  /** Paths of the reverted calls, by transaction hash. */
   const reverted = new Map<string, string[]>();
-  const counts = new Map<string, number>();
   for (const item of list(answer, 'traces')) {
     const trace = object(item, 'trace');
     if (trace['blockHash'] !== blockHash) {
@@ -108,9 +113,10 @@ export function fromTraceBlock(
     if (hashes[transactionIndex] !== transactionHash) {
       throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
     }
-    const at = list(trace['traceAddress'], 'traceAddress')
-      .map((step) => `${Number(step)},`)
-      .join('');
+    const at = ifReadable(() => pathOf(trace));
+    if (at === undefined) traces[transactionIndex] = undefined;
+    const found = traces[transactionIndex];
+    if (at === undefined || found === undefined) continue;
     const above = reverted.get(transactionHash) ?? [];
     if (above.some((path) => at.startsWith(path))) continue;
     if (trace['error'] !== undefined && trace['error'] !== null) {
@@ -118,22 +124,27 @@ export function fromTraceBlock(
       continue;
     }
     if (at === '') continue;
-    const move = toMove(trace);
-    if (move === undefined || BigInt(move.value) === 0n) continue;
-    const index = counts.get(transactionHash) ?? 0;
-    counts.set(transactionHash, index + 1);
-    found.push({ transactionHash, transactionIndex, index, ...move });
+    const move = ifReadable(() => toMove(trace));
+    if (move === undefined) traces[transactionIndex] = undefined;
+    else if (move !== null && BigInt(move.value) > 0n) {
+      found.push({ transactionHash, transactionIndex, index: found.length, ...move });
+    }
   }
-  return found;
+  return traces;
 }
 
-function toMove(
-  trace: Json,
-): Pick<EvmInternalTransaction, 'from' | 'to' | 'value' | 'gas'> | undefined {
+/** Returns the trace address. Each step ends with a comma, so that `1,` is not a prefix of `12,`. */
+const pathOf = (trace: Json): string =>
+  list(trace['traceAddress'], 'traceAddress')
+    .map((step) => `${Number(step)},`)
+    .join('');
+
+/** Returns what a trace moved; null if it is of a kind that moves nothing. */
+function toMove(trace: Json): Pick<EvmInternalTransaction, 'from' | 'to' | 'value' | 'gas'> | null {
   const action = object(trace['action'], 'action');
   switch (trace['type']) {
     case 'call':
-      if (action['callType'] !== 'call') return undefined;
+      if (action['callType'] !== 'call') return null;
       return {
         from: address(action, 'from'),
         to: address(action, 'to'),
@@ -157,7 +168,7 @@ function toMove(
         gas: '0x0',
       };
     default:
-      return undefined;
+      return null;
   }
 }
 
@@ -186,38 +197,42 @@ const TRACER = { tracer: 'callTracer' };
 const SINGLE_TRACER = { ...TRACER, timeout: '30s' };
 const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
+/** Returns whether only this transaction cannot be traced, now and later. */
+const isOfTransaction = (error: unknown): boolean =>
+  isOfKind(error, 'refused', 'too-large', 'inconsistent') && !isPassing(error);
+
 /** Reads the internal transactions of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {
   const isMissingAt = (node: Provider): boolean =>
     WAYS.every((way) => ways.isRetired(node, 'traces', way));
 
-  /** Traces one transaction; undefined if its trace fails. */
   const traceSingly = async (
     node: Provider,
     { hashes }: Transactions,
     index: number,
-  ): Promise<EvmInternalTransaction[] | undefined> => {
+  ): Promise<EvmInternalTransaction[]> => {
     const hash = hashes[index]!;
-    try {
-      const how = { isOptional: true };
-      const answer = await node.request('debug_traceTransaction', [hash, SINGLE_TRACER], how);
-      return fromFrame(answer, hash, index);
-    } catch (error) {
-      if (isOfKind(error, 'refused', 'too-large', 'inconsistent', 'missing')) return undefined;
-      throw error;
-    }
+    const how = { isOptional: true };
+    const answer = await node.request('debug_traceTransaction', [hash, SINGLE_TRACER], how);
+    return fromFrame(answer, hash, index);
   };
 
-  /** Traces the transactions whose trace is missing one by one. */
+  /** Traces the transactions whose trace is missing one by one, if the node can. */
   const complete = async (
     node: Provider,
     transactions: Transactions,
-    traces: readonly (EvmInternalTransaction[] | undefined)[],
+    traces: Readonly<TracesOf>,
   ): Promise<Traced> => {
     const all = [...traces];
     const missing = [...all.keys()].filter((n) => all[n] === undefined);
     await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
-      all[n] = await traceSingly(node, transactions, n);
+      try {
+        all[n] = await traceSingly(node, transactions, n);
+      } catch (error) {
+        if (!(error instanceof SourceError) || isOfKind(error, 'rate-limited', 'unreachable')) {
+          throw error;
+        }
+      }
     });
     return { found: all.flatMap((each) => each ?? []), isPartial: all.includes(undefined) };
   };
@@ -238,19 +253,19 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
             name: 'trace_block',
             async ask() {
               const answer = await node.request('trace_block', [toHex(number)]);
-              return { found: fromTraceBlock(answer, transactions), isPartial: false };
+              return complete(node, transactions, fromTraceBlock(answer, transactions));
             },
           },
           {
             name: 'one by one',
             async ask() {
               // The first one shows whether the node supports this at all.
-              await node.request('debug_traceTransaction', [hashes[0], SINGLE_TRACER]);
-              return complete(
-                node,
-                transactions,
-                hashes.map(() => undefined),
-              );
+              const first = await traceSingly(node, transactions, 0).catch((error: unknown) => {
+                if (isOfTransaction(error)) return undefined;
+                throw error;
+              });
+              const others = hashes.slice(1).map(() => undefined);
+              return complete(node, transactions, [first, ...others]);
             },
           },
         ]);
