@@ -214,6 +214,17 @@ describe('receipts', () => {
     expect(node.calls['eth_getTransactionReceipt']).toBe(1);
   });
 
+  test.each([
+    ['an empty list', []],
+    ['null', null],
+  ])('that are listed as %s are requested by transaction hash', async (_, listed) => {
+    const node = await start([two()], { eth_getBlockReceipts: () => listed });
+    expect(await readFrom([node], 7, ALL)).toMatchObject({
+      logs: [{ logIndex: 0 }, { logIndex: 1 }],
+      unverified: { codes: ['header-hash'] },
+    });
+  });
+
   test('that are null for an empty block are none', async () => {
     const node = await start([{ block: createBlock(7) }], { eth_getBlockReceipts: () => null });
     expect((await readFrom([node], 7, ALL)).unverified!.codes).toEqual(['header-hash']);
