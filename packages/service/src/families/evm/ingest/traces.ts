@@ -36,18 +36,17 @@ export function fromCallTracer(answer: unknown, { hashes }: Transactions): Trace
       `the block has ${hashes.length} transactions but ${entries.length} traces`,
     );
   }
-  const places = new Map(hashes.map((each, n) => [each, n]));
+  const places = new Map<unknown, number>(hashes.map((each, n) => [each, n]));
   const traces: TracesOf = hashes.map(() => undefined);
   for (const [n, { txHash, result }] of entries.entries()) {
-    const transactionHash = String(txHash ?? hashes[n]);
-    const index = places.get(transactionHash);
+    const index = txHash == null ? n : places.get(txHash);
     if (index === undefined) {
       throw new SourceError(
         'inconsistent',
         `trace ${n} belongs to transaction ${showValue(txHash)}`,
       );
     }
-    if (result != null) traces[index] = ifReadable(() => fromFrame(result, transactionHash, index));
+    if (result != null) traces[index] = ifReadable(() => fromFrame(result, hashes[index]!, index));
   }
   return traces;
 }
