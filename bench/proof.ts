@@ -1,7 +1,8 @@
 /**
  * Measures how long a worker thread takes to prove Ethereum block 18,000,000 from a node's JSON:
  * the transactions root, the receipts root and the header. For comparison, it builds the same tries
- * with @ethereumjs/mpt, and copies the block and its receipts as for another thread.
+ * with @ethereumjs/mpt, and copies the block and its receipts as for another thread. Also measures
+ * the longest search for the layout of a header.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,6 +14,7 @@ import {
   createHeaderProver,
   toFindings,
 } from '../packages/service/src/families/evm/ingest/headerLayout.ts';
+import { createHeaderTrial } from '../packages/service/src/families/evm/ingest/layout/headerTrial.ts';
 import { networkOf } from '../packages/service/src/families/evm/ingest/networks.ts';
 import { checkRoots } from '../packages/service/src/families/evm/ingest/proof/proveBlock.ts';
 import { encodeReceipt } from '../packages/service/src/families/evm/ingest/proof/receipts.ts';
@@ -62,6 +64,9 @@ async function measure(): Promise<Figures> {
     const found = [...toFindings(prover.check(block)), ...checkRoots(block, receipts, network)];
     if (found.length > 0) throw new Error(found.map(({ reason }) => reason).join('; '));
   });
+  const fields = Array.from({ length: 12 }, (_, n) => `field${n}`);
+  const forked = { ...block, ...Object.fromEntries(fields.map((name, n) => [name, `0x00${n}0`])) };
+  const search = await time(ROUNDS, () => [...createHeaderTrial(forked).search(fields)]);
   const clone = await time(ROUNDS, () => void structuredClone({ block, receipts }));
   const require = createRequire(new URL('../test/peers/package.json', import.meta.url));
   const { createMPT } = require('@ethereumjs/mpt') as Peer;
@@ -88,6 +93,7 @@ async function measure(): Promise<Figures> {
     proof_p50: toFigure(ours.p50, 'ms', `${what}, in a worker`),
     proof_p99: toFigure(ours.p99, 'ms', 'the same'),
     proof_cpu: toFigure(ours.cpu, 'ms', 'the same: processor time of this process, mean'),
+    search_cpu: toFigure(search.cpu, 'ms', 'a search of 2,000 hashes, mean; goal: at most 50'),
     clone_p50: toFigure(clone.p50, 'ms', 'copying the block and its receipts to another thread'),
     mpt_p50: toFigure(theirs.p50, 'ms', 'both roots by @ethereumjs/mpt, encoded as ours'),
     mpt_p99: toFigure(theirs.p99, 'ms', 'the same'),

@@ -6,7 +6,7 @@ import { WATCHED, createIngestWorld, tokenTransfer, transferTo } from './ingestW
 test.each<[string, (urls: { url: string; wsUrl: string }) => Partial<ChainConfig>]>([
   ['over HTTP', ({ url }) => ({ urls: [url], pollMs: undefined })],
   ['over WebSocket', ({ wsUrl }) => ({ urls: [wsUrl], pollMs: 5_000 })],
-  ['with proofs', ({ url }) => ({ urls: [url], pollMs: undefined, proof: 'on' })],
+  ['with proofs', ({ url }) => ({ urls: [url], pollMs: undefined, trust: 'strict' })],
 ])(
   'five blocks a second with shared timestamps, and times in milliseconds, are delivered %s',
   async (_, config) => {

@@ -1,6 +1,7 @@
 /**
- * Tests nodes that lag, lie or fail. Without a second node, nothing is delivered until the node
- * recovers; otherwise, the second node is read instead.
+ * Tests nodes that lag, lie, fail or refuse a method. Without a second node, nothing is delivered
+ * until the node recovers, unless it has the data in another form; otherwise, the second node is
+ * read instead.
  */
 import { type Trouble, startScriptedChain } from '@sluice/testkit';
 import { test as base, expect } from 'vitest';
@@ -66,6 +67,24 @@ test.concurrent.for(ofOnlyNode)(
       'the chain is live again',
       async () => (await world.health()).state === 'live',
     );
+  },
+);
+
+test.concurrent.for([
+  [-32601, 'the method eth_getLogs does not exist'],
+  [-32005, 'limit exceeded'],
+  [-32602, 'Archive requests require a personal token'],
+  [-32602, 'invalid params'],
+] as const)(
+  'the only node refuses all logs with %i %s: each block is delivered from its receipts',
+  { timeout: 120_000 },
+  async ([code, message], { world }) => {
+    await world.startWatching({}, false);
+    world.chain.trouble({ kind: 'error', methods: ['eth_getLogs'], code, message });
+    for (let block = 0; block < 5; block++) world.chain.mine(tokenTransfer());
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.expectOracle(1);
+    expect(world.log.filter((line) => line.includes('chain down'))).toEqual([]);
   },
 );
 

@@ -10,7 +10,7 @@ import type { Accept } from './acceptance.ts';
 import type { Answers } from './answers.ts';
 import { hashesOf } from './normalize.ts';
 import type { Body, Provider } from './provider.ts';
-import type { TraceReader } from './traces.ts';
+import type { TraceReader, Traced } from './traces.ts';
 
 /** A header, or as much of it as is known before the block is read. */
 type KnownHeader = BlockRef & Partial<Pick<BlockHeader, 'parentHash' | 'timestamp'>>;
@@ -102,7 +102,7 @@ export function createBlockReading({
     const hashes = hashesOf(body.body);
     const traced =
       needs.traces && hashes.length > 0
-        ? await part((from) => traces.read(from, header, hashes, needs.calls === true))
+        ? await readTraces(part, (from) => traces.read(from, header, hashes, needs.calls === true))
         : undefined;
     const readParts: Parameters<Accept>[2] = async (from, isFirst) => {
       // The parts from each node are read with that node's block, so that the responses of the
@@ -176,6 +176,29 @@ export function createBlockReading({
       return { block: block!, isComplete };
     },
   };
+}
+
+/**
+ * Reads the traces of a block from one node after another. If each lacks some, returns those of the
+ * first node.
+ */
+async function readTraces(
+  ask: (read: (from: Provider) => Promise<Traced | undefined>) => Promise<Traced | undefined>,
+  read: (from: Provider) => Promise<Traced | undefined>,
+): Promise<Traced | undefined> {
+  let partial: Traced | undefined;
+  try {
+    const complete = await ask(async (from) => {
+      const traced = await read(from);
+      if (traced?.isPartial !== true) return traced;
+      partial ??= traced;
+      return undefined;
+    });
+    return complete ?? partial;
+  } catch (error) {
+    if (partial === undefined) throw error;
+    return partial;
+  }
 }
 
 /** Adds the mark of missing traces. */

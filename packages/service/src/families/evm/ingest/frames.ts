@@ -38,32 +38,34 @@ const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 const CALLS: ReadonlyMap<string, CallType> = new Map(CALL_TYPES.map((type) => [type, type]));
 
 /**
- * Yields the frames of each entry of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. The
- * entry of a transaction is undefined if its trace failed.
+ * Returns the frames of each transaction from the result of `debug_traceBlockByHash` with `{ tracer:
+ * 'callTracer' }`; undefined if its trace failed or is missing. Some nodes list no trace of
+ * transactions that the network itself adds.
  */
-export function* framesOfBlock(
+export function framesOfBlock(
   answer: unknown,
   { hashes }: Transactions,
-): Generator<Iterable<Frame> | undefined> {
-  const results = list(answer, 'traces');
-  if (results.length !== hashes.length) {
+): (Iterable<Frame> | undefined)[] {
+  const entries = list(answer, 'traces').map((item) => object(item, 'trace'));
+  if (entries.length !== hashes.length && entries.some((entry) => entry['txHash'] == null)) {
     throw new SourceError(
       'missing',
-      `the block has ${hashes.length} transactions but ${results.length} traces`,
+      `the block has ${hashes.length} transactions but ${entries.length} traces`,
     );
   }
-  for (const [transactionIndex, item] of results.entries()) {
-    const entry = object(item, 'trace');
-    const transactionHash = hashes[transactionIndex]!;
-    if ((entry['txHash'] ?? transactionHash) !== transactionHash) {
+  const places = new Map<unknown, number>(hashes.map((each, n) => [each, n]));
+  const traces: (Iterable<Frame> | undefined)[] = hashes.map(() => undefined);
+  for (const [n, { txHash, result }] of entries.entries()) {
+    const index = txHash == null ? n : places.get(txHash);
+    if (index === undefined) {
       throw new SourceError(
         'inconsistent',
-        `trace ${transactionIndex} belongs to transaction ${showValue(entry['txHash'])}`,
+        `trace ${n} belongs to transaction ${showValue(txHash)}`,
       );
     }
-    const { result } = entry;
-    yield result == null ? undefined : framesOf(result, transactionHash, transactionIndex);
+    if (result != null) traces[index] = framesOf(result, hashes[index]!, index);
   }
+  return traces;
 }
 
 /** Yields the frames of a result of `callTracer` in execution order. */
@@ -147,16 +149,12 @@ export function failureOfTrace(trace: Json): CallFailure | undefined {
   return failureOf(trace, trace['result'] == null ? null : object(trace['result'], 'result'));
 }
 
-/** Yields the frames of the result of `trace_block`, in its order. */
-export function* framesOfTraceBlock(
+/** Returns the frames of each transaction from the result of `trace_block`, in its order. */
+export function framesOfTraceBlock(
   answer: unknown,
   { hashes, blockHash }: Transactions,
-): Generator<Frame> {
-  /**
-   * Trace addresses of the failed calls, by transaction hash. Each step ends with a comma, so that
-   * `1,` is not a prefix of `12,`.
-   */
-  const failed = new Map<string, string[]>();
+): Iterable<Frame>[] {
+  const traces: Json[][] = hashes.map(() => []);
   for (const item of list(answer, 'traces')) {
     const trace = object(item, 'trace');
     if (trace['blockHash'] !== blockHash) {
@@ -172,12 +170,27 @@ export function* framesOfTraceBlock(
     if (hashes[transactionIndex] !== transactionHash) {
       throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
     }
+    traces[transactionIndex]!.push(trace);
+  }
+  return traces.map((own, index) => framesOfTraces(own, hashes[index]!, index));
+}
+
+function* framesOfTraces(
+  traces: readonly Json[],
+  transactionHash: string,
+  transactionIndex: number,
+): Generator<Frame> {
+  /**
+   * Trace addresses of the failed calls. Each step ends with a comma, so that `1,` is not a prefix
+   * of `12,`.
+   */
+  const failed: string[] = [];
+  for (const trace of traces) {
     const traceAddress = list(trace['traceAddress'], 'traceAddress').map(Number);
     const at = traceAddress.map((step) => `${step},`).join('');
-    const above = failed.get(transactionHash) ?? [];
-    const isUndone = above.some((path) => at.startsWith(path));
+    const isUndone = failed.some((path) => at.startsWith(path));
     const failure = failureOfTrace(trace);
-    if (failure !== undefined) failed.set(transactionHash, [...above, at]);
+    if (failure !== undefined) failed.push(at);
     yield {
       transactionHash,
       transactionIndex,

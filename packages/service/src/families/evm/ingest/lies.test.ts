@@ -289,8 +289,8 @@ function withOtherRoots({ block, receipts }: Said): Said {
   return { block: header, receipts };
 }
 
-/** Who else is asked, and what the chain is like. */
-const SITUATIONS: [string, string, (lie: Said, truth: Said) => Said[]][] = [
+/** Who else is asked, what the chain is like, and whether its accepted blocks are marked. */
+const SITUATIONS: [string, string, (lie: Said, truth: Said) => Said[], isMarked?: true][] = [
   ['the only node of a chain of standard rules', STANDARD, (lie) => [lie]],
   ['the first of two nodes of a chain of standard rules', STANDARD, (lie, truth) => [lie, truth]],
   ['the first of two nodes of another chain', OTHER, (lie, truth) => [lie, truth]],
@@ -299,10 +299,11 @@ const SITUATIONS: [string, string, (lie: Said, truth: Said) => Said[]][] = [
     'one of two nodes of a chain whose roots prove nothing',
     OTHER,
     (lie, truth) => [withOtherRoots(lie), withOtherRoots(truth)],
+    true,
   ],
 ];
 
-describe.each(SITUATIONS)('%s that lies', (_, chain, ask) => {
+describe.each(SITUATIONS)('%s that lies', (_, chain, ask, isMarked) => {
   test('is never believed', { timeout: 300_000 }, async () => {
     let lies = 0;
     await fc.assert(
@@ -319,7 +320,9 @@ describe.each(SITUATIONS)('%s that lies', (_, chain, ask) => {
           const accepted = await accept(chain, header, ask(said, { block, receipts })).catch(
             () => undefined,
           );
-          if (accepted !== undefined) expect(accepted.parts, kind).toBe(honest);
+          if (accepted !== undefined) {
+            expect(accepted, kind).toEqual({ parts: honest, isMarked: isMarked === true });
+          }
         },
       ),
       { numRuns: RUNS },

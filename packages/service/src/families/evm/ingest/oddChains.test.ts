@@ -214,6 +214,17 @@ describe('receipts', () => {
     expect(node.calls['eth_getTransactionReceipt']).toBe(1);
   });
 
+  test.each([
+    ['an empty list', []],
+    ['null', null],
+  ])('that are listed as %s are requested by transaction hash', async (_, listed) => {
+    const node = await start([two()], { eth_getBlockReceipts: () => listed });
+    expect(await readFrom([node], 7, ALL)).toMatchObject({
+      logs: [{ logIndex: 0 }, { logIndex: 1 }],
+      unverified: { codes: ['header-hash'] },
+    });
+  });
+
   test('that are null for an empty block are none', async () => {
     const node = await start([{ block: createBlock(7) }], { eth_getBlockReceipts: () => null });
     expect((await readFrom([node], 7, ALL)).unverified!.codes).toEqual(['header-hash']);
@@ -226,6 +237,7 @@ describe('receipts', () => {
     ['a crash', fail(-32000, 'method handler crashed')],
     ['an internal error', fail(-32603, 'internal error')],
     ['a length mismatch', fail(-32000, 'receipts length mismatch: 1 vs 0')],
+    ['its size', fail(-32008, 'Response is too big', 'Exceeded max limit of 157286400')],
   ])('that are refused as a list with %s are read in another way', async (_, refuse) => {
     const { block, receipts } = two();
     const node = await start([{ block, receipts }], { eth_getBlockReceipts: refuse });
@@ -244,10 +256,83 @@ describe('logs', () => {
     ['a missing method', fail(-32601, 'the method does not exist')],
     ['a missing token', fail(-32602, 'Archive requests require a personal token')],
     ['invalid params', fail(-32602, 'invalid params')],
+    ['a limit', fail(-32005, 'limit exceeded')],
+    ['its size', fail(-32008, 'Response is too big', 'Exceeded max limit of 157286400')],
     ['an internal error', fail(-32603, 'internal error')],
   ])('that are refused with %s are read from the receipts', async (_, refuse) => {
     const node = await start([two()], { eth_getLogs: refuse });
     expect((await readFrom([node], 7, LOGS)).logs).toHaveLength(2);
+  });
+});
+
+describe('traces', () => {
+  const TRACES = { logs: false, transactions: false, traces: true };
+  const FAILS = fail(-32000, 'intrinsic gas too low: have 0, want 21000');
+  const { block } = two();
+  const frameOf = (n: number): Json => {
+    const move = { type: 'CALL', from: address(1), to: address(2), value: toHex(n) };
+    return { ...move, value: '0x', calls: [move] };
+  };
+  const entries = [
+    { txHash: word(0x7000), result: frameOf(1) },
+    { txHash: word(0x7001), result: null, error: { code: -32000, message: 'execution timeout' } },
+  ];
+  /** Fails to trace the transaction at this index. */
+  const traceAllBut = (index: number) => (hash: string) =>
+    hash === word(0x7000 + index) ? FAILS() : frameOf(1 + Number(hash) - 0x7000);
+  const REFUSED = fail(-32601, 'the method does not exist');
+  type Methods = NonNullable<Parameters<typeof startFakeNode>[1]>;
+  const read = async (...methods: Methods[]) => {
+    const own = [];
+    for (const each of methods) own.push(await start([{ block }], each));
+    const { internalTransactions, unverified } = await readFrom(own, 7, TRACES);
+    const values = internalTransactions.map(({ value }) => value);
+    return { values, codes: unverified?.codes };
+  };
+
+  test('of a transaction are requested again, with more time, if the node failed', async () => {
+    const asked: unknown[] = [];
+    const methods: Methods = {
+      debug_traceBlockByHash: () => entries,
+      debug_traceTransaction: (...given) => {
+        asked.push(given);
+        return frameOf(2);
+      },
+    };
+    expect(await read(methods)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
+    expect(asked).toEqual([[word(0x7001), { tracer: 'callTracer', timeout: '30s' }]]);
+  });
+
+  test.each<[string, Methods]>([
+    ['in its block and alone', { debug_traceTransaction: traceAllBut(1) }],
+    ['in its block, and the node has no single traces', { debug_traceTransaction: REFUSED }],
+  ])('of a transaction that cannot be traced are missing: %s', async (_, methods) => {
+    const all = { debug_traceBlockByHash: () => entries, ...methods };
+    expect(await read(all)).toEqual({ values: ['0x1'], codes: ['traces'] });
+  });
+
+  test.each([
+    ['a failure of one transaction', FAILS],
+    ['its size', fail(-32008, 'Response is too big', 'Exceeded max limit of 157286400')],
+  ])('of a block that is refused because of %s are read one by one', async (_, refuse) => {
+    const methods: Methods = { debug_traceBlockByHash: refuse, trace_block: REFUSED };
+    const one = { ...methods, debug_traceTransaction: traceAllBut(-1) };
+    expect(await read(one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
+    for (const [index, value] of ['0x2', '0x1'].entries()) {
+      const partial = { ...methods, debug_traceTransaction: traceAllBut(index) };
+      expect(await read(partial)).toEqual({ values: [value], codes: ['traces'] });
+      expect(await read(partial, one)).toEqual({ values: ['0x1', '0x2'], codes: undefined });
+    }
+  });
+
+  test('of a block are awaited if the failure may pass', async () => {
+    const missing = fail(-32000, 'transaction not found');
+    for (const late of [missing, fail(-32603, 'internal error')]) {
+      const methods = { debug_traceBlockByHash: late, trace_block: REFUSED };
+      await expect(read({ ...methods, debug_traceTransaction: late })).rejects.toThrow(
+        /debug_traceBlockByHash failed/,
+      );
+    }
   });
 });
 

@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { toWebhookInternalTransaction } from '../match/selection.ts';
 import { SourceError } from '../../../ingest/source.ts';
-import { type Transactions, framesOfBlock, framesOfTraceBlock } from './frames.ts';
-import { collectFrames } from './traces.ts';
+import { type Frame, type Transactions, framesOfBlock, framesOfTraceBlock } from './frames.ts';
+import { joinTraces, readTrace } from './traces.ts';
 
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const hashes = ['0xaa', '0xbb', '0xcc'];
 const transactions = { hashes, blockHash: '0xb10c' };
 
-const readCallTracer = (answer: unknown, of: Transactions = transactions) => {
-  const frames = [...framesOfBlock(answer, of)].flatMap((each) => [...(each ?? [])]);
-  return collectFrames(frames, true);
-};
-const readTraceBlock = (answer: unknown) =>
-  collectFrames(framesOfTraceBlock(answer, transactions), true);
+const read = (frames: readonly (Iterable<Frame> | undefined)[], hasCalls = true) =>
+  frames.map((each) => each && readTrace(each, hasCalls));
+const readCallTracer = (answer: unknown, of: Transactions = transactions) =>
+  joinTraces(read(framesOfBlock(answer, of)), of.hashes, true);
+const readTraceBlock = (answer: unknown, of: Transactions = transactions) =>
+  joinTraces(read(framesOfTraceBlock(answer, of)), of.hashes, true);
 const fromCallTracer = (...answer: Parameters<typeof readCallTracer>) =>
   readCallTracer(...answer).internalTransactions;
-const fromTraceBlock = (answer: unknown) => readTraceBlock(answer).internalTransactions;
+const fromTraceBlock = (...answer: Parameters<typeof readTraceBlock>) =>
+  readTraceBlock(...answer).internalTransactions;
 
 /**
  * Transaction aa: 1 calls 2 with 100 wei, which
@@ -191,10 +192,69 @@ describe('internal transactions', () => {
     }
   });
 
+  test.each([
+    ['0x', '0xd', '13'],
+    ['0', '0xd', '13'],
+    [null, 13, '13'],
+  ])('have values in the forms that nodes use: %j and %j', (nothing, some, expectedValue) => {
+    const values = [nothing, some];
+    const calls = values.map((value) => ({
+      type: 'CALL',
+      from: address(2),
+      to: address(3),
+      value,
+    }));
+    const result = { type: 'CALL', from: address(1), to: address(2), value: '0x', calls };
+    const own = { ...transactions, hashes: ['0xaa'] };
+    const traces = values.map((value, n) => {
+      const action = { callType: 'call', from: address(2), to: address(3), value: value ?? '0x' };
+      return trace(0, [n], { action });
+    });
+    for (const found of [fromCallTracer([{ result }], own), fromTraceBlock(traces, own)]) {
+      expect(found.map((each) => toWebhookInternalTransaction(each).value)).toEqual([
+        expectedValue,
+      ]);
+    }
+  });
+
+  test('of a transaction are missing if its trace is, or has an unknown form', () => {
+    const [first, second, third] = callTracer;
+    const missing = { internalTransactions: [], isPartial: true };
+    const failed = { txHash: '0xaa', result: null, error: { code: -32000, message: 'gas' } };
+    for (const odd of [failed, { txHash: '0xaa', error: 'execution timeout' }]) {
+      expect(readCallTracer([odd, second, third])).toMatchObject(missing);
+    }
+    expect(readCallTracer([second, third])).toMatchObject(missing);
+    expect(readCallTracer([])).toMatchObject({ ...missing, calls: [] });
+    const move = { type: 'CALL', from: address(1), to: address(2), value: 'much' };
+    const malformed = { ...first, result: { ...first!.result, calls: [move] } };
+    expect(readCallTracer([malformed, second, third])).toMatchObject(missing);
+    for (const odd of [{ action: { callType: 'call', value: 'much' } }, { traceAddress: null }]) {
+      const all = traceBlock.map((each, n) => (n === 2 ? { ...each, ...odd } : each));
+      expect(readTraceBlock(all)).toMatchObject(missing);
+    }
+    expect(readCallTracer(callTracer).isPartial).toBe(false);
+    expect(readTraceBlock(traceBlock).isPartial).toBe(false);
+  });
+
+  test('of the other transactions are read if one has an unknown form', () => {
+    const odd = traceBlock.map((each) =>
+      'transactionHash' in each && each['transactionHash'] === '0xbb'
+        ? { ...each, traceAddress: null }
+        : each,
+    );
+    expect(readTraceBlock(odd)).toMatchObject({ internalTransactions: expected, isPartial: true });
+    const [first, , third] = callTracer;
+    expect(readCallTracer([first, third])).toMatchObject({
+      internalTransactions: expected,
+      isPartial: true,
+    });
+  });
+
   test.each<[string, () => unknown]>([
-    ['too few traces', () => fromCallTracer(callTracer.slice(1))],
+    ['too few traces without hashes', () => fromCallTracer([{ result: callTracer[0]!.result }])],
     ['no list', () => fromCallTracer(null)],
-    ['another transaction', () => fromCallTracer(callTracer.toReversed())],
+    ['another transaction', () => fromCallTracer([{ ...callTracer[0], txHash: '0xdd' }])],
     ['another block', () => fromTraceBlock([{ ...traceBlock[1], blockHash: '0x1' }])],
     [
       'a transaction at another index',
@@ -255,21 +315,24 @@ describe('calls', () => {
   ];
 
   test('from callTracer are all but creations, self-destructs and those of transactions', () => {
-    const read = readCallTracer(geth);
-    expect(read.calls).toEqual(calls('execution reverted'));
-    expect([...read.failures!]).toEqual([['0xbb', { error: 'out of gas', output: data }]]);
-    expect(read.internalTransactions).toEqual(expected);
+    const found = readCallTracer(geth);
+    expect(found.calls).toEqual(calls('execution reverted'));
+    expect([...found.failures!]).toEqual([['0xbb', { error: 'out of gas', output: data }]]);
+    expect(found.internalTransactions).toEqual(expected);
   });
 
   test('from trace_block are the same', () => {
-    const read = readTraceBlock(parity);
-    expect(read.calls).toEqual(calls('Reverted'));
-    expect([...read.failures!]).toEqual([['0xbb', { error: 'out of gas', output: data }]]);
-    expect(read.internalTransactions).toEqual(expected);
+    const found = readTraceBlock(parity);
+    expect(found.calls).toEqual(calls('Reverted'));
+    expect([...found.failures!]).toEqual([['0xbb', { error: 'out of gas', output: data }]]);
+    expect(found.internalTransactions).toEqual(expected);
   });
 
   test('are left out unless they are needed', () => {
-    const read = collectFrames(framesOfTraceBlock(parity, transactions), false);
-    expect(read).toEqual({ internalTransactions: expected });
+    const traces = read(framesOfTraceBlock(parity, transactions), false);
+    expect(joinTraces(traces, hashes, false)).toEqual({
+      internalTransactions: expected,
+      isPartial: false,
+    });
   });
 });

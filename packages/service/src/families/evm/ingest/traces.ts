@@ -3,14 +3,9 @@ import type { CallFailure } from '../base/callFailure.ts';
 import type { EvmBlock, EvmCall, EvmInternalTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import { toHex } from '../../../ingest/json.ts';
-import { isOfKind } from '../../../ingest/source.ts';
-import {
-  type Frame,
-  type Transactions,
-  framesOf,
-  framesOfBlock,
-  framesOfTraceBlock,
-} from './frames.ts';
+import { isPassing } from '../../../ingest/nodes/rpcError.ts';
+import { SourceError, isOfKind } from '../../../ingest/source.ts';
+import { type Frame, framesOf, framesOfBlock, framesOfTraceBlock } from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
 import type { Provider } from './provider.ts';
 import type { Ways } from './ways.ts';
@@ -37,25 +32,37 @@ export interface Traced extends Pick<EvmBlock, 'internalTransactions' | 'calls' 
   isPartial: boolean;
 }
 
-/** Collects frames in execution order. */
-export function collectFrames(
-  frames: Iterable<Frame>,
-  hasCalls: boolean,
-): Omit<Traced, 'isPartial'> {
-  const internalTransactions: EvmInternalTransaction[] = [];
-  const calls: EvmCall[] = [];
-  const failures = new Map<string, CallFailure>();
-  let indices = { transactionHash: '', next: 0 };
+/** The trace of a transaction. */
+interface Trace {
+  internalTransactions: EvmInternalTransaction[];
+  /** Empty unless calls are needed. */
+  calls: EvmCall[];
+  /** Why the transaction failed; undefined if it did not. */
+  failure: CallFailure | undefined;
+}
+
+/** Reads the frames of a transaction in execution order; undefined if a value has an unknown form. */
+export function readTrace(frames: Iterable<Frame>, hasCalls: boolean): Trace | undefined {
+  try {
+    return collectFrames(frames, hasCalls);
+  } catch (error) {
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  }
+}
+
+function collectFrames(frames: Iterable<Frame>, hasCalls: boolean): Trace {
+  const trace: Trace = { internalTransactions: [], calls: [], failure: undefined };
+  const { internalTransactions, calls } = trace;
   for (const frame of frames) {
     const { transactionHash, transactionIndex, traceAddress, isFailed, failure } = frame;
     if (traceAddress.length === 0) {
-      if (failure !== undefined) failures.set(transactionHash, failure);
+      trace.failure = failure;
       continue;
     }
     const move = isFailed ? undefined : frame.readMove();
     if (move !== undefined && BigInt(move.value) > 0n) {
-      if (indices.transactionHash !== transactionHash) indices = { transactionHash, next: 0 };
-      const index = indices.next++;
+      const index = internalTransactions.length;
       internalTransactions.push({ transactionHash, transactionIndex, index, ...move });
     }
     const call = hasCalls ? frame.readCall() : undefined;
@@ -64,11 +71,24 @@ export function collectFrames(
       calls.push({ ...place, ...call, ...(failure !== undefined && { failure }) });
     }
   }
-  return { internalTransactions, ...(hasCalls && { calls, failures }) };
+  return trace;
 }
 
-function* joined(traces: readonly (Iterable<Frame> | undefined)[]): Generator<Frame> {
-  for (const frames of traces) if (frames !== undefined) yield* frames;
+/** Joins the traces of the transactions of a block. */
+export function joinTraces(
+  traces: readonly (Trace | undefined)[],
+  hashes: readonly string[],
+  hasCalls: boolean,
+): Traced {
+  const failures = new Map<string, CallFailure>();
+  for (const [n, trace] of traces.entries()) {
+    if (trace?.failure !== undefined) failures.set(hashes[n]!, trace.failure);
+  }
+  return {
+    internalTransactions: traces.flatMap((each) => each?.internalTransactions ?? []),
+    ...(hasCalls && { calls: traces.flatMap((each) => each?.calls ?? []), failures }),
+    isPartial: traces.includes(undefined),
+  };
 }
 
 /** Maximum number of concurrent requests for single traces of a block. */
@@ -78,75 +98,66 @@ const TRACER = { tracer: 'callTracer' };
 const SINGLE_TRACER = { ...TRACER, timeout: '30s' };
 const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
+/** Returns whether only this transaction cannot be traced, now and later. */
+const isOfTransaction = (error: unknown): boolean =>
+  isOfKind(error, 'refused', 'too-large', 'inconsistent') && !isPassing(error);
+
 /** Reads the traces of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {
   const isMissingAt = (node: Provider): boolean =>
     WAYS.every((way) => ways.isRetired(node, 'traces', way));
 
-  /** Traces one transaction; undefined if its trace fails. */
-  const traceSingly = async (
-    node: Provider,
-    { hashes }: Transactions,
-    index: number,
-  ): Promise<Frame[] | undefined> => {
-    const hash = hashes[index]!;
-    try {
-      const how = { isOptional: true };
-      const answer = await node.request('debug_traceTransaction', [hash, SINGLE_TRACER], how);
-      return [...framesOf(answer, hash, index)];
-    } catch (error) {
-      if (isOfKind(error, 'refused', 'too-large', 'inconsistent', 'missing')) return undefined;
-      throw error;
-    }
-  };
-
-  /** Traces the transactions whose trace is missing one by one. */
-  const complete = async (
-    node: Provider,
-    transactions: Transactions,
-    traces: Iterable<Iterable<Frame> | undefined>,
-    hasCalls: boolean,
-  ): Promise<Traced> => {
-    const all = [...traces];
-    const missing = [...all.keys()].filter((n) => all[n] === undefined);
-    await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
-      all[n] = await traceSingly(node, transactions, n);
-    });
-    const isPartial = all.includes(undefined);
-    return { ...collectFrames(joined(all), hasCalls), isPartial };
-  };
-
   return {
     async read(node, { number, hash }, hashes, hasCalls) {
       const transactions = { hashes, blockHash: hash };
+      const traceSingly = async (index: number): Promise<Trace | undefined> => {
+        const own = hashes[index]!;
+        const how = { isOptional: true };
+        const answer = await node.request('debug_traceTransaction', [own, SINGLE_TRACER], how);
+        return readTrace(framesOf(answer, own, index), hasCalls);
+      };
+      /** Traces the transactions whose trace is missing one by one, if the node can. */
+      const complete = async (traces: readonly (Trace | undefined)[]): Promise<Traced> => {
+        const all = [...traces];
+        const missing = [...all.keys()].filter((n) => all[n] === undefined);
+        await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
+          try {
+            all[n] = await traceSingly(n);
+          } catch (error) {
+            if (!(error instanceof SourceError) || isOfKind(error, 'rate-limited', 'unreachable')) {
+              throw error;
+            }
+          }
+        });
+        return joinTraces(all, hashes, hasCalls);
+      };
+      const readEach = (traces: readonly (Iterable<Frame> | undefined)[]) =>
+        traces.map((frames) => frames && readTrace(frames, hasCalls));
       try {
         return await ways.ask<Traced>(node, 'traces', [
           {
             name: 'callTracer',
             async ask() {
               const answer = await node.request('debug_traceBlockByHash', [hash, TRACER]);
-              return complete(node, transactions, framesOfBlock(answer, transactions), hasCalls);
+              return complete(readEach(framesOfBlock(answer, transactions)));
             },
           },
           {
             name: 'trace_block',
             async ask() {
               const answer = await node.request('trace_block', [toHex(number)]);
-              const frames = framesOfTraceBlock(answer, transactions);
-              return { ...collectFrames(frames, hasCalls), isPartial: false };
+              return complete(readEach(framesOfTraceBlock(answer, transactions)));
             },
           },
           {
             name: 'one by one',
             async ask() {
               // The first one shows whether the node supports this at all.
-              await node.request('debug_traceTransaction', [hashes[0], SINGLE_TRACER]);
-              return complete(
-                node,
-                transactions,
-                hashes.map(() => undefined),
-                hasCalls,
-              );
+              const first = await traceSingly(0).catch((error: unknown) => {
+                if (isOfTransaction(error)) return undefined;
+                throw error;
+              });
+              return complete([first, ...hashes.slice(1).map(() => undefined)]);
             },
           },
         ]);
