@@ -6,10 +6,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '@sluice/kit/contract';
 import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import { BATCH_BLOCKS, denseAfter, readHits } from './foundBlocks.ts';
 import {
   type BlockSearch,
   type ChainSource,
   type FoundBlocks,
+  MAX_EMPTY_HEIGHTS,
   type MaybeUnverified,
   SourceError,
   isLacking,
@@ -58,15 +60,6 @@ export type BlockReader<Block> = (
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
 
-/** Maximum number of consecutive heights without a block. */
-const MAX_EMPTY_HEIGHTS = 64;
-/** Maximum number of blocks that are read concurrently and committed together. */
-const BATCH_BLOCKS = 16;
-/**
- * Number of blocks that are read one by one after a search that was not worthwhile: it found more
- * than half of the blocks, the nodes do not support it, or reading each block costs less.
- */
-const DENSE_BLOCKS = 2_048;
 /** Maximum number of jobs whose search is kept. Other jobs start again with small ranges. */
 const REMEMBERED = 16;
 
@@ -186,12 +179,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     progress.found = undefined;
     if (search === undefined || from > searchUpTo || from <= denseUpTo) return undefined;
     progress.found = await search.next(from, searchUpTo);
-    if (progress.found === undefined) {
-      progress.denseUpTo = from + DENSE_BLOCKS;
-      return undefined;
-    }
-    const { end, hits } = progress.found;
-    if (hits.length * 2 > end.number - from + 1) progress.denseUpTo = end.number + DENSE_BLOCKS;
+    progress.denseUpTo = denseAfter(from, progress.found) ?? denseUpTo;
     return progress.found;
   };
 
@@ -201,27 +189,17 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     { needs }: Pick<StreamMatcher<Block>, 'needs'>,
   ): Promise<ReadBlocks<Block>> => {
     const some: BlockRef[] = hits.slice(0, BATCH_BLOCKS);
-    let blocks: Block[];
     try {
-      blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
+      return {
+        blocks: await readHits(source, some, { end }, needs),
+        to: some.length === hits.length ? end.number : some.at(-1)!.number,
+        byRange: !isProven,
+      };
     } catch (error) {
       // The search may have found blocks that do not exist, so the range is searched again.
-      if (isOfKind(error, 'missing', 'inconsistent')) progress.found = undefined;
+      if (isOfKind(error, 'missing', 'inconsistent', 'disagreement')) progress.found = undefined;
       throw error;
     }
-    // Nodes return even removed blocks by hash, so the end of the range is checked again.
-    if (some.length > 0 && (await source.readHeader(end.number))?.hash !== end.hash) {
-      progress.found = undefined;
-      throw new SourceError(
-        'disagreement',
-        `block ${end.number} changed since blocks below it were found`,
-      );
-    }
-    return {
-      to: some.length === hits.length ? end.number : some.at(-1)!.number,
-      blocks,
-      byRange: !isProven,
-    };
   };
 
   const readNext = async (

@@ -6,13 +6,8 @@ import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Matcher } from './commit.ts';
 import type { LocalChain } from './localChain.ts';
 import type { Confirming } from './confirming.ts';
-import {
-  type BlockSearch,
-  type ChainSource,
-  type FoundBlocks,
-  type MaybeUnverified,
-  SourceError,
-} from './source.ts';
+import { BATCH_BLOCKS, denseAfter, readHits } from './foundBlocks.ts';
+import type { BlockSearch, ChainSource, FoundBlocks, MaybeUnverified } from './source.ts';
 
 export interface CatchUp {
   /**
@@ -21,14 +16,6 @@ export interface CatchUp {
    */
   advance(head: BlockHeader): Promise<boolean>;
 }
-
-/** Maximum number of blocks that are read concurrently. */
-const BATCH_BLOCKS = 16;
-/**
- * Number of blocks that are read one by one after a search that was not worthwhile: it found more
- * than half of the blocks, the nodes do not support it, or reading each block costs less.
- */
-const DENSE_BLOCKS = 2_048;
 
 /** @param signal ends the work after the current batch */
 export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
@@ -69,11 +56,9 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     if (search === undefined) return undefined;
     // The tip may have left the chain since it was committed.
     if ((await source.readHeader(tip.number))?.hash !== tip.hash) return undefined;
-    const found = await search.next(tip.number + 1, upTo);
-    if (found === undefined) denseUpTo = tip.number + DENSE_BLOCKS;
-    else if (found.hits.length * 2 > found.end.number - tip.number) {
-      denseUpTo = found.end.number + DENSE_BLOCKS;
-    }
+    const from = tip.number + 1;
+    const found = await search.next(from, upTo);
+    denseUpTo = denseAfter(from, found) ?? denseUpTo;
     return found;
   };
 
@@ -112,15 +97,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
       if (signal.aborted) return true;
       const needs = matcher.needs(chain);
       const some = hits.slice(n, n + BATCH_BLOCKS);
-      const blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
-      // Nodes return even removed blocks by hash, so the end of the range is checked again.
-      if ((await source.readHeader(end.number))?.hash !== end.hash) {
-        throw new SourceError(
-          'disagreement',
-          `block ${end.number} changed since blocks below it were found`,
-        );
-      }
-      for (const block of blocks) {
+      for (const block of await readHits(source, some, { end }, needs)) {
         if (!(await commit(block, how, () => matcher.match(chain, block)))) return hasMoved();
       }
     }

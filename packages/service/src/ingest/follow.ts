@@ -11,11 +11,8 @@ import {
   describeYounger,
 } from './connect.ts';
 import { createRollbackWatch } from './rollback.ts';
-import { type ChainSource, SourceError, isLacking } from './source.ts';
+import { type ChainSource, MAX_EMPTY_HEIGHTS, SourceError, isLacking } from './source.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
-
-/** Maximum number of consecutive heights without a block. */
-const MAX_EMPTY_HEIGHTS = 64;
 
 /** Returns an error that may mean that there is no block; throws any other error. */
 function toLacking(error: unknown): SourceError {

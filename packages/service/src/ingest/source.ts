@@ -44,6 +44,9 @@ export interface BlockSearch {
   next(from: number, upTo: number): Promise<FoundBlocks | undefined>;
 }
 
+/** Maximum number of consecutive heights at which a chain has no block. */
+export const MAX_EMPTY_HEIGHTS = 64;
+
 /** A source of blocks, for any chain family. */
 export interface ChainSource<Block> {
   /** True once it is known that no provider of this chain traces blocks. */
