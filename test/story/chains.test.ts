@@ -73,7 +73,7 @@ test('a stream reports a missing source, and nothing otherwise', async () => {
   ]);
 });
 
-test('resumes a chain from a block, or reports why it cannot', async () => {
+test('sluice chains resume continues from a block, or reports why it cannot', async () => {
   await anvil.request('anvil_mine', ['0xa']);
   const resumed = await sluice('chains', 'resume', '0x7a69', '--from', '8');
   expect(resumed).toMatchObject({ code: 0 });

@@ -184,7 +184,7 @@ describe('troubles', () => {
     expect(await get('')).toMatchObject({ oldest_ledger_version: '4', oldest_block_height: '2' });
   });
 
-  test('only on a listed routes, or on every second request', async () => {
+  test('affect only the listed routes, or every second request', async () => {
     node.trouble({ kind: 'httpError', status: 502, routes: ['transactions'], every: 2 });
     const statuses: number[] = [];
     for (const path of [
