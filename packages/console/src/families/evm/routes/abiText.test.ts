@@ -83,7 +83,7 @@ test.each([
   ['[', 'Expected a ].'],
   ['[]', 'This JSON contains no events.'],
   [`A(${'a'.repeat(5_000)})`, 'The event is longer than 4,096 characters.'],
-])('%j: %s', (text, message) => {
+])('the problem of %j is: %s', (text, message) => {
   const { items, signatures, problems, rest } = parseEvents(text);
   expect(problems.map((each) => each.message)).toEqual([message]);
   expect([...items, ...signatures]).toEqual([]);
