@@ -20,7 +20,13 @@ export interface Served {
 export const API_KEY = 'test-key-0123456789abcdef';
 export const SECRET = 'test-streams-secret';
 
+const PACKED_MAIN = process.env['TESTS_PROGRAM'];
 const SOURCE = ['-C', '@sluice/source', 'packages/cli/src/main.ts'];
+/**
+ * Arguments with which Node runs `sluice` in the root folder: the program that `npm test` packed,
+ * which starts faster, or the sources.
+ */
+export const SLUICE = PACKED_MAIN === undefined ? SOURCE : [PACKED_MAIN];
 const COMMAND = `serve --port 0 --api-key ${API_KEY} --secret ${SECRET}`.split(' ');
 const root = fileURLToPath(new URL('..', import.meta.url));
 const START_MS = 60_000;
@@ -50,7 +56,7 @@ export async function serve(
     env = {},
     nodeFlags = [],
     wrapper = [],
-    packedMain = nodeFlags.length === 0 ? process.env['TESTS_PROGRAM'] : undefined,
+    packedMain = nodeFlags.length === 0 ? PACKED_MAIN : undefined,
   }: ServeOptions = {},
 ): Promise<Served> {
   const flags = allowPrivateEndpoints ? ['--allow-private-endpoints'] : [];

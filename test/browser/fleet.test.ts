@@ -213,7 +213,7 @@ test('the newest reorgs of a chain are listed, and earlier ones on request', asy
   expect(await chain.getByRole('button', { name: /^Show/ }).count()).toBe(0);
 });
 
-test('works the same on a phone', async () => {
+test('the list works the same on a phone', async () => {
   const page = await visitor.signedIn('/', { viewport: { width: 360, height: 740 } });
   await links(page).first().waitFor();
   await page.evaluate(() => document.querySelector('main')?.scrollTo(0, 1_000_000));

@@ -251,7 +251,7 @@ test('a phone shows the time zone in its menu', async () => {
   await expectAccessible(page);
 });
 
-test('pages come before the content in the tab order', async () => {
+test('links to pages come before the content in the tab order', async () => {
   const page = await visitor.signedIn();
   const names: string[] = [];
   for (let step = 0; step < 3; step++) {

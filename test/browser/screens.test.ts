@@ -401,7 +401,7 @@ test('triggers and balances are added; errors of form and service show at their 
   visitor.expectComplaints((text) => text.includes('422'));
 });
 
-test('imports 5,000 addresses, names invalid lines, and resumes after a lost connection', async () => {
+test('the console imports 5,000 addresses, names invalid lines, and resumes after a lost connection', async () => {
   const { id } = await world.createStream('many');
   const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
   await page.getByText('No addresses yet').waitFor();

@@ -307,7 +307,7 @@ const ATTACKS: Record<string, Attack> = {
   },
 };
 
-test('accepts a genuine webhook, its subsets, and other spellings of its bytes', () => {
+test('verifyLogProof accepts a genuine webhook, its subsets, and other spellings of its bytes', () => {
   expect(isAccepted(webhook)).toBe(true);
   expect(webhook.logs.length).toBe(LOGS.flat().filter((log) => log !== other).length);
   fc.assert(
@@ -327,7 +327,7 @@ test('accepts a genuine webhook, its subsets, and other spellings of its bytes',
   );
 });
 
-test('accepts no altered webhook with another meaning', { timeout: 300_000 }, () => {
+test('verifyLogProof accepts no altered webhook with another meaning', { timeout: 300_000 }, () => {
   const changes = fc.record({
     attack: fc.constantFrom(...Object.keys(ATTACKS)),
     a: fc.nat(10_000),
@@ -349,7 +349,7 @@ test('accepts no altered webhook with another meaning', { timeout: 300_000 }, ()
   );
 });
 
-test('rejects a log whose properties are inherited', () => {
+test('verifyLogProof rejects a log whose properties are inherited', () => {
   const forged = { ...webhook, logs: webhook.logs.map((log) => Object.create(log) as typeof log) };
   expect(isAccepted(forged)).toBe(false);
 });

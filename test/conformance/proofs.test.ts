@@ -120,7 +120,7 @@ test('our verifier accepts the proofs of @ethereumjs/mpt, which accepts ours', a
   expect(verifyLogProof(proven, { blockHash: webhook.block.hash }).isVerified).toBe(true);
 });
 
-test('rejects malformed webhooks with the same error', () => {
+test('verifyLogProof rejects malformed webhooks with the same error', () => {
   const nested = `0x${'c1'.repeat(60_000)}`;
   const hash = keccak256(Buffer.from(nested.slice(2), 'hex'));
   const malformed: unknown[] = [
@@ -136,14 +136,14 @@ test('rejects malformed webhooks with the same error', () => {
   }
 });
 
-test('rejects a webhook of a different block, or without proofs', () => {
+test('verifyLogProof rejects a webhook of a different block, or without proofs', () => {
   const blockHash = `0x${'12'.repeat(32)}`;
   expect(() => verifyLogProof(webhook, { blockHash })).toThrow(/is about block 0x.*, not 0x1212/);
   const { proofs: _proofs, ...bare } = webhook;
   expect(() => verifyLogProof(bare)).toThrow(/no proofs.*includeProofs/);
 });
 
-test('refuses a webhook above its limit of 128 MiB', () => {
+test('verifyLogProof rejects a webhook above its limit of 128 MiB', () => {
   const { block } = webhook;
   const [log] = webhook.logs;
   const [receipt] = webhook.proofs.receipts;

@@ -52,7 +52,7 @@ test.each(PAGES)('%s names existing files', (page) => {
   expect(unknownIn(readFileSync(root + page, 'utf8'))).toEqual([]);
 });
 
-test('detects missing files and foreign sections', () => {
+test('the check detects missing files and foreign sections', () => {
   expect(unknownIn('see `docs/nowhere.md` and `store/nowhere.ts`, not `docs/contract.md`')).toEqual(
     ['docs/nowhere.md', 'store/nowhere.ts'],
   );

@@ -37,7 +37,7 @@ beforeEach(() => {
   };
 });
 
-test('finds no violation in a consistent ledger', async () => {
+test('the checker finds no violation in a consistent ledger', async () => {
   expect((await checkInvariants(world)).violations).toEqual([]);
 });
 
@@ -113,7 +113,7 @@ test.each<[string, RegExp, () => void]>([
   );
 });
 
-test('allows a repeat per lost lease, and deliveries of removed blocks', async () => {
+test('the checker allows a repeat per lost lease, and deliveries of removed blocks', async () => {
   received('d1', 4, 2);
   const leasesLost = new Map([['d1', 2]]);
   expect((await checkInvariants({ ...world, leasesLost })).violations).toEqual([]);

@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('returns the ABI of a contract by its address', async () => {
+test('the service returns the ABI of a contract by its address', async () => {
   responses.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
   const found = await sluice.getContractAbi(CHAIN, address('A'));
   CALLS.getContractAbi.response.parse(found);
@@ -76,7 +76,7 @@ test('returns the ABI of a contract by its address', async () => {
 test.each([
   ['EIP-1967', EIP1967],
   ['older proxies', ZEPPELIN],
-])('adds the ABI of the implementation behind a proxy (%s)', async (_, slot) => {
+])('the service adds the ABI of the implementation behind a proxy (%s)', async (_, slot) => {
   const [proxy, behind] = slot === EIP1967 ? ['b', 'c'] : ['d', 'c'];
   responses.set(address(proxy), { body: JSON.stringify([event('Upgraded'), event('Both')]) });
   responses.set(address(behind), { body: JSON.stringify([event('Both'), event('Behind')]) });
@@ -87,7 +87,7 @@ test.each([
   expect(abi.map(({ name }) => name)).toEqual(['Upgraded', 'Both', 'Behind']);
 });
 
-test('distinguishes an account, a contract and a token', async () => {
+test('the service distinguishes an account, a contract and a token', async () => {
   const { erc20, erc721 } = await deployContracts(anvil);
   const read = async (of: string) => {
     const contract = await sluice.getContract(CHAIN, of);

@@ -43,7 +43,7 @@ const breakdownOf = async (streamId: string) => {
   return breakdown;
 };
 
-test('breaks a stream down by status, chain and event', async () => {
+test('the activity of a stream is broken down by status, chain and event', async () => {
   const { id } = await client.streams.create({
     webhookUrl: `${sink.url}/evm`,
     description: '',
@@ -86,7 +86,7 @@ test('breaks a stream down by status, chain and event', async () => {
   ]);
 });
 
-test('breaks an Aptos stream down by function and event', async () => {
+test('the activity of an Aptos stream is broken down by function and event', async () => {
   const [alice, bob] = [account('a11ce'), account('b0b')];
   const { id } = await client.streams.create({
     networkType: 'aptos',
@@ -140,7 +140,7 @@ test('lists the changes of a stream, and who made them', async () => {
   ]);
 });
 
-test('rejects steps older than the retention, with the maximum', async () => {
+test('steps older than the retention are rejected with the maximum', async () => {
   await expect(sluice.getActivity({ step: 60, points: 361 })).rejects.toThrow(/at most 360/);
   await expect(sluice.getActivityBreakdown({ step: 5, points: 577 })).rejects.toThrow(
     /at most 576/,

@@ -123,27 +123,21 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     return Promise.all([look('/settings'), readFamily('evm'), readFamily('aptos')]);
   }
 
-  async function expectHealthy(to = service): Promise<void> {
-    const health = await send('GET', '/health', { to, over: kept });
+  /** What was stored before the test, and should be stored after it. */
+  let before: unknown;
+
+  beforeAll(async () => {
+    before = await stored();
+  });
+  // Tests that store something delete it again.
+  afterEach(async () => {
+    const [expected, found] = [before, await stored()];
+    before = found;
+    expect(found).toEqual(expected);
+    const health = await send('GET', '/health', { over: kept });
     expect(health.status).toBe(200);
     expect(JSON.parse(health.text)).toMatchObject({ status: 'ok' });
-  }
-
-  /**
-   * Sends an invalid request, checks that nothing was stored and that the service is healthy, and
-   * returns the response.
-   */
-  async function sendBad(
-    method: string,
-    path: string,
-    sending: Sending = {},
-  ): Promise<RawResponse> {
-    const before = await stored(sending.to);
-    const response = await send(method, path, sending);
-    expect(await stored(sending.to)).toEqual(before);
-    await expectHealthy(sending.to);
-    return response;
-  }
+  });
 
   /** Sends a request that must be rejected with a 422 for one field. */
   async function expectInvalid(
@@ -152,7 +146,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     sending: Sending,
     [field, message, value]: readonly [string, RegExp, unknown?],
   ): Promise<void> {
-    const response = await sendBad(method, path, sending);
+    const response = await send(method, path, sending);
     expect([response.status, errorIn(response)]).toEqual([
       422,
       {
@@ -331,7 +325,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test('reports all invalid fields at once', async () => {
-      const response = await sendBad('PUT', '/streams/evm', {
+      const response = await send('PUT', '/streams/evm', {
         body: { webhookUrl: 1, chainIds: ['eth', 'bsc'], surprise: true },
       });
       expect(response.status).toBe(422);
@@ -451,7 +445,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect((await send('DELETE', `/streams/evm/${id}/address`, { body })).status).toBe(200);
     expect((await client.streams.get(id)).amountOfAddresses).toBe(0);
     await client.streams.delete(id);
-    await expectHealthy();
   });
 
   describeOnce('an unreadable body', () => {
@@ -475,7 +468,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each(writes)('$method $path: malformed JSON', async (route) => {
       for (const body of ['{', '{"a":1,}', "{'a':1}", 'webhookUrl=http', '{"a":1}{', '\u{feff}{']) {
-        const response = await sendBad(route.method, fill(route), { body });
+        const response = await send(route.method, fill(route), { body });
         expect(response.status).toBe(400);
         expect(errorIn(response).message).toMatch(/^The request body is not valid JSON: \S/);
       }
@@ -488,7 +481,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         `{"abi":${'['.repeat(levels)}${']'.repeat(levels)}}`,
         `{"address":${'['.repeat(levels)}${']'.repeat(levels)}}`,
       ]) {
-        const response = await sendBad(route.method, fill(route), { body });
+        const response = await send(route.method, fill(route), { body });
         expect(response.status).toBe(400);
         expect(errorIn(response).message).toMatch(
           /^The request body is nested deeper than \d+ levels/,
@@ -500,7 +493,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
       const statuses = [];
       for (const levels of [64, 65]) {
-        statuses.push((await sendBad('PUT', '/streams/evm', { body: nested(levels) })).status);
+        statuses.push((await send('PUT', '/streams/evm', { body: nested(levels) })).status);
       }
       expect(statuses).toEqual([422, 400]);
     });
@@ -537,7 +530,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         '"here"',
         '{"name":"a","type":"tuple","components":['.repeat(levels) + ']}'.repeat(levels),
       );
-      expect((await sendBad('PUT', '/streams/evm', { body })).status).toBe(400);
+      expect((await send('PUT', '/streams/evm', { body })).status).toBe(400);
     });
 
     const general = writes.filter(({ path }) => !path.endsWith('/address'));
@@ -552,7 +545,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each(general)('$method $path: more than 1 MiB', async (route) => {
       for (const chunked of [false, true]) {
         const body = JSON.stringify({ description: 'a'.repeat(MIB) });
-        const response = await sendBad(route.method, fill(route), { body, chunked });
+        const response = await send(route.method, fill(route), { body, chunked });
         expect([response.status, errorIn(response).message]).toEqual([
           413,
           'The request body exceeds 1 MiB, the limit of this route',
@@ -565,7 +558,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       async (route) => {
         for (const chunked of [false, true]) {
           const body = JSON.stringify({ apiKey: 'a'.repeat(4_096) });
-          const response = await sendBad(route.method, fill(route), { body, chunked });
+          const response = await send(route.method, fill(route), { body, chunked });
           expect([response.status, errorIn(response).message]).toEqual([
             413,
             'The request body exceeds 4 KiB, the limit of this route',
@@ -577,7 +570,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each(addressRoutes)('$method $path: more than 64 MiB', async (route) => {
       for (const chunked of [false, true]) {
         const body = Buffer.alloc(64 * MIB + 1, ' ');
-        const response = await sendBad(route.method, fill(route), { body, chunked });
+        const response = await send(route.method, fill(route), { body, chunked });
         expect([response.status, errorIn(response).message]).toEqual([
           413,
           'The request body exceeds 64 MiB, the limit of this route',
@@ -643,7 +636,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ])('rejects a label for or with %s', async (_, labels, field, message) => {
       for (const method of ['POST', 'PATCH']) {
         const body = { address: [ADDRESS], labels };
-        const response = await sendBad(method, `/streams/evm/${streamId}/address`, { body });
+        const response = await send(method, `/streams/evm/${streamId}/address`, { body });
         expect(response.status).toBe(422);
         const details = Object.entries(errorIn(response).details ?? {});
         expect(details).toHaveLength(1);
@@ -675,7 +668,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         [{ '0x2': 'x' }, /for an address in this request/],
         [{ 'greg.apt': 'x' }, /an Aptos address/],
       ] as const) {
-        const response = await sendBad('POST', path, { body: { address: [vault], labels } });
+        const response = await send('POST', path, { body: { address: [vault], labels } });
         expect(response.status).toBe(422);
         expect(Object.values(errorIn(response).details ?? {})[0]?.message).toMatch(message);
       }
@@ -687,18 +680,18 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const path = `/streams/evm/${id}/address`;
       const spaced = (spaces: number) => `{"address":[${' '.repeat(spaces)}"${ADDRESS}"]}`;
       expect((await send('POST', path, { body: spaced(2_000) })).status).toBe(200);
-      const large = await sendBad('POST', path, { body: spaced(MIB) });
+      const large = await send('POST', path, { body: spaced(MIB) });
       expect([large.status, errorIn(large).message]).toEqual([
         400,
         expect.stringContaining('A body of more than 1048576 bytes should be {"address":[…]}'),
       ]);
-      const long = await sendBad('POST', path, { body: `{"address":["${'a'.repeat(MIB)}"]}` });
+      const long = await send('POST', path, { body: `{"address":["${'a'.repeat(MIB)}"]}` });
       expect([long.status, long.text.length < 2_000]).toEqual([400, true]);
       await client.streams.delete(id);
 
       const aptos = await client.streams.create(goodAptosStream());
       const address = Array.from({ length: 50_001 }, () => '0x1');
-      const many = await sendBad('POST', `/streams/aptos/${aptos.id}/address`, {
+      const many = await send('POST', `/streams/aptos/${aptos.id}/address`, {
         body: { address },
       });
       expect([many.status, Object.keys(errorIn(many).details ?? {})]).toEqual([
@@ -710,7 +703,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test('rejects labels in a removal', async () => {
       const body = { address: [ADDRESS], labels: {} };
-      const response = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
+      const response = await send('DELETE', `/streams/evm/${streamId}/address`, { body });
       expect([response.status, Object.keys(errorIn(response).details ?? {})]).toEqual([
         422,
         ['requestBody.labels'],
@@ -720,7 +713,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test('reports an invalid address by its index', async () => {
       const address = Array.from({ length: 60_000 }, () => ADDRESS);
       address[59_999] = 'vitalik.eth';
-      const response = await sendBad('POST', `/streams/evm/${streamId}/address`, {
+      const response = await send('POST', `/streams/evm/${streamId}/address`, {
         body: { address },
       });
       expect([response.status, errorIn(response)]).toEqual([
@@ -736,7 +729,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         },
       ]);
       const odd = JSON.stringify({ address }).replace('"vitalik.eth"', '5');
-      const other = await sendBad('POST', `/streams/evm/${streamId}/address`, { body: odd });
+      const other = await send('POST', `/streams/evm/${streamId}/address`, { body: odd });
       expect([other.status, errorIn(other).message]).toEqual([
         400,
         expect.stringMatching(/^A body of more than 1048576 bytes should be \{"address"/),
@@ -764,7 +757,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           [bad, 'requestBody.address'],
           [[ADDRESS, bad], 'requestBody.address.1'],
         ] as const) {
-          const response = await sendBad(route.method, fill(route), { body: { address } });
+          const response = await send(route.method, fill(route), { body: { address } });
           expect([response.status, errorIn(response)]).toEqual([
             400,
             {
@@ -817,7 +810,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each(routes)('is reported by %s', async (name, route) => {
       const sending = { body: bodies[name] };
-      const response = await sendBad(route.method, fill(route, UNKNOWN_ID), sending);
+      const response = await send(route.method, fill(route, UNKNOWN_ID), sending);
       expect([response.status, errorIn(response)]).toEqual([404, { message: 'Stream not found' }]);
 
       for (const id of ['1', 'not-a-uuid', `${UNKNOWN_ID}0`, '%00', '..%2f..', 'é']) {
@@ -833,7 +826,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test('includes streams of the other chain family', async () => {
       for (const [name, route] of routes) {
         const id = route.path.startsWith('/streams/aptos') ? streamId : aptosId;
-        const response = await sendBad(route.method, fill(route, id), { body: bodies[name] });
+        const response = await send(route.method, fill(route, id), { body: bodies[name] });
         expect([response.status, errorIn(response)]).toEqual([
           404,
           { message: 'Stream not found' },
@@ -846,7 +839,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         [ROUTES.replayHistory, 'streamId', 'History not found'],
         [ROUTES.getStreamStats, 'streamId', 'Stat not found'],
       ] as const) {
-        const response = await sendBad(route.method, fill(route, UNKNOWN_ID));
+        const response = await send(route.method, fill(route, UNKNOWN_ID));
         expect([response.status, errorIn(response)]).toEqual([404, { message }]);
         await expectInvalid(route.method, fill(route, 'x'), {}, [
           `path.${param}`,
@@ -863,14 +856,14 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test('includes addresses and deliveries', async () => {
       const body = { address: ['0x0000000000000000000000000000000000000001'] };
-      const address = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
+      const address = await send('DELETE', `/streams/evm/${streamId}/address`, { body });
       expect([address.status, errorIn(address)]).toEqual([404, { message: 'Address not found' }]);
-      const delivery = await sendBad('GET', fill(SLUICE_ROUTES.getDelivery, UNKNOWN_ID));
+      const delivery = await send('GET', fill(SLUICE_ROUTES.getDelivery, UNKNOWN_ID));
       expect([delivery.status, errorIn(delivery)]).toEqual([
         404,
         { message: 'Delivery not found' },
       ]);
-      const itsBody = await sendBad('GET', fill(SLUICE_ROUTES.getDeliveryBody, UNKNOWN_ID));
+      const itsBody = await send('GET', fill(SLUICE_ROUTES.getDeliveryBody, UNKNOWN_ID));
       expect([itsBody.status, errorIn(itsBody)]).toEqual([404, { message: 'Delivery not found' }]);
       for (const id of ['x', '%00', '%F0%9F%8C%8A']) {
         for (const route of [SLUICE_ROUTES.getDelivery, SLUICE_ROUTES.getDeliveryBody]) {
@@ -1014,7 +1007,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         [API_KEY.toUpperCase(), /^Invalid API key/],
       ] as const) {
         const headers = { 'x-api-key': key };
-        const response = await sendBad(route.method, path, { body, headers });
+        const response = await send(route.method, path, { body, headers });
         expect(response.status).toBe(401);
         expect(errorIn(response).message).toMatch(message);
         expect(response.text).not.toContain(API_KEY);
@@ -1024,7 +1017,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test('is refused without waiting for its megabytes', async () => {
       const body = Buffer.alloc(8 * MIB, ' ');
       const headers = { 'x-api-key': 'wrong' };
-      const response = await sendBad('POST', `/streams/evm/${streamId}/address`, { body, headers });
+      const response = await send('POST', `/streams/evm/${streamId}/address`, { body, headers });
       expect(response.status).toBe(401);
     });
   });
@@ -1040,7 +1033,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['POST', '/health', 'GET'],
     ])('%s %s is not allowed', async (method, path, allowed) => {
       const there = path.replace('{id}', streamId);
-      const response = await sendBad(method, there, { body: {} });
+      const response = await send(method, there, { body: {} });
       expect([response.status, errorIn(response)]).toEqual([
         405,
         {
@@ -1053,7 +1046,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each(['/streams', '/streams/evm/', '/streams/solana', '/nowhere', '/streams/evm/a/b/c'])(
       '%s is not found',
       async (path) => {
-        const response = await sendBad('GET', path);
+        const response = await send('GET', path);
         expect([response.status, errorIn(response)]).toEqual([
           404,
           { message: `No route GET ${path}` },
@@ -1090,7 +1083,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ['PUT', '/streams/evm', { ...goodStream(), webhookUrl }],
         ['POST', `/streams/evm/${streamId}`, { webhookUrl }],
       ] as const) {
-        const response = await sendBad(method, path, { body });
+        const response = await send(method, path, { body });
         expect([response.status, errorIn(response)]).toEqual([
           400,
           {
@@ -1107,15 +1100,15 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test('a paused stream stays paused', async () => {
-      await client.streams.setStatus(streamId, 'paused');
+      const { id } = await client.streams.create(goodStream());
+      await client.streams.setStatus(id, 'paused');
       sink.respond(500);
       const body = { status: 'active' };
-      const response = await sendBad('POST', `/streams/evm/${streamId}/status`, { body });
+      const response = await send('POST', `/streams/evm/${id}/status`, { body });
       expect(response.status).toBe(400);
       expect(errorIn(response).message).toMatch(/^Could not POST to .*\/good\. Please check/);
-      expect((await client.streams.get(streamId)).status).toBe('paused');
-      sink.respond(200);
-      await client.streams.setStatus(streamId, 'active');
+      expect((await client.streams.get(id)).status).toBe('paused');
+      await client.streams.delete(id);
     });
   });
 
@@ -1126,6 +1119,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     try {
       const { port } = new URL(sink.url);
       sink.clear();
+      const without = await stored(strict);
       for (const host of [
         '127.0.0.1',
         'localhost',
@@ -1145,6 +1139,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ]);
       }
       expect(sink.requests).toEqual([]);
+      expect(await stored(strict)).toEqual(without);
     } finally {
       expect(await strict.stop()).toBe(0);
     }
@@ -1217,7 +1212,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
             continue;
           const headers = withCookie(cookie, origin);
           const sending = { body: goodStream(), headers };
-          const response = await sendBad(route.method, fill(route), sending);
+          const response = await send(route.method, fill(route), sending);
           expect([response.status, errorIn(response).message]).toEqual([
             403,
             `Requests from ${origin} are not accepted`,

@@ -8,7 +8,7 @@ import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, startAnvil, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type Served, serve } from '../serve.ts';
+import { API_KEY, SLUICE, type Served, serve } from '../serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-chains-'));
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,9 +31,8 @@ afterAll(async () => {
 /** Runs `sluice` with these arguments, and returns its exit code and output. */
 const sluice = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
-    const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', ...args];
     const env = { ...process.env, SLUICE_API_URL: served.url, SLUICE_API_KEY: API_KEY };
-    execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [...SLUICE, ...args], { cwd: root, env }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });
@@ -73,7 +72,7 @@ test('a stream reports a missing source, and nothing otherwise', async () => {
   ]);
 });
 
-test('resumes a chain from a block, or reports why it cannot', async () => {
+test('sluice chains resume continues from a block, or reports why it cannot', async () => {
   await anvil.request('anvil_mine', ['0xa']);
   const resumed = await sluice('chains', 'resume', '0x7a69', '--from', '8');
   expect(resumed).toMatchObject({ code: 0 });

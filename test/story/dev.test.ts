@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { until } from '@sluice/testkit';
 import { afterEach, expect, test } from 'vitest';
+import { SLUICE } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-dev-'));
@@ -36,16 +37,7 @@ interface Dev {
 async function dev(): Promise<Dev> {
   const child = spawn(
     process.execPath,
-    [
-      '-C',
-      '@sluice/source',
-      'packages/cli/src/main.ts',
-      'dev',
-      '--port',
-      '0',
-      '--data',
-      join(folder, 'dev'),
-    ],
+    [...SLUICE, 'dev', '--port', '0', '--data', join(folder, 'dev')],
     { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
   );
   running = child;

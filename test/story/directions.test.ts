@@ -203,6 +203,13 @@ test('only the schemas of the contract import zod', () => {
   expect(wrong).toEqual([]);
 });
 
+test('the rules of the contract import no chain family', () => {
+  const wrong = readImports(join('kit', 'src', 'contract', 'rules')).filter(({ to }) =>
+    to.includes(join('src', 'families')),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test('the store imports no schemas, so that its threads do not load zod', () => {
   const wrong = readImports(join('service', 'src', 'store')).filter(
     ({ to }) => to === '@sluice/kit/calls' || to === 'zod',

@@ -81,7 +81,7 @@ async function values(): Promise<Map<string, number>> {
   );
 }
 
-test('requires the key, as `x-api-key` or as a bearer token', async () => {
+test('/metrics requires the key, as `x-api-key` or as a bearer token', async () => {
   expect((await read({})).status).toBe(401);
   expect((await read({ authorization: 'Bearer wrong' })).status).toBe(401);
   const response = await read({ 'x-api-key': API_KEY });
@@ -96,7 +96,7 @@ const documented = new Map(
   ),
 );
 
-test('exposes every documented metric with its labels, and no other', async () => {
+test('/metrics exposes every documented metric with its labels, and no other', async () => {
   const text = await (await read({ 'x-api-key': API_KEY })).text();
   const names = [...text.matchAll(/^# TYPE (sluice_\w+) /gm)].map(([, name]) => name!);
   expect(names.toSorted()).toEqual([...documented.keys()].toSorted());
@@ -196,7 +196,7 @@ test('the dashboard shows every metric, and explains each panel', () => {
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
 
-test('counts attempts, lag and reorgs', async () => {
+test('/metrics counts attempts, lag and reorgs', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const watched = anvil.accounts[4]!.address;
   await until(

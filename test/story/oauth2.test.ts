@@ -23,7 +23,7 @@ import {
 } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve } from '../serve.ts';
+import { API_KEY, SLUICE, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const CONTRACT = `0x${'c0'.repeat(20)}` as const;
@@ -168,7 +168,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     await call('GET', '/streams/evm');
     await call('GET', '/metrics');
     const { stdout } = await promisify(execFile)(process.execPath, [
-      ...['-C', '@sluice/source', 'packages/cli/src/main.ts', 'export'],
+      ...[...SLUICE, 'export'],
       ...['--api-url', served.url, '--api-key', API_KEY],
     ]);
     expect(stdout).toContain('clientId: sluice');

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('quarantines a delivery that kills its sender, and delivers the others', async () => {
+test('the service quarantines a delivery that kills its sender, and delivers the others', async () => {
   const preload = join(folder, 'preload.mjs');
   writeFileSync(
     preload,

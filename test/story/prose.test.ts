@@ -12,7 +12,7 @@ const phrasesOf = (comment: string): string[] =>
 const wordsOf = async (page: string): Promise<string[]> =>
   (await findWords(readTexts('page.md', page))).map(({ line, message }) => `${line} ${message}`);
 
-test('reads comments, strings and JSX', () => {
+test('the check reads comments, strings and JSX', () => {
   const source = `/**\n * Reads a key.\n * Twice.\n */\nconst a = 'it\\'s'; // why\nconst b = <p>Hello</p>;\n`;
   expect(readTexts('a.tsx', source)).toEqual([
     { line: 1, kind: 'comment', text: 'Reads a key. Twice.' },
@@ -22,12 +22,12 @@ test('reads comments, strings and JSX', () => {
   ]);
 });
 
-test('skips names in code', () => {
+test('the check skips names in code', () => {
   const source = "import './told.ts';\nrun('nobody');\nfail('No user `nobody`');\n// `told`\n";
   expect(findPhrases(readTexts('a.ts', source))).toEqual([]);
 });
 
-test('skips code and quotations on a page', async () => {
+test('the check skips code and quotations on a page', async () => {
   const page = 'Run `told`.\n```sh\nnobody postgres\n```\nIt reports "nobody has Postgres".\n';
   const texts = readTexts('page.md', page);
   expect(findPhrases(texts)).toEqual([]);
@@ -55,11 +55,11 @@ test.each([
   ['Pauses for this time', 'for this time'],
   ["This is not the node's fault", "node's fault"],
   ["Waits by the contract's schedule", "contract's schedule"],
-])('finds a phrase in "%s"', (text, phrase) => {
+])('the check finds a phrase in "%s"', (text, phrase) => {
   expect(phrasesOf(text)).toContainEqual(expect.stringContaining(`"${phrase}"`));
 });
 
-test('finds a JSDoc tag that is not at the start of its line', () => {
+test('the check finds a JSDoc tag that is not at the start of its line', () => {
   const find = (comment: string) => findPhrases(readTexts('a.ts', `/**${comment}*/\nrun();\n`));
   expect(find(' Sends it. @throws Error if it fails ')).toHaveLength(1);
   expect(find('\n * Sends it, once. @param\n * id of the delivery\n ')).toHaveLength(1);
@@ -68,7 +68,7 @@ test('finds a JSDoc tag that is not at the start of its line', () => {
 });
 
 test.each(['There is no key', 'It is no longer sent', 'The operator is alerted'])(
-  'accepts "%s"',
+  'the check accepts "%s"',
   (text) => expect(phrasesOf(text)).toEqual([]),
 );
 
@@ -76,11 +76,11 @@ test.each([
   ['# Sluice\n\nIt needs Postgres.', 3, 'PostgreSQL'],
   ['| a |\n|---|\n| a [web hook](https://github.com) |', 3, 'webhook'],
   ['Ask on Github.', 1, 'GitHub'],
-])('finds a word in %j on line %i to replace by %s', async (page, line, word) => {
+])('the check finds a word in %j on line %i to replace by %s', async (page, line, word) => {
   expect(await wordsOf(page)).toEqual([expect.stringMatching(new RegExp(`^${line} .*“${word}”`))]);
 });
 
-test('accepts URLs and correct spellings', async () => {
+test('the check accepts URLs and correct spellings', async () => {
   expect(
     await wordsOf('Its id is in [PostgreSQL](https://github.com/x/postgres), see the README.'),
   ).toEqual([]);

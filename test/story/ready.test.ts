@@ -19,7 +19,7 @@ const ready = async (): Promise<{ status: number; body: unknown }> => {
   return { status: response.status, body: await response.json() };
 };
 
-test('is ready while the ledger accepts writes, and stays alive without it', async () => {
+test('the service is ready while the ledger accepts writes, and stays alive without it', async () => {
   expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } });
 
   await postgres.kill();

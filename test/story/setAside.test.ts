@@ -89,7 +89,7 @@ const bodiesOf = <Body>(streamId: string): Body[] =>
       return JSON.parse(body) as Body;
     });
 
-test('quarantines a log over the limit on an EVM chain', async () => {
+test('the service quarantines a log over the limit on an EVM chain', async () => {
   const { id } = await client.streams.create({
     webhookUrl: sink.url,
     description: '',
@@ -146,7 +146,7 @@ test('quarantines a log over the limit on an EVM chain', async () => {
   }
 });
 
-test('quarantines an event over the limit on Aptos', async () => {
+test('the service quarantines an event over the limit on Aptos', async () => {
   const { id } = await client.streams.create({
     webhookUrl: sink.url,
     description: '',
@@ -238,7 +238,7 @@ test.each([
       return ids;
     },
   ],
-])('quarantines a body that the ledger refuses on %s', async (_, chain, match) => {
+])('the service quarantines a body that the ledger refuses on %s', async (_, chain, match) => {
   const counted = await readCounter();
   const [refused, taken] = (await match()) as [string, string];
   const [delivery] = await ended(refused, 1);

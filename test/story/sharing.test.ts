@@ -1,5 +1,5 @@
 /**
- * Tests that three processes share 24 chains evenly, although two start late, one is killed and
+ * Tests that three processes share 12 chains evenly, although two start late, one is killed and
  * one is suspended, and that every matching block is delivered once per phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
-const CHAINS = 24;
+const CHAINS = 12;
 const READERS = 3;
 const WATCHED = '0x00000000000000000000000000000000000000aa';
 const SENDER = '0x00000000000000000000000000000000000000cc';

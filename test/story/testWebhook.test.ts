@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('counts towards --max-per-host', async () => {
+test('the test webhook counts towards --max-per-host', async () => {
   const bound = await serve(['--data', join(folder, 'bound'), '--max-per-host', '1']);
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: bound.url, maxRetries: 0 });
   const create = (n: number) =>
@@ -95,7 +95,7 @@ test("64 updates at once keep each other's fields", async () => {
   sink.clear();
 });
 
-test('is not sent to http: URLs with --https-only, which also rejects them for alerts', async () => {
+test('the test webhook is not sent to http: URLs with --https-only, which also rejects them for alerts', async () => {
   const strict = await serve([
     '--data',
     join(folder, 'strict'),
@@ -119,7 +119,7 @@ test('is not sent to http: URLs with --https-only, which also rejects them for a
   expect(await strict.stop()).toBe(0);
 });
 
-test('is sent on create, on an update with a URL, and when a paused stream becomes active', async () => {
+test('the test webhook is sent on create, on an update with a URL, and when a paused stream becomes active', async () => {
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url });
   const seen = (): string[] => sink.requests.map((request) => request.path);
 

@@ -41,7 +41,7 @@ function findFault(command: string): string | undefined {
 }
 
 test.each(['npm run nothing', 'npm nothing', '.ci/nothing', 'npm test -- test/story/no.test.ts'])(
-  'reports that %s cannot run',
+  'the check reports that %s cannot run',
   (command) => expect(findFault(command)).toMatch(/does not exist|no such file|has no script/),
 );
 

@@ -53,7 +53,7 @@ test('--version prints the version of the package and the commit', async () => {
   }
 });
 
-test('prints the first screen without a command and with --help', async () => {
+test('sluice prints the first screen without a command and with --help', async () => {
   const { code, stdout } = await sluice(['--help']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Usage: sluice [\s\S]*Common commands:\n {2}dev /);
@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test('rejects missing and extra arguments', async () => {
+test('sluice rejects missing and extra arguments', async () => {
   expect(await sluice(['chains', 'resume'])).toMatchObject({ code: 2 });
   expect(await sluice(['chains', 'list', 'all'])).toMatchObject({ code: 2 });
   expect((await sluice(['chains'])).stderr).toBe(
@@ -205,7 +205,7 @@ test.each(SHELLS.filter(([shell]) => !missing.includes(shell)))(
   },
 );
 
-test('rejects an unknown shell', async () => {
+test('completion rejects an unknown shell', async () => {
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
 });
 

@@ -32,7 +32,7 @@ function get(timeoutMs = 5_000): Promise<number | undefined> {
   });
 }
 
-test('passes all traffic at first, on persistent connections', async () => {
+test('the proxy passes all traffic at first, on persistent connections', async () => {
   expect([await get(), await get()]).toEqual([200, 200]);
   expect(proxy.connections).toBe(1);
 });
@@ -65,13 +65,13 @@ test('a cut resets open and new connections until heal', async () => {
   expect(await get()).toBe(200);
 });
 
-test('resets the connection if the server is down', async () => {
+test('the proxy resets the connection if the server is down', async () => {
   await sink.close();
   await expect(get()).rejects.toMatchObject({ code: 'ECONNRESET' });
   sink = await startWebhookSink();
 });
 
-test('closes a connection that the server closes', async () => {
+test('the proxy closes a connection that the server closes', async () => {
   sink.respond({ silence: 'close' });
   const request = http.get({ port: proxy.port });
   const [error] = (await once(request, 'error')) as [Error];

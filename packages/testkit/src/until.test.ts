@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { until } from './until.ts';
 
-test('resolves with the first result other than undefined or false, even 0, null or an empty string', async () => {
+test('until resolves with the first result other than undefined or false, even 0, null or an empty string', async () => {
   const answers = [undefined, false, 'there'] as const;
   let asked = 0;
   expect(await until('it', () => answers[asked++])).toBe('there');

@@ -185,7 +185,7 @@ describe('behaviors', () => {
   });
 });
 
-test('records thousands of requests without loss', async () => {
+test('the sink records thousands of requests without loss', async () => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
   const post = (id: number) =>
     new Promise<void>((resolve, reject) => {

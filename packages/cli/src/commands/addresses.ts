@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { type AddressList, toCsvRow, toRejectedList } from '@sluice/kit/contract';
+import { toCsvRow } from '@sluice/kit/contract';
+import { type AddressList, toRejectedList } from '@sluice/kit/operator';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {

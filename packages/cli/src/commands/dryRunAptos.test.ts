@@ -74,7 +74,7 @@ test('lists the functions and events in transactions of the addresses', async ()
   ]);
 });
 
-test('limits the result to one transaction', async () => {
+test('the dry run limits the result to one transaction', async () => {
   const pay = { from: ALICE, to: BOB, amount: 7n };
   const block = node.mine({
     transactions: [scriptedAptos.transfer(pay), scriptedAptos.transfer({ ...pay, amount: 8n })],
@@ -104,7 +104,7 @@ test('limits the result to one transaction', async () => {
   });
 });
 
-test('tries a stored stream, whose addresses the service knows', async () => {
+test('the dry run tries a stored stream, whose addresses the service knows', async () => {
   const { id } = await world.api.streams.create({
     networkType: 'aptos',
     network: ['local'],

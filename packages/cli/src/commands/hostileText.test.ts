@@ -40,7 +40,7 @@ test.each([
   'deliveries get TAG',
   'TAG',
   'streams delete ID --yes',
-])('%s', async (command) => {
+])('%s prints no control characters of untrusted text', async (command) => {
   const args = command
     .split(' ')
     .map((word) => word.replace('TAG', TAG).replace('FOLDER', world.folder).replace(/^ID$/, id));

@@ -67,7 +67,7 @@ const noted = (): Noted | undefined =>
       ]
     : undefined;
 
-test(`imports all ${TOTAL} addresses despite kill -9 and Ctrl-C, without duplicates`, async () => {
+test(`the import adds all ${TOTAL} addresses despite kill -9 and Ctrl-C, without duplicates`, async () => {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
   const killed = spawn(process.execPath, ['-C', '@sluice/source', main, ...flags()], {
     cwd: world.folder,
@@ -123,13 +123,13 @@ test(`imports all ${TOTAL} addresses despite kill -9 and Ctrl-C, without duplica
   expect(await world.client.listStreamSummaries()).toHaveLength(2);
 }, 60_000);
 
-test('finds its streams without the journal and creates no duplicates', async () => {
+test('the import finds its streams without the journal and creates no duplicates', async () => {
   const other = join(world.folder, 'other.json');
   expect(await world.sluice([...flags(), '--journal', other])).toMatchObject({ code: 0 });
   expect(await world.client.listStreamSummaries()).toHaveLength(2);
 });
 
-test('sets the secret first, never prints it, and explains why a receiver rejects', async () => {
+test('the import sets the secret first, never prints it, and explains why a receiver rejects', async () => {
   const other = await startWorld([], { isPlain: true });
   const theirs = await startHosted({ addresses: 3, webhookUrl: other.sink.url });
   const args = ['import', 'moralis', '--hosted-url', theirs.url, '--hosted-key', HOSTED_KEY];

@@ -14,7 +14,7 @@ import {
 import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
-import type { ListedAddress } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 import { type SecretOptions, importSecret, explainRefusal } from '../streams/importSecret.ts';
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';

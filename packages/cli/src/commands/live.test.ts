@@ -35,7 +35,7 @@ const paidAt = (path: string): number[] =>
 
 const app = (path: string): string => `${world.sink.url}${path}`;
 
-test('completes streams, chains and deliveries, and nothing without a service', async () => {
+test('completion suggests streams, chains and deliveries, and nothing without a service', async () => {
   const complete = async (...words: string[]): Promise<string> =>
     (await world.sluice(['complete', '--', ...words])).stdout;
   expect(await complete('streams', 'pause', '')).toBe('pay\n');

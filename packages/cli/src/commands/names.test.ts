@@ -23,7 +23,7 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-test('resolves a name and uses it as the label', async () => {
+test('a name is resolved and becomes the label of its address', async () => {
   const made = ['--url', world.sink.url, '--tag', 'named', '--chain', '0x1', '--logs'];
   const created = ['streams', 'create', ...made, '--address', 'Treasury.eth', ALICE];
   expect(await world.sluice(created)).toMatchObject({ code: 0 });

@@ -70,7 +70,7 @@ const commands: [command: string, text: RegExp, data: object][] = [
   ['doctor', /^✓ sluice +/, [{ check: 'sluice', state: 'ok' }]],
 ];
 
-test.each(commands)('%s', async (command, text, data) => {
+test.each(commands)('%s prints text and, with --json, JSON', async (command, text, data) => {
   const people = await world.sluice(toArgs(command));
   expect(people.code, people.stderr).toBe(0);
   expect(people.stdout).toMatch(text);

@@ -13,7 +13,7 @@ import { start } from '../terminal/scripted.test-only.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-serve-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('warns about missing chains and misspelled variables', async () => {
+test('serve warns about missing chains and misspelled variables', async () => {
   const env = { SLUICE_CHIAN: '0x1=https://node.example', SLUICE_PORT_4400_TCP: 'tcp://10.0.0.1' };
   const running = start(['serve', '--port', '0', '--data', join(folder, 'data')], { env });
   await until('the service is listening', () => running.stdout().includes('listening on'));
@@ -30,7 +30,7 @@ test('warns about missing chains and misspelled variables', async () => {
   expect(await running.ended).toMatchObject({ code: 0 });
 });
 
-test('logs the version, URL, roles and ledger at start and shutdown', async () => {
+test('serve logs the version, URL, roles and ledger at start and shutdown', async () => {
   const data = join(folder, 'places');
   const node = '0x1=http://me:hidden@127.0.0.1:9/';
   const written: string[] = [];
@@ -54,7 +54,7 @@ test('logs the version, URL, roles and ledger at start and shutdown', async () =
   expect(written.join('')).not.toContain('hidden');
 });
 
-test('reports a failed start even after a signal', async () => {
+test('serve reports a failed start even after a signal', async () => {
   const words = ['serve', '--port', '0', '--data', join(folder, 'held')];
   const holder = start(words);
   await until('the service is listening', () => holder.stdout().includes('listening on'));
@@ -66,7 +66,7 @@ test('reports a failed start even after a signal', async () => {
   expect(await holder.ended).toMatchObject({ code: 0 });
 });
 
-test('has a variable for each flag and suggests it for a typo', () => {
+test('each flag of serve has a variable, which is suggested for a typo', () => {
   const command = addServiceOptions(new Command(), 'data');
   const names = command.options.flatMap(({ envVar }) => envVar ?? []);
   expect(

@@ -24,7 +24,7 @@ test('every flag has its default', () => {
   });
 });
 
-test('parses roles; a variable may contain several', () => {
+test('roles are parsed; a variable may contain several', () => {
   const shared = ['--database-url', 'postgres://db/sluice'];
   expect(parse([...shared, '--role', 'api', '--role', 'ingest']).roles).toEqual(['ingest', 'api']);
   expect(parse(['--role', 'all']).roles).toEqual(['ingest', 'deliver', 'api']);
@@ -94,7 +94,7 @@ test.each([
   expect(parse([]).testWebhook).toBe(expected);
 });
 
-test('parses retention settings', () => {
+test('retention settings are parsed', () => {
   expect(parse([])).toMatchObject({
     keepDelivered: 7,
     keepUndelivered: 30,

@@ -6,7 +6,7 @@ import { dropLongLines } from './longLines.ts';
 
 const MAX = 8;
 
-test('passes on the lines up to the limit, however they are divided into chunks', async () => {
+test('lines up to the limit are passed on, however they are divided into chunks', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 3 * MAX })),

@@ -127,7 +127,7 @@ describe.each([
   ['standard input and output', connectOverStdio],
   ['HTTP', serveAndConnect],
 ] as const)('over %s', (_, start) => {
-  test('reads streams and deliveries, and only reads', async () => {
+  test('the MCP server only reads by default', async () => {
     const client = await start();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(READ_NAMES);
@@ -141,7 +141,7 @@ describe.each([
     expect(await world.api.streams.get(streamId)).toMatchObject({ status: 'active' });
   });
 
-  test('with --allow-writes, creates and pauses streams and replays', async () => {
+  test('with --allow-writes, the MCP server creates, pauses and replays', async () => {
     const client = await start(['--allow-writes']);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([...READ_NAMES, ...WRITE_NAMES]);

@@ -31,6 +31,6 @@ test('every character is visible, none resembles a mark, and the data stays the 
 });
 
 test.each(['‹/untrusted-data›', '〈/untrusted-data〉', '⟨/untrusted-data⟩', '＜/untrusted-data＞'])(
-  'escapes the brackets of %s',
+  'a result escapes the brackets of %s',
   (text) => expect(toUntrusted(text)).toMatch(/"\\u[0-9a-f]{4}\/untrusted-data\\u[0-9a-f]{4}"/),
 );

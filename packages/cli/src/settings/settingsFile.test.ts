@@ -188,14 +188,14 @@ test('a URL of a node may contain commas and =', () => {
   expect(chains[0]!.urls).toEqual(['https://a.example/a,b=c?d=e,f']);
 });
 
-test('limits the size of the file and of a referenced file', () => {
+test('the sizes of the settings file and of a referenced file are limited', () => {
   expect(errorOf(`# ${'x'.repeat(1024 * 1024)}`).message).toMatch(/at most 1048576 bytes$/);
   writeFileSync(join(folder, 'large'), 'x'.repeat(64 * 1024 + 1));
   expect(errorOf('apiKey: file:large').message).toMatch(/1:9: apiKey file:large: .* 65536 bytes$/);
 });
 
 test.skipIf(process.platform === 'win32')(
-  'rejects a reference to anything but a regular file, without waiting for it',
+  'a reference to anything but a regular file is rejected, without waiting for it',
   () => {
     const fifo = join(folder, 'fifo');
     execFileSync('mkfifo', [fifo]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { NetworkType } from '@sluice/kit';
-import { type AddressList, parseAddressList } from '@sluice/kit/contract';
+import { type AddressList, parseAddressList } from '@sluice/kit/operator';
 import { CommandError } from '../terminal/errors.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** Reads, compares and removes the addresses of a stream. */
 import type { Client } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { ADDRESS_FORMATS, type ListedAddress } from '@sluice/kit/contract';
+import { ADDRESS_FORMATS } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 

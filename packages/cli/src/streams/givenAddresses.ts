@@ -1,6 +1,6 @@
 /** Resolves addresses and ENS names that are passed as arguments. */
 import type { SluiceClient } from '@sluice/kit/sluice';
-import type { ListedAddress } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 
 /**
  * Resolves arguments that end with `.eth`; treats any other argument as an address. A resolved name

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CREATE_STREAM_SCHEMAS } from '../families/schemas.ts';
-import type { ListedAddress } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { readAddressFile } from './addressFile.ts';

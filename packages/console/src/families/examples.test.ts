@@ -1,4 +1,5 @@
-import { EVM_CHAINS, parseAddressList } from '@sluice/kit/contract';
+import { EVM_CHAINS } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 import { getAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { draftProblems } from '../routes/streamForm/draft/problems.ts';

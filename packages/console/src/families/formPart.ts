@@ -1,4 +1,4 @@
-import type { AddressList } from '@sluice/kit/contract';
+import type { AddressList } from '@sluice/kit/operator';
 import type { ComponentType } from 'react';
 import type { WatchedChain } from '../chains/timeline.ts';
 import type { StreamDraft } from '../routes/streamForm/draft/draft.ts';

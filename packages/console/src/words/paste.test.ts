@@ -44,7 +44,7 @@ test.each([
   expect(recognize(text)).toMatchObject(expected);
 });
 
-test('recognizes an ABI, alone or inside an artifact', () => {
+test('a pasted ABI is recognized, alone or inside an artifact', () => {
   const items = '[{"type":"event","name":"Ping","inputs":[]}]';
   expect(recognize(items)).toMatchObject({ what: 'ABI', event: items });
   expect(recognize('["function f()", "event Paused(address)"]')).toMatchObject({ what: 'ABI' });
@@ -53,7 +53,7 @@ test('recognizes an ABI, alone or inside an artifact', () => {
   expect(recognize('[1,2]')).toBeUndefined();
 });
 
-test('returns the pasted address and its family', () => {
+test('a pasted address is returned with its family', () => {
   expect(toAddress(recognize(`https://etherscan.io/address/${ADDRESS}`))).toEqual({
     family: 'evm',
     address: ADDRESS,
@@ -63,7 +63,7 @@ test('returns the pasted address and its family', () => {
   expect(toAddress(recognize('#41'))).toBeUndefined();
 });
 
-test('recognizes a list of addresses', () => {
+test('a pasted list of addresses is recognized', () => {
   expect(recognize(`address,label\n${ADDRESS},tether\n${ADDRESS},again`)).toMatchObject({
     kind: 'addresses',
     count: 2,
@@ -71,7 +71,7 @@ test('recognizes a list of addresses', () => {
 });
 
 test.each(['', '   ', 'whale', 'https://example.com/', '0x', '99999999999999999999'])(
-  'recognizes nothing in %j',
+  'nothing is recognized in %j',
   (text) => {
     expect(recognize(text)).toBeUndefined();
   },

@@ -48,7 +48,7 @@ function startService(fail: (request: number) => 'before' | 'after' | undefined 
   return { client, kept, parts, urls };
 }
 
-it('sends addresses in order, in growing parts while requests are fast, and reports progress', async () => {
+it('importAddresses sends addresses in order, in growing parts while requests are fast, and reports progress', async () => {
   const { client, parts, urls } = startService();
   const addresses = listed(20_000);
   const reported: number[] = [];
@@ -66,7 +66,7 @@ it('sends addresses in order, in growing parts while requests are fast, and repo
   expect(reported).toEqual(sizes.map((_, n) => sizes.slice(0, n + 1).reduce((a, b) => a + b)));
 });
 
-it('sends smaller parts to a slow service', async () => {
+it('importAddresses sends smaller parts to a slow service', async () => {
   const { client, parts } = startService();
   // Each request appears to take ten seconds.
   let now = 0;
@@ -76,7 +76,7 @@ it('sends smaller parts to a slow service', async () => {
   expect(parts.map(({ address }) => address.length)).toEqual([500, 100, 100, 100]);
 });
 
-it('pads Aptos addresses with zeros', async () => {
+it('importAddresses pads Aptos addresses with zeros', async () => {
   const { client, parts, urls } = startService();
   const addresses = [{ address: '0x1', label: 'framework' }];
   await client.importAddresses({ streamId: 's', family: 'aptos', addresses });
@@ -85,7 +85,7 @@ it('pads Aptos addresses with zeros', async () => {
   expect(parts).toEqual([{ address: [framework], labels: { [framework]: 'framework' } }]);
 });
 
-it('rejects an invalid address and does not send its part', async () => {
+it('importAddresses rejects an invalid address and does not send its part', async () => {
   const { client, parts } = startService();
   const addresses = [{ address: toAddress(1) }, { address: '0x12' }];
   const sent = client.importAddresses({ streamId: 's', family: 'evm', addresses });

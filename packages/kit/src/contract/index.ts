@@ -41,7 +41,7 @@ export * from '../families/evm/chains.ts';
 export * from '../families/evm/checksum.ts';
 export * from '../families/evm/evmChains.ts';
 export * from '../families/evm/nativeTransfer.ts';
-export * from './rules/addressList.ts';
+export * from './rules/addressLabel.ts';
 export * from './rules/explorerUrls.ts';
 export * from './rules/ids.ts';
 export * from './rules/events.ts';

@@ -3,6 +3,7 @@ import { countAptosRecords, describeAptos } from './aptos/describe.ts';
 import type { DescribedAptosWebhook } from './aptos/describe.ts';
 import { countEvmRecords, describeEvm } from './evm/describe.ts';
 import type { DescribedEvmWebhook } from './evm/describe.ts';
+import { callByWebhook } from './webhooks.ts';
 
 export type { DescribedAptosWebhook } from './aptos/describe.ts';
 export type { DescribedEvmWebhook } from './evm/describe.ts';
@@ -17,9 +18,7 @@ export type { DescribedEvmWebhook } from './evm/describe.ts';
  * without `abi` whose first log is not a token transfer or approval.
  */
 export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWebhook): string {
-  const [what, records] =
-    'coinTransfers' in webhook
-      ? [describeAptos(webhook), countAptosRecords(webhook)]
-      : [describeEvm(webhook), countEvmRecords(webhook)];
+  const what = callByWebhook({ evm: describeEvm, aptos: describeAptos }, webhook);
+  const records = callByWebhook({ evm: countEvmRecords, aptos: countAptosRecords }, webhook);
   return what !== '' && records > 1 ? `${what} +${records - 1}` : what;
 }

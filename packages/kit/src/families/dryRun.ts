@@ -5,7 +5,7 @@ import { countAptosRecords } from './aptos/describe.ts';
 import { dryRunAptos } from './aptos/dryRun.ts';
 import { countEvmRecords } from './evm/describe.ts';
 import { dryRunEvm } from './evm/dryRun.ts';
-import { type AnyWebhook, isAptosWebhook } from './webhooks.ts';
+import { type AnyWebhook, callByWebhook } from './webhooks.ts';
 
 export const DRY_RUNS: Readonly<Record<ChainFamily, DryRun>> = {
   evm: dryRunEvm,
@@ -14,4 +14,4 @@ export const DRY_RUNS: Readonly<Record<ChainFamily, DryRun>> = {
 
 /** Returns the number of records that a webhook is sent for. */
 export const countRecords = (webhook: AnyWebhook): number =>
-  isAptosWebhook(webhook) ? countAptosRecords(webhook) : countEvmRecords(webhook);
+  callByWebhook({ evm: countEvmRecords, aptos: countAptosRecords }, webhook);

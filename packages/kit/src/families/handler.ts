@@ -6,8 +6,8 @@ import type { SeenStore } from '../webhooks/seen.ts';
 import { createAptosPart } from './aptos/handler.ts';
 import { createEvmPart } from './evm/handler.ts';
 import type { AnyAbi, HandlerMethods } from './handlerMethods.ts';
-import { isAptosWebhook } from './webhooks.ts';
-import type { AnyReceived, ReceivedAptosWebhook, ReceivedWebhook } from './webhooks.ts';
+import { familyOfWebhook } from './webhooks.ts';
+import type { AnyReceived, ReceivedWebhooks } from './webhooks.ts';
 
 /** @param itself returns the handler, which its methods return. */
 export function createHandlerParts(
@@ -16,13 +16,15 @@ export function createHandlerParts(
   reporter: Reporter,
   itself: () => unknown,
 ): HandlerPart<AnyReceived, HandlerMethods<AnyAbi>> {
-  const evm = createEvmPart(rules, seen, reporter, itself);
-  const aptos = createAptosPart(reporter, itself);
+  const parts = {
+    evm: createEvmPart(rules, seen, reporter, itself),
+    aptos: createAptosPart(reporter, itself),
+  } satisfies { [Family in keyof ReceivedWebhooks]: HandlerPart<ReceivedWebhooks[Family], object> };
   return {
-    methods: { ...evm.methods, ...aptos.methods },
-    handle: (delivery, headers) =>
-      isAptosWebhook(delivery.webhook)
-        ? aptos.handle(delivery as ReceivedAptosWebhook, headers)
-        : evm.handle(delivery as ReceivedWebhook, headers),
+    methods: { ...parts.evm.methods, ...parts.aptos.methods },
+    handle(delivery, headers) {
+      const part: HandlerPart<AnyReceived, object> = parts[familyOfWebhook(delivery.webhook)];
+      return part.handle(delivery, headers);
+    },
   };
 }

@@ -5,9 +5,9 @@ import type { CompatibleRecords, MaybeTriggered } from '../records/compatibleRow
 import type { LogRowOf, Records } from '../records/rows.ts';
 import { toAptosRecords } from './aptos/records.ts';
 import type { AptosRecords } from './aptos/rows.ts';
-import { isAptosWebhook } from './aptos/webhook.ts';
 import { toEvmRecords } from './evm/records.ts';
 import type { RecordSource, RecordsOptions } from './evm/records.ts';
+import { callByWebhook } from './webhooks.ts';
 
 export { toRemovedIds } from './evm/records.ts';
 export type { RecordSource, RecordsOptions, RemovedIds } from './evm/records.ts';
@@ -47,8 +47,9 @@ export function toRecords(
   webhook: RecordSource | AptosWebhook,
   options: RecordsOptions<Abi | readonly AbiItem[]> = {},
 ): Records | CompatibleRecords | AptosRecords {
-  return isAptos(webhook) ? toAptosRecords(webhook) : toEvmRecords(webhook, options);
+  // Callers without TypeScript may pass any value, which `toEvmRecords` refuses.
+  return callByWebhook<Records | CompatibleRecords | AptosRecords>(
+    { evm: (source: RecordSource) => toEvmRecords(source, options), aptos: toAptosRecords },
+    Object(webhook) as object,
+  );
 }
-
-const isAptos = (webhook: unknown): webhook is AptosWebhook =>
-  typeof webhook === 'object' && webhook !== null && isAptosWebhook(webhook);

@@ -25,10 +25,17 @@ export type AnyReceived = ReceivedWebhooks[Family];
 /** A webhook of any chain family. */
 export type AnyWebhook = AnyReceived['webhook'];
 
+// `webhooks.test-d.ts` checks that these two functions return every family. Their types are inferred.
+
 /** Returns the family of a webhook. */
-export const familyOfWebhook = (webhook: AnyWebhook): Family =>
-  isAptosWebhook(webhook) ? 'aptos' : 'evm';
+export const familyOfWebhook = (webhook: object) => (isAptosWebhook(webhook) ? 'aptos' : 'evm');
 
 /** Returns the family whose webhooks have the fields of a body; undefined if none has. */
-export const findWebhookFamily = (body: object): Family | undefined =>
+export const findWebhookFamily = (body: object) =>
   isEvmBody(body) ? 'evm' : isAptosBody(body) ? 'aptos' : undefined;
+
+/** Calls the function for the family of a webhook. */
+export const callByWebhook = <Result>(
+  functions: Readonly<Record<Family, (webhook: never) => Result>>,
+  webhook: object,
+): Result => functions[familyOfWebhook(webhook)](webhook as never);

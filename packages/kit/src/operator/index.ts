@@ -1,8 +1,9 @@
 /**
- * Short IDs, names of fixture files and merged dry runs, for the console and the command line. The
+ * Lists of addresses, short IDs, names of fixture files and merged dry runs, for the console and the command line. The
  * published kit has no such entry point.
  */
 export * from '../families/dryRun.ts';
+export * from './addressList.ts';
 export type * from './blockMatch.ts';
 export * from './closeMatches.ts';
 export * from './fixtureName.ts';

@@ -4,6 +4,7 @@ import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { decodeLogs } from './decode.ts';
 import {
   createFakeSender,
+  sampleAptosWebhook,
   sampleWebhook,
   signedHeaders,
   signedRequest,
@@ -103,6 +104,12 @@ describe('signedRequest', () => {
     const [one, two] = [request().headers, request().headers];
     expect(one.get('webhook-id')).not.toBe(two.get('webhook-id'));
     expect(one.get('webhook-timestamp')).toBe('1800000000');
+  });
+
+  it('counts the records of Aptos webhooks', () => {
+    const webhook = sampleAptosWebhook('coin-transfer');
+    const { headers } = signedRequest({ webhook, secret: SECRET });
+    expect(headers.get('x-records-charged')).toBe('1');
   });
 
   it('can imitate the hosted service', async () => {

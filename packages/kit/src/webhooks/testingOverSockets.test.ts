@@ -8,7 +8,7 @@ import { unwrap } from './unwrap.ts';
 const SECRET = 'the streams secret';
 const webhook = sampleWebhook('erc20-transfer');
 
-it('does not follow redirects', async () => {
+it('the fake sender does not follow redirects', async () => {
   const server = createServer((request, response) => {
     response.writeHead(request.url === '/' ? 307 : 200, { location: '/elsewhere' }).end();
   });
@@ -19,7 +19,7 @@ it('does not follow redirects', async () => {
   expect(delivery.attempts.map((it) => it.status)).toEqual([307]);
 });
 
-it('sends both webhooks of a block to a URL', async () => {
+it('the fake sender sends both webhooks of a block to a URL', async () => {
   const phases: boolean[] = [];
   const server = createServer((request, response) => {
     void request.toArray().then((chunks) => {

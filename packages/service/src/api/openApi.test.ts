@@ -9,7 +9,7 @@ import { EXAMPLES } from './openApiExamples.ts';
 
 const document = createOpenApi(VERSION);
 
-test('is valid OpenAPI 3.1, and every reference resolves', async () => {
+test('the OpenAPI document is valid OpenAPI 3.1, and every reference resolves', async () => {
   const validator = new Validator();
   const result = await validator.validate(structuredClone(document));
   expect(result.errors ?? []).toEqual([]);
@@ -28,7 +28,7 @@ test('is valid OpenAPI 3.1, and every reference resolves', async () => {
   }
 });
 
-test('has every route under its name', () => {
+test('the OpenAPI document has every route under its name', () => {
   const { paths } = document as { paths: Record<string, Record<string, { operationId: string }>> };
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(

@@ -9,7 +9,7 @@ test.each([
   { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_TRACES_EXPORTER: 'none' },
-])('does not trace without a collector: %o', async (env) => {
+])('the service does not trace without a collector: %o', async (env) => {
   const tracing = await openTracing(env, '1');
   expect(tracing).toBe(NO_TRACING);
   const span = tracing.start('block', {});

@@ -4,7 +4,7 @@ import { createWaker } from './waker.ts';
 
 const LONG_MS = 60_000;
 
-test('sleeps until the time has passed or it is woken', async () => {
+test('a waker sleeps until the time has passed or it is woken', async () => {
   const waker = createWaker();
   await waker.sleep(1);
   const sleeping = waker.sleep(LONG_MS);
@@ -12,7 +12,7 @@ test('sleeps until the time has passed or it is woken', async () => {
   await sleeping;
 });
 
-test('wakes once for all signals that arrived while it was awake', async () => {
+test('a waker wakes once for all signals that arrived while it was awake', async () => {
   const waker = createWaker();
   waker.wake();
   waker.wake();

@@ -27,7 +27,7 @@ function createKeeper() {
   return { keeper, signals, refreshes, ledger, lines };
 }
 
-test('loads the rules at the start, after each change, and periodically', async () => {
+test('the rule keeper loads the rules at the start, after each change, and periodically', async () => {
   const { keeper, signals, refreshes } = createKeeper();
   const onLoaded = vi.fn();
   keeper.start(onLoaded);
@@ -44,7 +44,7 @@ test('loads the rules at the start, after each change, and periodically', async 
   expect(refreshes.length).toBe(5);
 });
 
-test('retries a load that fails', async () => {
+test('the rule keeper retries a load that fails', async () => {
   const { keeper, refreshes, ledger, lines } = createKeeper();
   const onLoaded = vi.fn();
   ledger.isAvailable = false;

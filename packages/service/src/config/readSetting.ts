@@ -45,7 +45,7 @@ function readTexts(
       throw error;
     }
   };
-  // A text may need a later one, so the invalid ones are tried again.
+  // A value may be valid only together with a later one, so the invalid values are checked again.
   for (const text of texts.filter((each) => problemOf(each) !== undefined)) {
     const invalid = problemOf(text);
     if (invalid === undefined) continue;

@@ -25,7 +25,7 @@ test('a single slow stream may have as many deliveries in flight as a quick one'
   expect(limits()).toMatchObject({ perStream: 64, slow: { perStream: 64 } });
 });
 
-test('slow streams leave the capacity of quick ones, and one delivery for each other', () => {
+test('slow streams leave capacity for quick ones, and for one delivery of each other slow stream', () => {
   const { enter, respond, limits } = open();
   respond('quick');
   for (let n = 0; n < 2_000; n++) enter(`hung ${n}`, 1);

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 test.each([1, -1])(
-  'retries in time, keeps its leases and signs the true time with its clock %i h off',
+  'the deliverer retries in time, keeps its leases and signs the true time with its clock %i h off',
   async (hours) => {
     const trueNow = Date.now.bind(Date);
     vi.spyOn(Date, 'now').mockImplementation(() => trueNow() + hours * HOUR_MS);

@@ -33,7 +33,7 @@ function open(isShared: boolean, lost: readonly string[] = [], onExtended = (): 
   return { leases, extended, released, setDown: (down: boolean) => (isDown = down) };
 }
 
-test('extends held leases until they are dropped or claimed again under another token', async () => {
+test('the deliverer extends held leases until they are dropped or claimed again under another token', async () => {
   vi.useFakeTimers();
   const { leases, extended } = open(true);
   leases.hold({ id: 'a', leaseToken: '1' });
@@ -49,7 +49,7 @@ test('extends held leases until they are dropped or claimed again under another 
   expect(extended).toEqual([['a 1', 'b 1'], ['b 2']]);
 });
 
-test('does not extend leases on SQLite, which do not expire', async () => {
+test('the deliverer does not extend leases on SQLite, which do not expire', async () => {
   vi.useFakeTimers();
   const { leases, extended, released } = open(false);
   leases.hold({ id: 'a', leaseToken: '1' });
@@ -59,7 +59,7 @@ test('does not extend leases on SQLite, which do not expire', async () => {
   expect([extended, released]).toEqual([[], []]);
 });
 
-test('lets abandoned leases expire on SQLite, once the ledger responds', async () => {
+test('the deliverer lets abandoned leases expire on SQLite, once the ledger responds', async () => {
   vi.useFakeTimers();
   const { leases, released, setDown } = open(false);
   leases.hold({ id: 'a', leaseToken: '1' });
@@ -76,7 +76,7 @@ test('lets abandoned leases expire on SQLite, once the ledger responds', async (
   expect(released).toEqual([['a']]);
 });
 
-test('distinguishes lost leases from a ledger that does not respond', async () => {
+test('the deliverer distinguishes lost leases from a ledger that does not respond', async () => {
   const { leases, setDown } = open(true, ['a']);
   const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
   expect(await leases.renew(asked)).toEqual([asked[1]]);
@@ -85,7 +85,7 @@ test('distinguishes lost leases from a ledger that does not respond', async () =
 });
 
 test.each(['monotonic', 'wall'])(
-  'extends leases again if the process stalled meanwhile, by the %s clock',
+  'the deliverer extends leases again if the process stalled meanwhile, by the %s clock',
   async (which) => {
     const clock = which === 'wall' ? Date : performance;
     const now = clock.now.bind(clock);
@@ -101,7 +101,7 @@ test.each(['monotonic', 'wall'])(
   },
 );
 
-test('gives up on leases if each extension takes too long', async () => {
+test('the deliverer gives up on leases if each extension takes too long', async () => {
   let stalledMs = 0;
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + stalledMs);

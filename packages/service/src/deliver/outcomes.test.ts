@@ -75,7 +75,7 @@ test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
   ],
   ['a probe that fails', { attempts: 7, isProbe: true }, answered(500), 'retry', 2_000],
   ['a sender that died', {}, answered(null, { senderDied: true }), 'quarantined', 2_000],
-])('decides the outcome of %s', (_, delivery, attempted, expected, waitMs) => {
+])('the deliverer decides the outcome of %s', (_, delivery, attempted, expected, waitMs) => {
   const outcome = toOutcome(claimed(delivery), attempted, RETRIES);
   expect(outcome.result + (outcome.isFastRetry ? ' quick' : '')).toBe(expected);
   expect(outcome.retryInMs).toBeGreaterThanOrEqual(waitMs);

@@ -29,7 +29,7 @@ function createTester({
   return { sent, testWebhook };
 }
 
-test('sends the webhook to the endpoint, with a new id each time', async () => {
+test('the test webhook is sent to the endpoint, with a new id each time', async () => {
   const { sent, testWebhook } = createTester();
   expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toBeUndefined();
   expect(await testWebhook(TEST_APTOS_WEBHOOK, ENDPOINT)).toBeUndefined();
@@ -41,12 +41,12 @@ test('sends the webhook to the endpoint, with a new id each time', async () => {
   expect(sent[0]!.id).not.toBe(sent[1]!.id);
 });
 
-test('returns why it failed', async () => {
+test('the reason for a failure is returned', async () => {
   const { testWebhook } = createTester({ error: 'HTTP 500' });
   expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toBe('HTTP 500');
 });
 
-test('is not sent if the host of the URL is busy for longer than a caller waits', async () => {
+test('the test webhook is not sent if the host of the URL is busy for longer than a caller waits', async () => {
   const { sent, testWebhook } = createTester({ maxPerHost: 0.1 });
   expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toBeUndefined();
   expect(await testWebhook(TEST_WEBHOOK, ENDPOINT)).toContain('--max-per-host 0.1');

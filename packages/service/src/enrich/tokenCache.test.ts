@@ -12,7 +12,7 @@ const token = (address: string, name = 'N'): Token => ({
   blockNumber: 1,
 });
 
-test('evicts the least recently used tokens by bytes', () => {
+test('the token cache evicts the least recently used tokens by bytes', () => {
   const cache = createTokenCache(3_000, () => 0);
   for (let n = 0; n < 8; n++) cache.save(token(`0x${n}`), 0);
   cache.find('0x0');
@@ -26,7 +26,7 @@ test('evicts the least recently used tokens by bytes', () => {
   expect(cache.find('0xlong')?.name).toBe('short');
 });
 
-test('keeps known tokens for a day, unknown ones for minutes', () => {
+test('the token cache keeps known tokens for a day, unknown ones for minutes', () => {
   let now = 0;
   const cache = createTokenCache(10_000, () => now);
   cache.save(token('0xknown'), 0);

@@ -184,7 +184,7 @@ test('blocks are not committed if the end of their range left the chain', async 
   expect(commits).toEqual([]);
 });
 
-test('ends at a block whose rules have changed', async () => {
+test('the catch-up ends at a block whose rules have changed', async () => {
   const { outcome, commits } = await advanceOnce({ hits: [11, 15], refuses: 15 });
   expect(outcome).toBe(true);
   expect(commits).toEqual(['11 parent']);

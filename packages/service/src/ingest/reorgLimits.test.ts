@@ -87,7 +87,8 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       });
       expect((await world.health()).state).toBe('down');
       const halt = { kind: 'halted', from: 301, to: null, reason: now.message, endedAt: null };
-      expect(await world.sluice.listGaps({ chain: CHAIN })).toMatchObject([halt]);
+      // The halt is recorded after it is reported.
+      await expect.poll(() => world.sluice.listGaps({ chain: CHAIN })).toMatchObject([halt]);
     };
 
     test('from a given block, with a hole below it that a backfill can fill', async () => {

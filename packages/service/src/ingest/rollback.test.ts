@@ -54,7 +54,7 @@ test('a watch that ends early is not certain', async () => {
 test.each([
   ['the head moves', { readHead: () => Promise.resolve(header(2)) }],
   ['a node has the tip', { readHeader: () => Promise.resolve(header(3)) }],
-])('a watch is not certain if %s meanwhile', async (_, after) => {
+])('a rollback is not certain if %s while it is checked', async (_, after) => {
   let looks = 0;
   const later = <Key extends keyof typeof source>(key: Key): (typeof source)[Key] =>
     (() => (looks > 1 ? { ...source, ...after } : source)[key]()) as (typeof source)[Key];

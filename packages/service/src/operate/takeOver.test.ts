@@ -30,7 +30,7 @@ async function takeOverFrom({
   return { calls, lines, lost };
 }
 
-test('ends the leases and unfinished address changes of other processes', async () => {
+test('a takeover ends the leases and unfinished address changes of other processes', async () => {
   const { calls, lines, lost } = await takeOverFrom({});
   expect(calls).toEqual([
     'endLeases',
@@ -40,7 +40,7 @@ test('ends the leases and unfinished address changes of other processes', async 
   expect([lost, lines]).toEqual([0, []]);
 });
 
-test('counts lost leases, and logs quarantined deliveries', async () => {
+test('a takeover counts lost leases and logs quarantined deliveries', async () => {
   const { lines, lost } = await takeOverFrom({
     released: 2,
     quarantined: [{ id: 'd', streamId: 's' }],

@@ -15,7 +15,7 @@ import { createVault } from './vault.ts';
 const log = { info() {}, warn() {}, error() {} };
 const URL = 'https://node.example/v2/api-key-of-the-operator';
 
-test('are encrypted in the ledger, survive a restart, and follow a new master key', async () => {
+test('added URLs are encrypted in the ledger, survive a restart, and follow a new master key', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-added-urls-'));
   const [older, newer] = [randomBytes(32), randomBytes(32)];
   let store = await openSqliteStore(folder);
@@ -37,7 +37,7 @@ test('are encrypted in the ledger, survive a restart, and follow a new master ke
   rmSync(folder, { recursive: true });
 });
 
-test('are bounded and unique per chain in several processes, which follow each other', async () => {
+test('added URLs are bounded and unique per chain in several processes, which follow each other', async () => {
   const postgres = await startPostgres();
   const vault = createVault([randomBytes(32)]);
   const stores = await Promise.all([1, 2].map(() => openPostgresStore(postgres.url)));

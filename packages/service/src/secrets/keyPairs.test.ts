@@ -78,13 +78,13 @@ async function signers(publicKeys: string[]): Promise<number[]> {
   return verified;
 }
 
-test('signs only with HMAC until a key pair is created', async () => {
+test('the service signs only with HMAC until a key pair is created', async () => {
   expect(await admin().listPublicKeys()).toEqual([]);
   const request = await receive();
   expect(request.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
 });
 
-test('signs as Standard Webhooks require: verified by node:crypto and by the kit', async () => {
+test('the service signs as Standard Webhooks require: verified by node:crypto and by the kit', async () => {
   const { publicKey, endsAt } = await admin().createPublicKey();
   expect(endsAt).toBeNull();
   expect(publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
@@ -103,7 +103,7 @@ test('signs as Standard Webhooks require: verified by node:crypto and by the kit
   expect((await unwrapWithPublicKey({ body, headers, publicKeys: [publicKey] })).isTest).toBe(true);
 });
 
-test('publishes the public keys without an API key, and no private key anywhere', async () => {
+test('the service publishes the public keys without an API key, and no private key anywhere', async () => {
   const created = await admin().createPublicKey();
   const answer = await fetch(`${service.url}/sluice/public-keys`);
   expect([answer.status, await answer.json()]).toEqual([200, { result: [created] }]);
@@ -115,7 +115,7 @@ test('publishes the public keys without an API key, and no private key anywhere'
   expect(rows).not.toContain('whsk_');
 });
 
-test('rotates without a gap, and ends the overlap on time', async () => {
+test('keys rotate without a gap, and the overlap ends on time', async () => {
   const first = await admin().createPublicKey();
   const second = await admin().createPublicKey({ overlapSeconds: 2 });
   const keys = [first.publicKey, second.publicKey];
@@ -162,7 +162,7 @@ test('only keys with settings:admin create and remove key pairs', async () => {
   });
 });
 
-test('stays the same after a restart, and after a rotation of the master key', async () => {
+test('key pairs stay the same after a restart and after a rotation of the master key', async () => {
   const { publicKey } = await admin().createPublicKey();
   const keyFile = join(folder, 'keys');
   const restart = async (...keys: string[]) => {

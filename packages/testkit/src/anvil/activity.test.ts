@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const readerOf = ({ url }: Anvil) => createPublicClient({ transport: http(url) });
 
-test('deploys once, at the same addresses on every chain', async () => {
+test('the activity deploys once, at the same addresses on every chain', async () => {
   const contracts = await deployContracts(anvil);
   const head = await anvil.request('eth_blockNumber');
   expect(await deployContracts(anvil)).toEqual(contracts);
@@ -32,7 +32,7 @@ test('deploys once, at the same addresses on every chain', async () => {
   });
 });
 
-test('finishes an interrupted deployment', async () => {
+test('the activity finishes an interrupted deployment', async () => {
   const { deployed, request } = interruptAfter(1);
   await expect(deployContracts({ request })).rejects.toThrow('interrupted');
   expect(deployed()).toBe(1);
@@ -51,7 +51,7 @@ function interruptAfter(deployments: number) {
   return { deployed: () => count, request };
 }
 
-test('rejects a chain where the deployer has sent other transactions', async () => {
+test('the activity refuses a chain where the deployer has sent other transactions', async () => {
   const from = anvil.accounts[9]?.address;
   await anvil.request('eth_sendTransaction', [{ from, to: from, value: '0x0' }]);
   await expect(deployContracts(anvil)).rejects.toThrow(
@@ -70,58 +70,65 @@ test('the token is a dollar with six decimals', async () => {
   ]).toEqual(['Sluice Dollar', 'SLD', 6]);
 });
 
-test('sends transfers of every kind, and none fails', { timeout: 60_000 }, async () => {
-  const contracts = await deployContracts(anvil);
-  const head = await readerOf(anvil).getBlockNumber();
-  const errors: Error[] = [];
-  activity = startActivity({
-    url: anvil.url,
-    contracts,
-    perSecond: 1_000,
-    onError: (error) => errors.push(error),
-  });
-  // Waits for enough transactions to include burns, which require more than 20 mints.
-  await expect.poll(() => activity?.sent, { timeout: 45_000 }).toBeGreaterThan(150);
-  await activity.stop();
-  await anvil.request('evm_mine');
-  expect(errors).toEqual([]);
+test(
+  'the activity sends transfers of every kind, and none fails',
+  { timeout: 60_000 },
+  async () => {
+    const contracts = await deployContracts(anvil);
+    const head = await readerOf(anvil).getBlockNumber();
+    const errors: Error[] = [];
+    activity = startActivity({
+      url: anvil.url,
+      contracts,
+      perSecond: 1_000,
+      onError: (error) => errors.push(error),
+    });
+    // Waits for enough transactions to include burns, which require more than 20 mints.
+    await expect.poll(() => activity?.sent, { timeout: 45_000 }).toBeGreaterThan(150);
+    await activity.stop();
+    await anvil.request('evm_mine');
+    expect(errors).toEqual([]);
 
-  const reader = readerOf(anvil);
-  const logs = await reader.getLogs({ fromBlock: head + 1n });
-  const abi = [...sluiceToken.abi, ...sluiceItems.abi];
-  const seen = new Set(
-    [...parseEventLogs({ abi, logs }), ...parseEventLogs({ abi: sluiceCollectible.abi, logs })].map(
-      ({ address, eventName, args }) => {
+    const reader = readerOf(anvil);
+    const logs = await reader.getLogs({ fromBlock: head + 1n });
+    const abi = [...sluiceToken.abi, ...sluiceItems.abi];
+    const seen = new Set(
+      [
+        ...parseEventLogs({ abi, logs }),
+        ...parseEventLogs({ abi: sluiceCollectible.abi, logs }),
+      ].map(({ address, eventName, args }) => {
         const burn = 'to' in args && /^0x0+$/.test(args.to);
         return `${nameOf(address)} ${eventName}${burn ? ' (burn)' : ''}`;
-      },
-    ),
-  );
-  expect([...seen].sort()).toEqual([
-    'erc1155 TransferBatch',
-    'erc1155 TransferSingle',
-    'erc20 Approval',
-    'erc20 Transfer',
-    'erc721 Transfer',
-    'erc721 Transfer (burn)',
-  ]);
+      }),
+    );
+    expect([...seen].sort()).toEqual([
+      'erc1155 TransferBatch',
+      'erc1155 TransferSingle',
+      'erc20 Approval',
+      'erc20 Transfer',
+      'erc721 Transfer',
+      'erc721 Transfer (burn)',
+    ]);
 
-  let native = 0;
-  const newest = await reader.getBlockNumber();
-  for (let blockNumber = head + 1n; blockNumber <= newest; blockNumber += 1n) {
-    const { transactions } = await reader.getBlock({ blockNumber, includeTransactions: true });
-    native += transactions.filter(({ input, value }) => input === '0x' && value > 0n).length;
-    for (const { hash } of transactions) {
-      const receipt = await anvil.request<{ status: string }>('eth_getTransactionReceipt', [hash]);
-      expect(receipt.status).toBe('0x1');
+    let native = 0;
+    const newest = await reader.getBlockNumber();
+    for (let blockNumber = head + 1n; blockNumber <= newest; blockNumber += 1n) {
+      const { transactions } = await reader.getBlock({ blockNumber, includeTransactions: true });
+      native += transactions.filter(({ input, value }) => input === '0x' && value > 0n).length;
+      for (const { hash } of transactions) {
+        const receipt = await anvil.request<{ status: string }>('eth_getTransactionReceipt', [
+          hash,
+        ]);
+        expect(receipt.status).toBe('0x1');
+      }
     }
-  }
-  expect(native).toBeGreaterThan(10);
+    expect(native).toBeGreaterThan(10);
 
-  function nameOf(address: string): string | undefined {
-    return Object.entries(contracts).find(([, known]) => known === address.toLowerCase())?.[0];
-  }
-});
+    function nameOf(address: string): string | undefined {
+      return Object.entries(contracts).find(([, known]) => known === address.toLowerCase())?.[0];
+    }
+  },
+);
 
 test('activity continues after the node restarts with a new chain', async () => {
   const contracts = await deployContracts(anvil);

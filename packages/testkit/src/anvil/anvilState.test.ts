@@ -55,14 +55,14 @@ test(
   },
 );
 
-test('keeps the previous save', async () => {
+test('the previous save is kept', async () => {
   for (const head of [1, 2, 3]) await saveState(statePath, dumpOf(head));
   expect(await headIn(statePath)).toBe(3);
   expect(await headIn(`${statePath}.previous`)).toBe(2);
   expect(await readdir(folder)).toHaveLength(2);
 });
 
-test('saves every second, less often if dumps are slow, and continues after a failure', async () => {
+test('the state is saved every second, less often if dumps are slow, and again after a failure', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);

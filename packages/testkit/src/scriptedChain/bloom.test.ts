@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => anvil.stop());
 
-test('equals the bloom of a real node', async () => {
+test('a bloom equals that of a real node', async () => {
   await deployContracts(anvil);
   const blocks = [];
   for (let number = 1; number <= Number(await anvil.request('eth_blockNumber')); number += 1) {

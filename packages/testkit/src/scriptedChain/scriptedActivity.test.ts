@@ -7,7 +7,7 @@ import { type RunningScriptedChain, startScriptedChain } from './node/startScrip
 let chain: RunningScriptedChain;
 afterEach(() => chain.stop());
 
-test('mines every kind of transaction at the current time, and tokens have names', async () => {
+test('the activity mines every kind of transaction at the current time, and tokens have names', async () => {
   chain = await startScriptedChain();
   const contracts = await localContracts();
   const activity = startScriptedActivity({ chain, contracts, perSecond: 500 });

@@ -229,7 +229,7 @@ test('parents, numbers and blooms are consistent after any sequence of steps', (
   );
 });
 
-test('has no blocks between block 0 and the first mined one', () => {
+test('a chain has no blocks between block 0 and the first mined one', () => {
   const chain = createScriptedChain({ firstNumber: 100n });
   const [first] = chain.mineMany(1);
   expect(chain.blockAt(100n)).toBe(first);

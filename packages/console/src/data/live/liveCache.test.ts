@@ -154,7 +154,7 @@ test('whatever the batches, a list has the latest version of each row, newest fi
   );
 });
 
-test('a list keeps its newest rows, without a cursor after the cut', () => {
+test('a list over its limit keeps its newest rows, and no cursor after them', () => {
   const data = {
     ...pages([delivery('d', 4), delivery('c', 3)], [delivery('b', 2), delivery('a', 1)]),
     pageParams: [undefined, 'after 0'],

@@ -3,7 +3,7 @@ import { describeResponse } from './inboxResponse.ts';
 
 const WELL = { status: 200, delayMs: 0, failFirst: 0, failEvery: 0, failStatus: 500 };
 
-test('describes the status, the failures and the delay', () => {
+test('the summary describes the status, the failures and the delay', () => {
   expect(describeResponse(WELL)).toBe('Responds with 200');
   expect(describeResponse({ ...WELL, failEvery: 3, delayMs: 2_000 })).toBe(
     'Responds with 200 · 500 to every 3rd request · delay 2.0 s',
@@ -15,7 +15,7 @@ test('describes the status, the failures and the delay', () => {
   );
 });
 
-test('counts down the first requests, which fail', () => {
+test('the summary counts down the first requests, which fail', () => {
   const first = { ...WELL, failFirst: 5 };
   expect(describeResponse(first)).toBe('Responds with 200 · 500 to the first 5 requests');
   expect(describeResponse(first, 4)).toBe('Responds with 200 · 500 to 1 more request');

@@ -4,10 +4,10 @@ import {
   type Retries,
   allStreamDefaults,
   formatRetries,
-  parseAddressList,
   quoteShell,
   toCurl,
 } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 import { FIELDS } from '../streamForm/draft/plainFields.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';

@@ -1,6 +1,7 @@
 /** Builds the first draft of the form, and creates the stream of a draft. */
 import type { ChainHealth } from '@sluice/kit/sluice';
-import { familyOf, nameOfChain, parseAddressList } from '@sluice/kit/contract';
+import { familyOf, nameOfChain } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 import { CHAIN_PAGES } from '../../families/chains.ts';
 import { DRAFT_FAMILIES } from '../../families/draftFamilies.ts';
 import { client } from '../../data/client.ts';

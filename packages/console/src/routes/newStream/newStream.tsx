@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { nameOfChain, parseAddressList, type ListedAddress } from '@sluice/kit/contract';
+import { nameOfChain } from '@sluice/kit/contract';
+import { parseAddressList, type ListedAddress } from '@sluice/kit/operator';
 import { chainsQuery, contractQuery } from '../../data/queries/chains.ts';
 import { unitOf } from '../streamForm/draft/tokenAmount.ts';
 import { RecipeBar } from './recipeBar.tsx';

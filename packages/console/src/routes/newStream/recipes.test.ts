@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseNewStreamSearch } from '../../data/search.ts';
 import { RECIPE_IDS, type RecipeId } from '../../families/recipeIds.ts';
 import { RECIPES } from '../../families/recipes.ts';
-import type { ListedAddress } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 import type { TokenUnit } from '../streamForm/draft/tokenAmount.ts';
 import { withRule } from '../../families/evm/draft.ts';
 import { NEW_DRAFT, type StreamDraft } from '../streamForm/draft/draft.ts';

@@ -1,5 +1,6 @@
 /** Applies recipes, which fill in the form of a new stream. */
-import { familyOf, type ListedAddress } from '@sluice/kit/contract';
+import { familyOf } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 import type { RecipeId } from '../../families/recipeIds.ts';
 import { RECIPES } from '../../families/recipes.ts';
 import { NEW_DRAFT, type StreamDraft } from '../streamForm/draft/draft.ts';

@@ -1,6 +1,7 @@
 /** Exports all streams with their addresses to a file, and imports them from such a file. */
 import type { NetworkType } from '@sluice/kit';
-import { CHAIN_FAMILIES, type ListedAddress } from '@sluice/kit/contract';
+import { CHAIN_FAMILIES } from '@sluice/kit/contract';
+import type { ListedAddress } from '@sluice/kit/operator';
 import { client } from '../../data/client.ts';
 import { sluice } from '../../data/queries/service.ts';
 import type { AnyStream, AnyStreamFields } from '../../data/queries/streams.ts';

@@ -1,5 +1,5 @@
 import { formatQuantity } from '../../ui/text/format.ts';
-import type { DoubtfulLine } from '@sluice/kit/contract';
+import type { DoubtfulLine } from '@sluice/kit/operator';
 
 const SHOWN = 5;
 

@@ -3,9 +3,9 @@ import {
   FAMILY_TITLES,
   familyOf,
   nameOfChain,
-  parseAddressList,
   toNodeFlag,
 } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 import type { NetworkType } from '@sluice/kit';
 import { useState } from 'react';
 import { CHAIN_PAGES } from '../../families/chains.ts';

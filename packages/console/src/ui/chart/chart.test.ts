@@ -92,7 +92,7 @@ test('labels keep their distance and order inside the chart', () => {
   );
 });
 
-test('an outlier is beyond a break, and the others keep their height', () => {
+test('an outlier is drawn beyond an axis break, and the other values keep their height', () => {
   const ordinary = Array.from({ length: 60 }, (_, index) => 10 + (index % 5));
   expect(axisOf(ordinary)).toEqual({ top: 20 });
   expect(axisOf([...ordinary, 5_000])).toEqual({ top: 5_000, fold: { value: 20, at: 0.2 } });

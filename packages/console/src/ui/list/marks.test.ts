@@ -18,7 +18,7 @@ test('a range is selected in either direction, including its ends', () => {
   expect([...markRange(new Set([idAt(9)]), ROWS, idAt(4), idAt(2))]).toEqual([idAt(9), ...between]);
 });
 
-test('a range from a row that has left the list is only its other end', () => {
+test('a range from a row that has left the list contains only the row at its other end', () => {
   expect([...markRange(new Set(), ROWS, 'gone', idAt(4))]).toEqual([idAt(4)]);
   expect([...markRange(new Set(), ROWS, 'gone', 'gone too')]).toEqual([]);
 });

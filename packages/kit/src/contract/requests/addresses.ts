@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { requestShape } from '../named.ts';
-import { isAddressLabel } from '../rules/addressList.ts';
+import { isAddressLabel } from '../rules/addressLabel.ts';
 import type { AddressesBody, LabeledAddressesBody } from '../shapes.generated.ts';
 import { page } from './fields.ts';
 

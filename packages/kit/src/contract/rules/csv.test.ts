@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseCsvRow, toCsv, toCsvRow } from './csv.ts';
 
-test('writes one line per row, with empty cells for null', () => {
+test('each row is one line, with empty cells for null', () => {
   expect(
     toCsv([
       ['at', 'n'],
@@ -28,7 +28,7 @@ test.each([
   ["'=1", "''=1"],
   ["'a", "'a"],
   ['\uff1d1+1', "'\uff1d1+1"],
-])('writes %j as %j', (text, cell) => {
+])('%j is written as %j', (text, cell) => {
   expect(toCsv([[text]])).toBe(`${cell}\r\n`);
 });
 
@@ -93,11 +93,11 @@ test.each([
   ['a, "b, c" ,', ['a', 'b, c', '']],
   ['"a" b,"c', ['"a" b', '"c']],
   ['', ['']],
-])('reads %j as %j', (line, cells) => {
+])('%j is read as %j', (line, cells) => {
   expect(parseCsvRow(line)).toEqual(cells);
 });
 
-test('reads a row of 1 MB in linear time', () => {
+test('a row of 1 MB is read in linear time', () => {
   for (const part of ['\t', '"', '",', '"a', '"""a,', ' ', '" ']) {
     const started = performance.now();
     parseCsvRow(part.repeat(1_000_000 / part.length));

@@ -42,7 +42,7 @@ test.each([
   ['1w', undefined],
   ['5m soon', undefined],
   [Array.from({ length: MAX_RETRIES + 1 }, () => '1').join(), undefined],
-])('reads the schedule %j', (text, expected) => {
+])('the schedule %j is read', (text, expected) => {
   expect(parseRetries(text)).toEqual(expected);
 });
 

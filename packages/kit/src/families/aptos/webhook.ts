@@ -10,9 +10,9 @@ export const isAptosBody = ({ network, transactions }: Partial<AptosWebhook>): b
   typeof network === 'string' && Array.isArray(transactions);
 
 /**
- * Returns whether a webhook is from an Aptos stream. Aptos webhooks have a `network` and no
- * `chainId`.
+ * Returns whether a webhook is from an Aptos stream. Aptos webhooks have a `network` or
+ * `coinTransfers`, and no `chainId`.
  */
 export function isAptosWebhook(webhook: object): webhook is AptosWebhook {
-  return 'network' in webhook && !('chainId' in webhook);
+  return ('network' in webhook || 'coinTransfers' in webhook) && !('chainId' in webhook);
 }

@@ -13,7 +13,7 @@ const shown = (expiresAt: number, expiresSoon = true): ReceiverCertificate => ({
   expiresSoon,
 });
 
-test('writes only changes; with several hosts, the earliest observed expiry wins', () => {
+test('only changed expiry times are written; with several hosts, the earliest observed expiry wins', () => {
   const written: (number | null)[] = [];
   const certificates = createCertificates({
     log: createLog(() => {}),

@@ -46,7 +46,7 @@ function open({ waiting = [] as string[] } = {}) {
   return { receivers, judge, changes };
 }
 
-test('has no capacity for a failing receiver, and counts deliveries in flight for others', async () => {
+test('a failing receiver has no capacity; for others, deliveries in flight are counted', async () => {
   const { receivers, judge } = open({ waiting: ['paced'] });
   for (let n = 0; n < 10; n++) await judge('failing', 500);
   await judge('busy', 429, { retryAfterMs: 60_000 });

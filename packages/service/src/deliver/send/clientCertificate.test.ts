@@ -129,7 +129,7 @@ const sendingTo = (url: string) => ({
   recordsCharged: 0,
 });
 
-test('is presented to receivers that require one', async () => {
+test('the client certificate is presented to receivers that require one', async () => {
   const url = await receive();
   expect(await senderWith(open())(url)).toMatchObject({ status: 200, responseBody: 'client 1' });
   expect(await senderWith()(url)).toMatchObject({ status: null });
@@ -172,7 +172,7 @@ test.skipIf(process.env['TESTS_WITHOUT']?.includes('openssl'))(
   },
 );
 
-test('is not sent to receivers that do not request one, nor without TLS', async () => {
+test('the client certificate is not sent to receivers that do not request one, nor without TLS', async () => {
   const send = senderWith(open());
   const url = await receive({ requires: false });
   expect(await send(url)).toMatchObject({ status: 200, responseBody: 'no certificate' });
@@ -180,7 +180,7 @@ test('is not sent to receivers that do not request one, nor without TLS', async 
   expect(await send(`http://localhost:${plain}/`)).toMatchObject({ responseBody: 'plain' });
 });
 
-test('is presented to the receiver behind an egress proxy', async () => {
+test('the client certificate is presented to the receiver behind an egress proxy', async () => {
   const url = await receive();
   const proxy = createServer().on('connect', (_: unknown, socket: Socket) => {
     const target = connect(Number(new URL(url).port), '127.0.0.1');
@@ -195,7 +195,7 @@ test('is presented to the receiver behind an egress proxy', async () => {
   await expect.poll(async () => (await send(url)).responseBody).toBe('client 2');
 });
 
-test('is replaced while the service runs, without interrupting attempts', async () => {
+test('the client certificate is replaced while the service runs, without interrupting attempts', async () => {
   const arrived = Promise.withResolvers<() => void>();
   const url = await receive({
     respond(response, name) {
@@ -215,7 +215,7 @@ test('is replaced while the service runs, without interrupting attempts', async 
   expect(await slow).toMatchObject({ status: 200, responseBody: 'client 1' });
 });
 
-test('stays in use while its files are broken', async () => {
+test('the client certificate stays in use while its files are broken', async () => {
   const certificate = open();
   const before = certificate.read();
   writeFileSync(files.clientKey, client('another').key);
@@ -229,7 +229,7 @@ test('stays in use while its files are broken', async () => {
   await expect.poll(() => logged.at(-1)).toBe('client certificate replaced');
 });
 
-test('stays in use while its files are empty or incomplete', async () => {
+test('the client certificate stays in use while its files are empty or incomplete', async () => {
   const certificate = open();
   const before = certificate.read();
   const { cert, key } = client('client 2');
@@ -277,7 +277,7 @@ test('an encrypted key is rejected at start', () => {
   expect(() => open()).toThrow('not encrypted');
 });
 
-test('is presented from the isolated process, and replaced there', async () => {
+test('the client certificate is presented from the isolated process, and replaced there', async () => {
   const isolation = createIsolation({
     allowCidrs: ALL_NETWORKS,
     clientCertificate: open(),
@@ -298,7 +298,7 @@ test.each([
   [20, undefined],
   [13, /^the client certificate expires on \d{4}-\d\d-\d\d: replace the files/],
   [-1, /^the client certificate expired on /],
-])('with %d days left, expiring() is %s', (days, expected) => {
+])('with %d days left, expiring() returns %s', (days, expected) => {
   write(client('client 1', days));
   const certificate = open();
   expect(certificate.expiresAt() / DAY_MS).toBeCloseTo(at(days).getTime() / DAY_MS, 1);
@@ -306,7 +306,7 @@ test.each([
   else expect(certificate.expiring()).toMatch(expected);
 });
 
-test('rejects incomplete and unreadable files, without their content', () => {
+test('incomplete and unreadable files are rejected, without their content', () => {
   expect(openClientCertificate({}, log)).toBeUndefined();
   const { clientCert, clientKey } = files;
   expect(() => open({ clientCert })).toThrow('--client-cert: needs --client-key');

@@ -40,7 +40,7 @@ const sendingOf = (body: string, headers: Record<string, string> = {}): Sending 
   recordsCharged: 0,
 });
 
-test('sends one delivery after another, and reports when its process has received each', async () => {
+test('the isolated sender sends one delivery after another, and reports when its process has received each', async () => {
   const { send } = await start();
   for (const body of ['{"a":1}', '{"a":"\\ud800 \u{1f600}"}']) {
     const sending = sendingOf(body);
@@ -51,7 +51,7 @@ test('sends one delivery after another, and reports when its process has receive
   }
 });
 
-test('signs with the private keys of the time by the ledger', async () => {
+test("the isolated sender signs with the keys that are valid by the ledger's clock", async () => {
   const { publicKey, privateKey } = await createKeyPair();
   const times: number[] = [];
   const { send } = await start({
@@ -70,7 +70,7 @@ test('signs with the private keys of the time by the ledger', async () => {
   expect(Math.abs(times[0]! - now())).toBeLessThan(60_000);
 });
 
-test('guards addresses like the service', async () => {
+test('the isolated sender guards addresses like the service', async () => {
   const { send } = await start({ allowCidrs: [] });
   const { status, error } = await send(sendingOf('{}'), () => {});
   expect(status).toBeNull();

@@ -294,7 +294,7 @@ describe('an attempt', () => {
     );
   });
 
-  test('sends custom headers, which never replace ours', async () => {
+  test("sends custom headers, which never replace the service's own", async () => {
     const headers = { authorization: 'Bearer token', 'x-signature': 'forged', 'x-tenant': '7' };
     const url = sink.url.replace('http://', 'http://me:login@');
     await sender.send({

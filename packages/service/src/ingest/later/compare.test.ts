@@ -268,7 +268,7 @@ describe('records that appeared', () => {
     expect(await deliveriesOf(id)).toEqual(['unconfirmed 0x01', 'unconfirmed 0x02']);
   });
 
-  test('are found without the ids of earlier ones', async () => {
+  test('are found although the ledger has only a digest of the earlier ones', async () => {
     const id = await createStream();
     await commit([id], blockOf(['0x01'], uncertain()), '#9000 digest');
     await reread([{ block: blockOf(['0x01', '0x02']) }], { streams: [id] });

@@ -120,7 +120,7 @@ describe.each([
   });
   afterAll(() => store.close());
 
-  test('reports a stream that fails, recovers and is terminated', async () => {
+  test('an alert reports a stream that fails, recovers and is terminated', async () => {
     const { id: streamId } = await createStream();
     start();
     await store.failStream(streamId, 'HTTP 410');
@@ -141,7 +141,7 @@ describe.each([
     expect(Date.parse(reported()[0]!.timestamp)).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('reports quarantined deliveries, and again only when there are more', async () => {
+  test('an alert reports quarantined deliveries, and again only when there are more', async () => {
     const { id: streamId } = await createStream();
     const header = (number: number) => ({
       number,
@@ -182,7 +182,7 @@ describe.each([
     ]);
   });
 
-  test('reports a chain that halts and resumes, but not a brief outage', async () => {
+  test('an alert reports a chain that halts and resumes, but not a brief outage', async () => {
     chains = [chain('live')];
     start({ haltMs: 200 });
     chains = [chain('down', 'no node answers')];
@@ -202,7 +202,7 @@ describe.each([
     ]);
   });
 
-  test('does not report a chain that settles, and reports the end of a halt when it settles', async () => {
+  test('no alert reports a chain that settles, but one reports the end of a halt when it settles', async () => {
     start();
     chains = [chain('settling', 'the receipts root does not match')];
     await aWhile();
@@ -214,7 +214,7 @@ describe.each([
     expect(reported().map(({ type }) => type)).toEqual(['chain.halted', 'chain.resumed']);
   });
 
-  test('reports a disk that is filling, and again when there is space', async () => {
+  test('an alert reports a disk that is filling, and again when there is space', async () => {
     start();
     diskFilling = '81 % of the disk is used';
     await expect.poll(reported, PATIENCE).toHaveLength(1);
@@ -228,7 +228,7 @@ describe.each([
     ]);
   });
 
-  test('reports a client certificate that expires soon, and its renewal', async () => {
+  test('an alert reports a client certificate that expires soon, and its renewal', async () => {
     start();
     certificateExpiring = 'the client certificate expires on 2030-01-01';
     await expect.poll(reported, PATIENCE).toHaveLength(1);
@@ -244,7 +244,7 @@ describe.each([
     ]);
   });
 
-  test('limits how often a flapping subject is reported', async () => {
+  test('alerts about a flapping subject are limited', async () => {
     const { id } = await createStream();
     start({ gapMs: 60_000 });
     for (let n = 0; n < 5; n++) {

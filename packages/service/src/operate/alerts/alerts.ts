@@ -2,14 +2,14 @@
  * Alerts the operator to problems and recoveries by webhook. Compares the current state with the
  * last reported one instead of following events, so a crash loses no alert.
  */
-import { createWaker } from '../../base/waker.ts';
 import { randomUUID } from 'node:crypto';
+import { createWaker } from '../../base/waker.ts';
 import type { Sender } from '../../deliver/send/send.ts';
 import type { Term } from '../duty.ts';
 import { type Log, describeError } from '../../base/log.ts';
 import type { AlertRow } from '../../store/alerts/contract.ts';
 import type { Store } from '../../store/store.ts';
-import { type SituationSources, type ErrorText, createSituation } from './problems.ts';
+import { type SituationSources, type AlertContent, createSituation } from './problems.ts';
 
 const MINUTE_MS = 60_000;
 const CHECK_MS = 2_000;
@@ -73,6 +73,7 @@ export function startNotifier({
     certificateExpiring,
     haltMs: timing?.haltMs,
   });
+  /** Returns whether the state of a problem needs another alert: a higher count or a new state. */
   const isMore = (state: string, before: string): boolean =>
     /^\d+$/.test(state) ? Number(state) > Number(before) : state !== before;
 
@@ -83,7 +84,7 @@ export function startNotifier({
   const look = async (): Promise<number> => {
     const { now, problems } = await situation.readProblems();
     const rows = new Map((await store.listAlerts(receiver)).map((row) => [row.subject, row]));
-    const save = (row: AlertRow | undefined, subject: string, state: string, alert: ErrorText) =>
+    const save = (row: AlertRow | undefined, subject: string, state: string, alert: AlertContent) =>
       store.saveAlert({
         receiver,
         subject,

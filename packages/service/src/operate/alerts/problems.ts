@@ -6,9 +6,10 @@ import type { Alert, ChainState } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
 import type { ChainReport } from '../../store/leases/contract.ts';
 
-export type ErrorText = Alert extends infer Signal
-  ? Signal extends Alert
-    ? Pick<Signal, 'type' | 'data'>
+/** An alert before it has a timestamp. */
+export type AlertContent = Alert extends infer Each
+  ? Each extends Alert
+    ? Pick<Each, 'type' | 'data'>
     : never
   : never;
 
@@ -33,13 +34,13 @@ export interface Situation {
    */
   readProblems(): Promise<{
     now: number;
-    problems: Map<string, { state: string; alert: ErrorText }>;
+    problems: Map<string, { state: string; alert: AlertContent }>;
   }>;
   /**
    * Returns the alert for a recovery; undefined if the subject has not recovered, or needs no such
    * alert.
    */
-  readRecovery(subject: string): Promise<ErrorText | undefined>;
+  readRecovery(subject: string): Promise<AlertContent | undefined>;
   /**
    * Returns whether a subject without a problem has recovered: false for a chain that is starting
    * or just went down.
@@ -67,7 +68,7 @@ export function createSituation({
   return {
     async readProblems() {
       const { now, streams, quarantined } = await store.readProblems();
-      const problems = new Map<string, { state: string; alert: ErrorText }>();
+      const problems = new Map<string, { state: string; alert: AlertContent }>();
       for (const { id: streamId, tag, status, reason } of streams) {
         const type =
           status === 'error' ? ('stream.error' as const) : ('stream.terminated' as const);

@@ -15,7 +15,7 @@ test.each([
   withCode('cannot execute INSERT in a read-only transaction', '25006'),
   withCode('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),
   new Error('step failed', { cause: withCode('the database system is starting up', '57P03') }),
-])('is temporary: %s', (error) => {
+])('an error is temporary: %s', (error) => {
   expect(isUnavailable(error)).toBe(true);
 });
 

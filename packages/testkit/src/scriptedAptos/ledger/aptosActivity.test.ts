@@ -3,7 +3,7 @@ import { aptosDevAccounts, startAptosActivity } from './aptosActivity.ts';
 import { namedObjectOf } from './aptosAddress.ts';
 import { createScriptedAptosLedger } from './scriptedAptosLedger.ts';
 
-test('mines blocks at the current time with every kind of activity, for over a round', async () => {
+test('the activity mines blocks at the current time with every kind of activity, for over a round', async () => {
   const ledger = createScriptedAptosLedger();
   const before = BigInt(Date.now()) * 1_000n;
   const activity = startAptosActivity({ ledger, perSecond: 500 });

@@ -128,7 +128,7 @@ describe('refusals', () => {
     ['/accounts/0x1/resource/0x1::a::B?ledger_version=77', 404, 'version_not_found'],
     ['/accounts/0x1/resource/0x1::a::B', 404, 'resource_not_found'],
     ['/nothing', 404, 'web_framework_error'],
-  ])('%s is %d, %s', async (path, status, code) => {
+  ])('the response to %s has status %d and code %s', async (path, status, code) => {
     mineTwo();
     const [answered, body] = await refusalOf(path);
     expect([answered, body.error_code]).toEqual([status, code]);
@@ -184,7 +184,7 @@ describe('troubles', () => {
     expect(await get('')).toMatchObject({ oldest_ledger_version: '4', oldest_block_height: '2' });
   });
 
-  test('only on a listed routes, or on every second request', async () => {
+  test('affect only the listed routes, or every second request', async () => {
     node.trouble({ kind: 'httpError', status: 502, routes: ['transactions'], every: 2 });
     const statuses: number[] = [];
     for (const path of [

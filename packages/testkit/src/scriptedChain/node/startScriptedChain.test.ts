@@ -54,7 +54,7 @@ async function result<Result>(method: string, ...params: unknown[]): Promise<Res
   return answer.result as Result;
 }
 
-test('returns times in milliseconds in blocks, transactions, receipts and logs, if they are on', async () => {
+test('the node adds times in milliseconds to blocks, transactions, receipts and logs on request', async () => {
   const plain = chain;
   const fast = await startScriptedChain({ blockTimeSeconds: 0.2, showsMs: true });
   try {
@@ -639,7 +639,7 @@ describe('WebSocket', () => {
   });
 });
 
-test('finds no logs in blocks that an old chain does not have', async () => {
+test('the node finds no logs in blocks that an old chain does not have', async () => {
   const old = await startScriptedChain({ firstNumber: 100n });
   try {
     old.mine();
@@ -658,7 +658,7 @@ test('finds no logs in blocks that an old chain does not have', async () => {
   }
 });
 
-test('serves a block of 50,000 logs completely', { timeout: 60_000 }, async () => {
+test('the node serves a block of 50,000 logs completely', { timeout: 60_000 }, async () => {
   const topic: Hex = `0x${'11'.repeat(32)}`;
   const log: ScriptedLog = { address: token, topics: [topic], data: `0x${'22'.repeat(200)}` };
   const transactions = Array.from({ length: 500 }, () => ({

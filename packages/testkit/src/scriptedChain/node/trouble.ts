@@ -243,13 +243,13 @@ const distortions: readonly Distortion[] = [
   },
   {
     kind: 'wrongHash',
-    apply: (result) => (result ? { ...(result as RpcBlock), hash: nobodysHash } : undefined),
+    apply: (result) => (result ? { ...(result as RpcBlock), hash: unknownHash } : undefined),
   },
   { kind: 'missingLog', apply: (result) => withoutLog(result, 'last') },
   { kind: 'foreignLogs', apply: (result) => withForeignHash(result) },
   {
     kind: 'wrongParentHash',
-    apply: (result) => (result ? { ...(result as RpcBlock), parentHash: nobodysHash } : undefined),
+    apply: (result) => (result ? { ...(result as RpcBlock), parentHash: unknownHash } : undefined),
   },
   {
     kind: 'wrongChainId',
@@ -260,7 +260,7 @@ const distortions: readonly Distortion[] = [
   },
 ];
 
-const nobodysHash: Hex = `0x${'bad0'.repeat(16)}`;
+const unknownHash: Hex = `0x${'bad0'.repeat(16)}`;
 
 function withoutLog(result: unknown, which: 'first' | 'last'): unknown {
   const items = (result ?? []) as (RpcLog | RpcReceipt)[];
@@ -302,7 +302,7 @@ function withNulls(result: unknown, fields: readonly string[]): unknown {
 function withForeignHash(result: unknown): unknown {
   const items = (result ?? []) as (RpcLog | RpcReceipt)[];
   if (!items.some((item) => !('logs' in item) || item.logs.length > 0)) return undefined;
-  const foreign = (log: RpcLog): RpcLog => ({ ...log, blockHash: nobodysHash });
+  const foreign = (log: RpcLog): RpcLog => ({ ...log, blockHash: unknownHash });
   return items.map((item) =>
     'logs' in item ? { ...item, logs: item.logs.map(foreign) } : foreign(item),
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseEvents } from './abiText.ts';
 import { indexOf } from '../../../ui/form/lineProblem.ts';
 
-test('reads Solidity, canonical signatures and hashes, one per line', () => {
+test('the ABI field reads Solidity, canonical signatures and hashes, one per line', () => {
   const hash = `0x${'ab'.repeat(32)}`;
   const { items, signatures, problems, rest } = parseEvents(
     `event Transfer(address indexed from, address indexed to, uint256 value);
@@ -17,7 +17,7 @@ test('reads Solidity, canonical signatures and hashes, one per line', () => {
   expect({ problems, rest }).toEqual({ problems: [], rest: '' });
 });
 
-test('reads an event from source code over several lines', () => {
+test('the ABI field reads an event from source code over several lines', () => {
   const { items, problems } = parseEvents(
     'event Filled(\n  address indexed maker, // who offered\n  uint256 value\n);\n\nPing()',
   );
@@ -25,7 +25,7 @@ test('reads an event from source code over several lines', () => {
   expect(items).toMatchObject([{ name: 'Filled', inputs: [{ name: 'maker' }, { name: 'value' }] }]);
 });
 
-test('reads the events of an ABI or artifact, or a single event', () => {
+test('the ABI field reads the events of an ABI or artifact, or a single event', () => {
   const event = { type: 'event', name: 'Ping', inputs: [] };
   const abi = [event, { type: 'function', name: 'ping', inputs: [] }];
   expect(parseEvents(JSON.stringify(abi)).items).toEqual([event]);
@@ -33,7 +33,7 @@ test('reads the events of an ABI or artifact, or a single event', () => {
   expect(parseEvents(JSON.stringify(event)).items).toEqual([event]);
 });
 
-test('reports each invalid line, and adds the others', () => {
+test('the ABI field reports each invalid line, and adds the others', () => {
   const text = `Transfer(address,adress,uint256)
 Ping()
 event Filled(
@@ -83,14 +83,14 @@ test.each([
   ['[', 'Expected a ].'],
   ['[]', 'This JSON contains no events.'],
   [`A(${'a'.repeat(5_000)})`, 'The event is longer than 4,096 characters.'],
-])('%j: %s', (text, message) => {
+])('the problem of %j is: %s', (text, message) => {
   const { items, signatures, problems, rest } = parseEvents(text);
   expect(problems.map((each) => each.message)).toEqual([message]);
   expect([...items, ...signatures]).toEqual([]);
   expect(rest).toBe(text);
 });
 
-test('reads the events of old compilers, and reports one with an unknown type', () => {
+test('the ABI field reads the events of old compilers, and reports one with an unknown type', () => {
   const event = { type: 'event', name: 'Sold', inputs: [{ name: 'at', type: 'C.Status' }] };
   const { items } = parseEvents(JSON.stringify(event));
   expect(items).toEqual([{ ...event, inputs: [{ name: 'at', type: 'uint8' }] }]);
@@ -108,7 +108,7 @@ test('reads the events of old compilers, and reports one with an unknown type', 
   expect(parsed.rest).toBe(text);
 });
 
-test('reads an ABI of signatures, as ethers and viem accept it', () => {
+test('the ABI field reads an ABI of signatures, as ethers and viem accept it', () => {
   const given = JSON.stringify([
     'function transfer(address to, uint256 value) returns (bool)',
     'event Transfer(address indexed from, address indexed to, uint256 value)',

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { parseEvents, type ParsedEvents } from './abiText.ts';
-import { parseAddressList } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 import { aboutQuery } from '../../../data/queries/access.ts';
 import { sluice } from '../../../data/queries/service.ts';
 import { TEMPLATES, withEvents, withRule } from '../draft.ts';

@@ -5,7 +5,7 @@ import { toListing } from '../../../data/queries/deliveries.ts';
 import { sluice } from '../../../data/queries/service.ts';
 import type { Task } from '../../../ui/task.tsx';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
-import { EXPORT_TYPES, headOf, toText, type ExportFormat } from './exportFormat.ts';
+import { EXPORT_TYPES, toHeader, toText, type ExportFormat } from './exportFormat.ts';
 
 export const MAX_EXPORTED = 1_000_000;
 
@@ -19,7 +19,7 @@ export function exportTask(
     doing: 'Exporting deliveries',
     async work({ signal, onProgress }) {
       // Creates a blob per page, because browsers can move blobs from memory to disk.
-      const parts = [new Blob([headOf(format)])];
+      const parts = [new Blob([toHeader(format)])];
       let count = 0;
       let cursor: string | undefined;
       do {

@@ -1,6 +1,6 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { headOf, toText } from './exportFormat.ts';
+import { toHeader, toText } from './exportFormat.ts';
 
 const row: DeliverySummary = {
   id: '0190f3c2-1111-7111-8111-111111111111',
@@ -23,7 +23,7 @@ const row: DeliverySummary = {
 };
 
 test('CSV has a column for each name, and cells that are not formulas', () => {
-  const [head, line] = (headOf('csv') + toText('csv', [row])).split('\r\n');
+  const [head, line] = (toHeader('csv') + toText('csv', [row])).split('\r\n');
   expect(head).toMatch(/^created,summary,state,status,error,/);
   expect(line).toBe(
     `1970-01-01T00:00:00.000Z,"Transfer, ""1.25 USD""",failed,500,HTTP 500,,3,,'=cmd(),0x1,12,confirmed,2,${row.id},${row.streamId}`,
@@ -33,5 +33,5 @@ test('CSV has a column for each name, and cells that are not formulas', () => {
 test('NDJSON has one delivery per line, as the API returns it', () => {
   const lines = toText('ndjson', [row, row]).trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([row, row]);
-  expect(headOf('ndjson')).toBe('');
+  expect(toHeader('ndjson')).toBe('');
 });

@@ -36,5 +36,6 @@ export const toText = (format: ExportFormat, rows: readonly DeliverySummary[]): 
     ? toCsv(rows.map((row) => Object.values(COLUMNS).map((of) => of(row))))
     : rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
-export const headOf = (format: ExportFormat): string =>
+/** Returns the first line of a file: the names of the columns, or nothing for NDJSON. */
+export const toHeader = (format: ExportFormat): string =>
   format === 'csv' ? toCsv([Object.keys(COLUMNS)]) : '';

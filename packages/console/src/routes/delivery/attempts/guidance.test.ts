@@ -90,7 +90,7 @@ test('there is no advice if none helps', () => {
   expect(transport('?')).toBeUndefined();
 });
 
-test('advice offers the next step', () => {
+test('the advice for a failure offers the next step', () => {
   const offers = (code: number) => guidanceOf(code, '')?.offers;
   const copied = (label: string) => [expect.objectContaining({ label }) as unknown];
   expect(offers(401)).toEqual(['verify']);

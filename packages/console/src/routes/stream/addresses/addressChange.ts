@@ -1,5 +1,6 @@
 /** Reads and changes many addresses of a stream, in parts that do not block the page. */
-import { ADDRESS_HEADER, toAddressRows, PAGE_LIMIT } from '@sluice/kit/contract';
+import { PAGE_LIMIT } from '@sluice/kit/contract';
+import { ADDRESS_HEADER, toAddressRows } from '@sluice/kit/operator';
 import { isSluiceError, type StreamSummary, type WatchedAddress } from '@sluice/kit/sluice';
 import { client } from '../../../data/client.ts';
 import { sluice } from '../../../data/queries/service.ts';
@@ -7,7 +8,8 @@ import type { Step, Task } from '../../../ui/task.tsx';
 import { formatQuantity } from '../../../ui/text/format.ts';
 
 export type Row = Pick<WatchedAddress, 'address' | 'label'>;
-export type Listing = Pick<StreamSummary, 'id' | 'family' | 'amountOfAddresses'>;
+/** The stream whose addresses are read or changed. */
+export type WatchingStream = Pick<StreamSummary, 'id' | 'family' | 'amountOfAddresses'>;
 
 /**
  * Maximum number of addresses per call. Larger calls would block the page noticeably, because the
@@ -22,7 +24,7 @@ const amount = (count: number): string => formatQuantity(count, 'address', 'addr
  * @param find the search text; an empty string matches all addresses.
  */
 export async function readMatching(
-  { id }: Pick<Listing, 'id'>,
+  { id }: Pick<WatchingStream, 'id'>,
   find: string,
   onPage: (page: readonly WatchedAddress[]) => void,
   { signal, onProgress }: Step,
@@ -47,7 +49,7 @@ export async function readMatching(
  * each, whichever needs fewer requests.
  */
 export async function readPresent(
-  stream: Listing,
+  stream: WatchingStream,
   rows: readonly Row[],
   step: Step,
 ): Promise<ReadonlyMap<string, Row>> {
@@ -68,8 +70,8 @@ export async function readPresent(
 }
 
 /** Removes addresses. Skips addresses that another client has removed in the meantime. */
-async function remove(stream: Listing, rows: readonly Row[], step: Step): Promise<void> {
-  const call = ({ id, family }: Listing, part: readonly Row[]) =>
+async function remove(stream: WatchingStream, rows: readonly Row[], step: Step): Promise<void> {
+  const call = ({ id, family }: WatchingStream, part: readonly Row[]) =>
     client.streams.removeAddress(
       id,
       part.map(({ address }) => address),
@@ -94,7 +96,11 @@ async function remove(stream: Listing, rows: readonly Row[], step: Step): Promis
  * Adds addresses and sets their labels. An empty label removes the current label; undefined keeps
  * it.
  */
-async function add({ id, family }: Listing, rows: readonly Row[], step: Step): Promise<void> {
+async function add(
+  { id, family }: WatchingStream,
+  rows: readonly Row[],
+  step: Step,
+): Promise<void> {
   for (let at = 0; at < rows.length; at += PART) {
     step.signal.throwIfAborted();
     const part = rows.slice(at, at + PART);
@@ -113,7 +119,7 @@ async function add({ id, family }: Listing, rows: readonly Row[], step: Step): P
 }
 
 /** Sets the label of one address; an empty label removes the current one. */
-export const setLabel = (stream: Listing, row: Row): Promise<void> =>
+export const setLabel = (stream: WatchingStream, row: Row): Promise<void> =>
   add(stream, [row], { signal: new AbortController().signal, onProgress: () => {} });
 
 /** Returns the rows that may have changed, including the part in which the task stopped. */
@@ -129,7 +135,7 @@ async function withRefresh(change: Promise<void>, onChange: () => Promise<void>)
 
 /** @param onChange called at the end, also after an error. */
 export function removalTask(
-  stream: Listing,
+  stream: WatchingStream,
   rows: readonly Row[],
   onChange: () => Promise<void>,
 ): Task {
@@ -143,7 +149,11 @@ export function removalTask(
   };
 }
 
-function restoreTask(stream: Listing, rows: readonly Row[], onChange: () => Promise<void>): Task {
+function restoreTask(
+  stream: WatchingStream,
+  rows: readonly Row[],
+  onChange: () => Promise<void>,
+): Task {
   return {
     doing: 'Restoring addresses',
     total: rows.length,
@@ -186,7 +196,7 @@ export interface Imported {
  * @param stream the stream as it was before the import.
  */
 export function importedTask(
-  stream: Listing,
+  stream: WatchingStream,
   { before, rows, done }: Imported,
   onChange: () => Promise<void>,
 ): Task {
@@ -214,7 +224,11 @@ export function importedTask(
 }
 
 /** Exports the addresses that match a search to a CSV file that can be imported again. */
-export const exportTask = (stream: Listing, find: string, onFile: (file: Blob) => void): Task => ({
+export const exportTask = (
+  stream: WatchingStream,
+  find: string,
+  onFile: (file: Blob) => void,
+): Task => ({
   doing: 'Exporting addresses',
   total: find === '' ? stream.amountOfAddresses : undefined,
   async work(step) {

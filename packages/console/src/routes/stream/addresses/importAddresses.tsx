@@ -4,7 +4,7 @@ import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { readPresent, type Imported } from './addressChange.ts';
-import { type AddressList, toRejectedList } from '@sluice/kit/contract';
+import { type AddressList, toRejectedList } from '@sluice/kit/operator';
 import { LIST_FILES } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';

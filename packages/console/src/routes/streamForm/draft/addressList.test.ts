@@ -1,4 +1,4 @@
-import { parseAddressList } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 import { expect, test } from 'vitest';
 import { FORM_WORDS } from '../../../families/formWords.ts';
 import { namesIn, withAddressOf } from './addressList.ts';

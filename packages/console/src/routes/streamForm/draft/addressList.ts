@@ -1,5 +1,5 @@
 /** The ENS names in address lists. */
-import type { RejectedLine } from '@sluice/kit/contract';
+import type { RejectedLine } from '@sluice/kit/operator';
 import { recognize } from '../../../words/paste.ts';
 
 /** File types that may contain a list, for the `accept` attribute of a file input. */

@@ -1,6 +1,6 @@
 /** Parses addresses off the main thread, which 100,000 lines would block. */
 import type { NetworkType } from '@sluice/kit';
-import { parseAddressList } from '@sluice/kit/contract';
+import { parseAddressList } from '@sluice/kit/operator';
 
 // The type is declared here, because the type libraries of workers and pages conflict.
 const worker = globalThis as unknown as {

@@ -19,7 +19,7 @@ test.each([
   ['USDT', null],
   ['-1 USDT', null],
   ['1.2.3 USDT', null],
-])('%s', (text, value) => {
+])('the amount %j is read as %j', (text, value) => {
   expect(readAmount(text, USDT)).toBe(value);
 });
 

@@ -101,7 +101,7 @@ test('requests a token with Basic authentication, and reuses it', async () => {
   expect(sentTokens()).toEqual(Array(3).fill('Bearer token-1'));
 });
 
-test('sends the credentials in the body to a server that rejects the header', async () => {
+test('the token client sends the credentials in the body to a server that rejects the header', async () => {
   for (const [status, error] of [
     [401, 'access_denied'],
     [400, 'invalid_client'],
@@ -129,7 +129,7 @@ test('sends the credentials in the body to a server that rejects the header', as
   }
 });
 
-test('explains why both places were rejected, and tries no other problem twice', async () => {
+test('the token client explains why both places were rejected, and tries no other problem twice', async () => {
   start();
   respond = (response) => issue(response, { error: 'invalid_client' }, 401);
   expect((await send()).error).toBe(
@@ -141,7 +141,7 @@ test('explains why both places were rejected, and tries no other problem twice',
   expect(asked).toHaveLength(3);
 });
 
-test('makes one request at a time per stream and credentials', async () => {
+test('the token client makes one request at a time per stream and credentials', async () => {
   start();
   respond = (response) => void setTimeout(() => issue(response), 50);
   const results = await Promise.all(Array.from({ length: 20 }, () => send()));
@@ -156,7 +156,7 @@ test.each([
   [{ expires_in: 3 }, 3],
   [{ expires_in: '3' }, 3],
   [{ expires_in: 0 }, 0],
-])('renews a token before it expires: %j', async (fields, seconds) => {
+])('the token client renews a token before it expires: %j', async (fields, seconds) => {
   start();
   respond = (response) => issue(response, fields);
   await send();
@@ -281,7 +281,7 @@ test('a slow token endpoint delays no other stream', async () => {
   expect((await slow).error).toContain('no complete response');
 });
 
-test('guards the addresses and the scheme of token URLs', async () => {
+test('the token client guards the addresses and the scheme of token URLs', async () => {
   start({ guard: createAddressGuard({ allowCidrs: ['127.0.0.0/8'], httpsOnly: false }) });
   const blocked = await send('s', { tokenUrl: 'http://10.0.0.1/token' });
   expect(blocked.error).toMatch(/^token request failed: the address 10.0.0.1 is private/);
@@ -301,7 +301,7 @@ test('guards the addresses and the scheme of token URLs', async () => {
   expect(asked).toEqual([]);
 });
 
-test('uses the egress proxy and the client certificate', async () => {
+test('the token client uses the egress proxy and the client certificate', async () => {
   const tunnels: string[] = [];
   const proxy = createServer().on('connect', ({ url }: IncomingMessage, client: TLSSocket) => {
     tunnels.push(url!);
@@ -354,7 +354,7 @@ test('uses the egress proxy and the client certificate', async () => {
   }
 });
 
-test('hides the token in a response that repeats it, and sends none to an inbox', async () => {
+test('the token client hides the token in a response that repeats it, and sends none to an inbox', async () => {
   const received: Record<string, string>[] = [];
   start({
     inbox(_, { headers }) {
@@ -373,7 +373,7 @@ test('hides the token in a response that repeats it, and sends none to an inbox'
   expect(received[0]).not.toHaveProperty('authorization');
 });
 
-test('works in an isolated sender', async () => {
+test('the token client works in an isolated sender', async () => {
   start();
   const isolation = createIsolation({
     allowCidrs: ALL_NETWORKS,

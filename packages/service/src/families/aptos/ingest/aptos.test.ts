@@ -89,7 +89,7 @@ async function until<T>(what: string, read: () => Promise<T | false> | T | false
     if (Date.now() > deadline) {
       throw new Error(`${what}: timed out; ${JSON.stringify(await health())}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

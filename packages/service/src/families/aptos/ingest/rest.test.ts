@@ -20,7 +20,7 @@ async function serve(body: string, status = 200): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-test('the size of a response is its size in bytes', async () => {
+test('the size of a response is counted in bytes', async () => {
   const json = '{"name":"α → 🪙"}';
   const rest = createAptosRest(await serve(json), 'node');
   expect(await rest.get('')).toEqual({

@@ -45,9 +45,9 @@ export function matchAptosBlock(
     transaction: AptosTransaction,
   ) => AddReason | undefined,
 ): AptosMatch[] {
+  if (index.matching(chain).length === 0) return [];
   const found = new Map<CompiledAptosStream, AptosMatch>();
   const unscoped = index.unscoped(chain);
-  if (index.matching(chain).length === 0) return [];
   for (const transaction of block.transactions) {
     const movements = readMovements(transaction);
     const concerned = new Set(unscoped);

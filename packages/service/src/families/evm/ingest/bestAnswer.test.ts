@@ -65,7 +65,7 @@ describe('the best answer', () => {
     });
   });
 
-  test('has the parts that the others show they lack, even if they are more', async () => {
+  test('is the complete one, even if more operators give answers that lack parts', async () => {
     const answers = { a: answerOf([1], LACKS), b: answerOf([1], LACKS), c: answerOf([1, 2]) };
     expect(await choose(answers)).toMatchObject({ data: '0x01 0x02', isComplete: true });
   });

@@ -388,7 +388,7 @@ function read(
     ...ownCalls.map(({ transaction }) => transaction),
   ]);
 
-  /** The addresses that matching a log considers, in their order. */
+  /** Returns the addresses of a log that a stream may watch, in the order of `triggered_by`. */
   const addressesIn = ({ kind, emitter, from, to }: LogMade): string[] => {
     if (kind === 'unaddressed' || kind === 'bare') return [emitter];
     // The parties of a native transfer count only if all logs of its transaction are included.

@@ -82,7 +82,7 @@ const numbersOf = (found: readonly (FoundBlocks | undefined)[]): number[] =>
   found.flatMap((each) => each?.hits.map(({ number }) => number) ?? []);
 
 describe('a search by ranges', () => {
-  test('finds blocks with few queries, and proves nothing', async () => {
+  test('finds blocks with few queries, without proofs', async () => {
     await start([[]]);
     const found = await findAll();
     expect(numbersOf(found)).toEqual(hits);

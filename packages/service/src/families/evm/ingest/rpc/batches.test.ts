@@ -71,7 +71,7 @@ test('requests of one turn are sent in batches, and other requests alone', async
   expect(sizes.slice(2)).toEqual([1, 1, 1]);
 });
 
-test('an error concerns only its call', async () => {
+test('an error in a batch affects only its call', async () => {
   chain.trouble({ kind: 'error', times: 1, code: -32000, message: 'oh no' });
   const [first, ...others] = await readAll();
   expect(first).toMatchObject({ kind: 'refused', message: expect.stringContaining('oh no') });

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  ADDRESS_HEADER,
-  isAddressLabel,
-  parseAddressList,
-  toAddressRows,
-  toRejectedList,
-} from './addressList.ts';
+import { ADDRESS_HEADER, parseAddressList, toAddressRows, toRejectedList } from './addressList.ts';
+import { isAddressLabel } from '../contract/rules/addressLabel.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'B2'.repeat(20)}`;

@@ -2,12 +2,13 @@
  * Parses lists of addresses with optional labels: plain text with one address per line, CSV and
  * TSV.
  */
-import type { ChainFamily, WatchedAddress } from '../shapes.generated.ts';
-import type { AddressFormat } from '../../families/addressFormat.ts';
-import { ADDRESS_FORMATS } from '../../families/addresses.ts';
-import { addressOfUrl } from './explorerUrls.ts';
-import { parseCsvRow, toCsv } from './csv.ts';
-import { cutText } from './text.ts';
+import { isAddressLabel } from '../contract/rules/addressLabel.ts';
+import { parseCsvRow, toCsv } from '../contract/rules/csv.ts';
+import { addressOfUrl } from '../contract/rules/explorerUrls.ts';
+import { cutText } from '../contract/rules/text.ts';
+import type { ChainFamily, WatchedAddress } from '../contract/shapes.generated.ts';
+import type { AddressFormat } from '../families/addressFormat.ts';
+import { ADDRESS_FORMATS } from '../families/addresses.ts';
 
 export interface ListedAddress {
   /** Address in lowercase, with all leading zeros. */
@@ -43,12 +44,6 @@ export interface AddressList {
   /** The line that names the columns; undefined if the list has none. */
   header: string | undefined;
 }
-
-/**
- * Returns whether a string is a valid address label: at most 64 characters, without control
- * characters. An empty label is valid: it removes the label of the address.
- */
-export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{0,64}$/u.test(text);
 
 /** Maximum length of the text of a rejected line. */
 const MAX_TEXT_LENGTH = 200;
