@@ -156,10 +156,12 @@ test('a different version in a package, a dependency or the lockfile is found', 
   expect(findVersionProblems([...others, { ...first!, version: '9.9.9' }])).toEqual([
     `package.json of ${first!.name} has ${first!.name} 9.9.9, not ${version}.`,
   ]);
-  const dependencies = { '@sluice/kit': '^9.0.0' };
-  expect(findVersionProblems([...others, { ...first!, dependencies }])).toEqual([
-    `package.json of ${first!.name} has @sluice/kit ^9.0.0, not ${version}.`,
-  ]);
+  for (const kind of ['dependencies', 'devDependencies']) {
+    const other = { ...first!, [kind]: { '@sluice/kit': '^9.0.0' } };
+    expect(findVersionProblems([...others, other])).toEqual([
+      `package.json of ${first!.name} has @sluice/kit ^9.0.0, not ${version}.`,
+    ]);
+  }
   const next = manifests.map((each) => ({ ...each, version: '9.9.9' }));
   expect(findVersionProblems(next).join('\n')).toContain('package-lock.json of sluice has');
 });
