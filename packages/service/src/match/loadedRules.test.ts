@@ -23,6 +23,7 @@ function openFinder(maxKeptBytes?: number) {
   const { store } = tools;
   const pages = new Map<string, number>();
   let held: { isOwn: boolean; hasRead(): void; gate: Promise<void> } | undefined;
+  let isFailing = false;
   const reads: RuleReads = {
     async readRules(...args) {
       const rules = await store.readRules(...args);
@@ -35,6 +36,7 @@ function openFinder(maxKeptBytes?: number) {
     },
     readAddressChanges: store.readAddressChanges,
     readAddresses(id: string, after?: string) {
+      if (isFailing) return Promise.reject(new Error('the ledger is unreachable'));
       pages.set(id, (pages.get(id) ?? 0) + 1);
       return store.readAddresses(id, after);
     },
@@ -64,7 +66,8 @@ function openFinder(maxKeptBytes?: number) {
     held = undefined;
     return resolve;
   };
-  return { find, findBy, pages, refresh, startRefresh };
+  const failReads = (fails: boolean): void => void (isFailing = fails);
+  return { find, findBy, pages, refresh, startRefresh, failReads };
 }
 
 function listWatched(stream: SingleStream<'evm', unknown>): number[] {
@@ -129,6 +132,19 @@ test('the addresses are read once, and changes are added to them', async () => {
     expect([listWatched(later), pages.get(id)]).toEqual([[1, 2, 3], 1]);
     expect(later.addressVersion).not.toBe(addressVersion);
   }
+});
+
+test('addresses that failed to load are loaded by the next search', async () => {
+  const { find, refresh, failReads } = openFinder();
+  const { id } = await tools.store.createStream(draft(['0x1']));
+  await add(id, [1, 2]);
+  await tools.store.setStreamStatus(id, 'paused', '');
+  await refresh();
+  await tools.store.setStreamStatus(id, 'active', '');
+  failReads(true);
+  await expect(find(id)).rejects.toThrow('the ledger is unreachable');
+  failReads(false);
+  expect(listWatched(await find(id))).toEqual([1, 2]);
 });
 
 test('the addresses of streams that are not matched are kept for the ones used last', async () => {
