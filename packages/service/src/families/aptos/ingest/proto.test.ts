@@ -62,7 +62,12 @@ const transaction: fc.Arbitrary<ScriptedAptosTransaction> = fc.oneof(
     })),
   fc.record({ sender: who, to: who, amount }).map(({ sender, to, amount: deposit }) => ({
     sender,
-    payload: { kind: 'script' as const, bytecode: '0xa11ceb0b' as const },
+    payload: {
+      kind: 'script' as const,
+      bytecode: '0xa11ceb0b' as const,
+      typeArguments: [MOON],
+      arguments: ['1', true, ['0x1']],
+    },
     effects: aptosEffects.fungibleDeposit({ owner: to, metadata: aptMetadata }, deposit),
   })),
   fc.record({ sender: who, owner: who }).map(({ sender, owner }) => ({
