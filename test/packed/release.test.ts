@@ -83,6 +83,13 @@ describe('the rehearsal', () => {
       });
       expect(text).not.toMatch(/@sluice\/source|devDependencies|"private"|"scripts"/);
     }
+    // The command runs on the pinned Node.
+    const { optionalDependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'package.json'), 'utf8'),
+    ) as {
+      optionalDependencies: object;
+    };
+    expect(JSON.parse(read('sluice/package.json'))).toMatchObject({ optionalDependencies });
   });
 
   test('links of the READMEs are absolute', () => {
