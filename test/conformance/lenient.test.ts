@@ -305,6 +305,7 @@ test('an ABI can have any form that compilers and libraries have produced', asyn
     [{ contractName: 'Token', abi: [TRANSFER], bytecode: '0x' }, [TRANSFER]],
     [[{ ...TRANSFER, 'abi.1.type': 'event' }, ...LIBRARY], [TRANSFER]],
     [[{ ...TRANSFER, type: undefined, anonymous: null }], [TRANSFER]],
+    [[{ ...TRANSFER, inputs: PAYABLE }], [TRANSFER]],
   ] as const) {
     const added = (await official.streams.add({ ...evm(), abi: [] })).result;
     const { chains, ...rest } = evm();
@@ -320,6 +321,11 @@ test('an ABI can have any form that compilers and libraries have produced', asyn
   const text = await send('POST', `/streams/evm/${streamId}`, { abi: 'Transfer' });
   expect(problemsOf(text)).toEqual(['requestBody.abi']);
 });
+
+/** The inputs of the event with the type that old compilers write for some addresses. */
+const PAYABLE = TRANSFER.inputs.map((input) =>
+  input.type === 'address' ? { ...input, type: 'address payable' } : input,
+);
 
 /** Items that are not events, and that no contract can be called with. */
 const LIBRARY = [

@@ -280,6 +280,8 @@ test('addresses are added singly and in a list, paged, and deleted in another ca
     LOWER.filter((address) => address !== LOWER[1]).toSorted(),
   );
   expect(left.hasNext()).toBe(false);
+  // A last page that is full.
+  expect((await streams.getAddresses({ id, limit: 2 })).hasNext()).toBe(false);
 
   const rest = await streams.deleteAddress({ id, address: [CHECKSUMMED[0], CHECKSUMMED[2]] });
   expect((rest.result.address as OfficialAddress[]).map((each) => each.lowercase)).toEqual([

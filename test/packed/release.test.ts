@@ -83,6 +83,13 @@ describe('the rehearsal', () => {
       });
       expect(text).not.toMatch(/@sluice\/source|devDependencies|"private"|"scripts"/);
     }
+    // The command runs on the pinned Node.
+    const { optionalDependencies } = JSON.parse(
+      readFileSync(join(ROOT, 'package.json'), 'utf8'),
+    ) as {
+      optionalDependencies: object;
+    };
+    expect(JSON.parse(read('sluice/package.json'))).toMatchObject({ optionalDependencies });
   });
 
   test('links of the READMEs are absolute', () => {
@@ -156,10 +163,12 @@ test('a different version in a package, a dependency or the lockfile is found', 
   expect(findVersionProblems([...others, { ...first!, version: '9.9.9' }])).toEqual([
     `package.json of ${first!.name} has ${first!.name} 9.9.9, not ${version}.`,
   ]);
-  const dependencies = { '@sluice/kit': '^9.0.0' };
-  expect(findVersionProblems([...others, { ...first!, dependencies }])).toEqual([
-    `package.json of ${first!.name} has @sluice/kit ^9.0.0, not ${version}.`,
-  ]);
+  for (const kind of ['dependencies', 'devDependencies']) {
+    const other = { ...first!, [kind]: { '@sluice/kit': '^9.0.0' } };
+    expect(findVersionProblems([...others, other])).toEqual([
+      `package.json of ${first!.name} has @sluice/kit ^9.0.0, not ${version}.`,
+    ]);
+  }
   const next = manifests.map((each) => ({ ...each, version: '9.9.9' }));
   expect(findVersionProblems(next).join('\n')).toContain('package-lock.json of sluice has');
 });

@@ -31,6 +31,7 @@ describe('text of a node', () => {
     ['the encoded URL', `?target=${encodeURIComponent(URL_OF_NODE)}&x=1`],
     ['the URL encoded twice', encodeURIComponent(encodeURIComponent(URL_OF_NODE))],
     ['the URL in JSON', JSON.stringify({ url: URL_OF_NODE }).replaceAll('/', '\\/')],
+    ['a part in JSON within JSON', JSON.stringify(String.raw`{"password":"pass\/word"}`)],
     ['the path', `404: /v2/${KEY}/letterskey`],
     ['the key', `invalid key ${KEY}`],
     ['the key in another case', `invalid key ${KEY.toUpperCase()}`],

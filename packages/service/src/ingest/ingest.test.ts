@@ -287,18 +287,24 @@ describe('reorgs', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('that happen while it is down are detected at startup', async () => {
-    await world.startWatching();
-    for (let n = 0; n < 6; n++) world.chain.mine(transferTo(WATCHED));
-    await world.expectOracle(1);
-    await world.service.stop();
-    world.chain.fork({
-      depth: 4,
-      blocks: [{}, transferTo(WATCHED), {}, tokenTransfer(), {}, {}, {}],
-    });
-    await world.start();
-    await world.expectOracle(1);
-  });
+  test.each([4, 255])(
+    'of depth %i that happen while it is down are detected at startup',
+    async (depth) => {
+      await world.startWatching();
+      for (let n = 0; n < depth + 2; n++) world.chain.mine(n % 2 === 0 ? transferTo(WATCHED) : {});
+      await world.expectOracle(1);
+      await world.service.stop();
+      world.chain.fork({
+        depth,
+        blocks: Array.from({ length: depth + 3 }, (_, n) =>
+          n % 3 === 1 ? transferTo(WATCHED) : {},
+        ),
+      });
+      await world.start();
+      await world.expectOracle(1);
+    },
+    180_000,
+  );
 
   test('a head that goes back and returns changes nothing', async () => {
     await world.startWatching();

@@ -23,6 +23,7 @@ function openFinder(maxKeptBytes?: number) {
   const { store } = tools;
   const pages = new Map<string, number>();
   let held: { isOwn: boolean; hasRead(): void; gate: Promise<void> } | undefined;
+  let isFailing = false;
   const reads: RuleReads = {
     async readRules(...args) {
       const rules = await store.readRules(...args);
@@ -35,6 +36,7 @@ function openFinder(maxKeptBytes?: number) {
     },
     readAddressChanges: store.readAddressChanges,
     readAddresses(id: string, after?: string) {
+      if (isFailing) return Promise.reject(new Error('the ledger is unreachable'));
       pages.set(id, (pages.get(id) ?? 0) + 1);
       return store.readAddresses(id, after);
     },
@@ -64,7 +66,8 @@ function openFinder(maxKeptBytes?: number) {
     held = undefined;
     return resolve;
   };
-  return { find, findBy, pages, refresh, startRefresh };
+  const failReads = (fails: boolean): void => void (isFailing = fails);
+  return { find, findBy, pages, refresh, startRefresh, failReads };
 }
 
 function listWatched(stream: SingleStream<'evm', unknown>): number[] {
@@ -131,6 +134,19 @@ test('the addresses are read once, and changes are added to them', async () => {
   }
 });
 
+test('addresses that failed to load are loaded by the next search', async () => {
+  const { find, refresh, failReads } = openFinder();
+  const { id } = await tools.store.createStream(draft(['0x1']));
+  await add(id, [1, 2]);
+  await tools.store.setStreamStatus(id, 'paused', '');
+  await refresh();
+  await tools.store.setStreamStatus(id, 'active', '');
+  failReads(true);
+  await expect(find(id)).rejects.toThrow('the ledger is unreachable');
+  failReads(false);
+  expect(listWatched(await find(id))).toEqual([1, 2]);
+});
+
 test('the addresses of streams that are not matched are kept for the ones used last', async () => {
   const { find, pages } = openFinder(80_000);
   const ids: string[] = [];
@@ -140,9 +156,8 @@ test('the addresses of streams that are not matched are kept for the ones used l
     await tools.store.setStreamStatus(id, 'paused', '');
     ids.push(id);
   }
-  const [first, second, ...others] = ids as [string, string, ...string[]];
-  for (const id of [first, second, first, ...others, first, others[0]!]) await find(id);
-  expect(ids.map((id) => pages.get(id))).toEqual([2, 1, 2, 1]);
+  for (const n of [0, 1, 0, 2, 0, 3, 2]) await find(ids[n]!);
+  expect(ids.map((id) => pages.get(id))).toEqual([1, 1, 2, 1]);
 });
 
 test('a change before the call applies, even if a refresh is already running', async () => {

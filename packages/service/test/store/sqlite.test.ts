@@ -56,13 +56,14 @@ describe('SQLite store', () => {
         update setting set value = value + ${HOUR_MS} where key = 'clock';
         update delivery set run_at = run_at + ${HOUR_MS};
         update stream set next_send_at = ${Date.now() + HOUR_MS},
-          back_off_until = ${Date.now() + HOUR_MS + 20_000}`);
+          back_off_until = ${Date.now() + HOUR_MS + 20_000},
+          probe_at = ${Date.now() + HOUR_MS + 30_000}`);
       file.close();
     };
     const readWaits = () => {
       const file = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
       const waits = file
-        .prepare('select run_at, next_send_at, back_off_until from delivery, stream')
+        .prepare('select run_at, next_send_at, back_off_until, probe_at from delivery, stream')
         .get() as Record<string, number>;
       file.close();
       return Object.fromEntries(
@@ -72,7 +73,7 @@ describe('SQLite store', () => {
         ]),
       );
     };
-    const asWaited = { run_at: 0, next_send_at: 0, back_off_until: 2 };
+    const asWaited = { run_at: 0, next_send_at: 0, back_off_until: 2, probe_at: 3 };
     const first = await openSqliteStore(path);
     const { id } = await first.createStream(draft(['0xc']));
     const epoch = await takeChain(first, '0xc');

@@ -253,6 +253,30 @@ export function testUnverified(tools: StoreTools): void {
       expect(sent).toEqual([101, 102, 103, 101]);
     });
 
+    test('in strict order, gets no suspect before an earlier held delivery', async () => {
+      const { id, chain, commitMarked } = await holding({
+        limits: { ...DEFAULT_LIMITS, strictOrder: true },
+      });
+      const block = await commitMarked();
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const [later, earlier] = await deliveriesOf(id);
+      await tools.store.stopDelivery(earlier!.id);
+      for (let n = 0; n < 2; n++) {
+        expect(await claimOf(id)).toMatchObject([{ id: later!.id }]);
+        await tools.store.releaseLeases('all');
+      }
+      await tools.store.replayDelivery(id, earlier!.id);
+      const claimSuspects = async (): Promise<string[]> => {
+        const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
+        return suspect === undefined ? [] : [suspect.id, ...(await claimSuspects())];
+      };
+      expect(await claimSuspects()).not.toContain(later!.id);
+      const at = { chain: chain.chain, blockHash: block.hash };
+      await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      expect(await send(id)).toEqual([['unconfirmed', MARK]]);
+      expect(await claimSuspects()).toContain(later!.id);
+    });
+
     test('holds a delivery whose body was completed meanwhile, and a replayed one', async () => {
       const { id, chain, commitMarked, reread } = await holding();
       const block = await commitMarked({ enrichment: '{}' });

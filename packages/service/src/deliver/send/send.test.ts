@@ -217,6 +217,11 @@ describe('an attempt', () => {
     expect(await send()).toMatchObject({ status: 404, error: 'HTTP 404' });
   });
 
+  test('keeps a response without invisible characters and the secrets of the URL', async () => {
+    sink.respond({ status: 403, body: 'no \u202e/hook?key=%61bc123x' });
+    expect(await send('/hook?key=abc123x')).toMatchObject({ responseBody: 'no /hook?***' });
+  });
+
   test.each([301, 302, 307, 308])('does not follow a %i', async (status) => {
     sink.respond({ status, headers: { location: `${sink.url}/elsewhere` } }, { path: '/moved' });
     expect(await send('/moved')).toMatchObject({

@@ -15,8 +15,10 @@ interface Node extends AnyProvider {
   /** Hash of the node's block; undefined if it has none. Tests change it. */
   hash: string | undefined;
   hasVote: boolean;
-  /** Hash of its block 3, which is its head if it has no block 5. */
-  older: string;
+  /** Its head if it has no block 5. */
+  head: number;
+  /** First block of its branch; undefined if it has the common blocks. */
+  ownFrom: number | undefined;
   /** Number of requests for its block. */
   reads: number;
   /** For each disagreement, whether the node was outvoted. */
@@ -29,16 +31,19 @@ const createNode = (name: string, hash: string | undefined, hasVote = true): Nod
     name,
     hash,
     hasVote,
-    older: 'old',
+    head: 3,
+    ownFrom: undefined as number | undefined,
     score: 1,
     reads: 0,
     disagreements: [] as boolean[],
     async readHeaderAt(number: number) {
       node.reads++;
-      if (number < 5) return { ...headerOf(node.older), number };
-      return node.hash === undefined ? undefined : headerOf(node.hash);
+      if (number === 5) return node.hash === undefined ? undefined : headerOf(node.hash);
+      if (node.hash === undefined && number > node.head) return undefined;
+      const branch = number >= (node.ownFrom ?? 5) ? 'own' : 'common';
+      return { ...headerOf(`${branch} ${number}`), number };
     },
-    health: () => ({ head: node.hash === undefined ? 3 : 5 }),
+    health: () => ({ head: node.hash === undefined ? node.head : 5 }),
     disagreed: (isOutvoted: boolean) => void node.disagreements.push(isOutvoted),
   };
   return node as unknown as Node;
@@ -134,29 +139,31 @@ describe('a block that no witness has', () => {
 });
 
 describe('a head that no witness has', () => {
-  const createBranch = (giver: string, ...others: string[]) => {
+  type Other = Pick<Node, 'head'> & Partial<Pick<Node, 'ownFrom'>>;
+  /** Creates a node whose own branch starts at block `ownFrom`, and others without its head. */
+  const createBranch = (ownFrom: number, others: readonly Other[]) => {
     const a = createNode('a', 'x');
-    a.older = giver;
-    const rest = others.map((older, n) => {
-      const node = createNode('bcd'[n]!, undefined);
-      node.older = older;
-      return node;
-    });
+    a.ownFrom = ownFrom;
+    const rest = others.map((each, n) => Object.assign(createNode('bcd'[n]!, undefined), each));
     return { a, ...createWorld(a, ...rest) };
   };
 
-  test('is rejected if most nodes have another block below it', async () => {
-    const { a, check } = createBranch('own', 'old', 'old');
+  test.each([
+    ['', 3, [{ head: 3 }, { head: 3 }]],
+    [', although one is too far behind to have it', 3, [{ head: 3 }, { head: 3 }, { head: 1 }]],
+    [', which is the head of the last one', 2, [{ head: 3 }, { head: 2 }]],
+  ])('is rejected if most nodes have another block below it%s', async (_, ownFrom, others) => {
+    const { a, check } = createBranch(ownFrom, others);
     expect(await check(a)).toBe(false);
     expect(a.disagreements).toEqual([true]);
   });
 
   test.each([
-    ['the same block', ['old', 'old', 'old']],
-    ['different blocks, without a majority', ['own', 'old']],
-    ['the block of a witness', ['own', 'own', 'old']],
-  ])('is accepted if the nodes have %s below it', async (_, [own, ...others]) => {
-    const { a, check, latest } = createBranch(own!, ...others);
+    ['the same block', 4, [{ head: 3 }, { head: 3 }]],
+    ['different blocks, without a majority', 3, [{ head: 3 }]],
+    ['the block of a witness', 3, [{ head: 3, ownFrom: 3 }, { head: 3 }]],
+  ])('is accepted if the nodes have %s below it', async (_, ownFrom, others) => {
+    const { a, check, latest } = createBranch(ownFrom, others);
     expect(await check(a)).toBe(true);
     expect(latest()?.state).toBe('alone');
     expect(a.disagreements).toEqual([]);

@@ -108,18 +108,21 @@ export function createAgreement(
   };
 
   /**
-   * Returns whether the others outvote a node about an older block, because none of them has its
-   * head. Otherwise, a node could win the vote with a longer branch of its own.
+   * Returns whether the others outvote a node about the head of one of them, because none of them
+   * has its head. Otherwise, a node could win the vote with a longer branch of its own.
    */
   const isOutvotedBelow = async (head: BlockHeader, giver: AnyProvider): Promise<boolean> => {
-    const heads = otherVoters(giver).flatMap((each) => each.health().head ?? []);
-    const number = Math.max(...heads.filter((each) => each < head.number));
-    const own = Number.isFinite(number) ? await ask(giver, number) : undefined;
-    if (own === undefined) return false;
-    const { winner, opinions } = await vote({ number, hash: own.hash }, giver);
-    if (winner === undefined || winner === own.hash) return false;
-    for (const each of opinions) if (each.hash !== winner) count(number, each, true);
-    return true;
+    const heads = new Set(otherVoters(giver).flatMap((each) => each.health().head ?? []));
+    // Fewer nodes have the higher of these blocks, so the vote about one may end without a majority.
+    for (const number of [...heads].toSorted((a, b) => b - a)) {
+      const own = number < head.number ? await ask(giver, number) : undefined;
+      if (own === undefined) continue;
+      const { winner, opinions } = await vote({ number, hash: own.hash }, giver);
+      if (winner === undefined || winner === own.hash) continue;
+      for (const each of opinions) if (each.hash !== winner) count(number, each, true);
+      return true;
+    }
+    return false;
   };
 
   return {

@@ -26,7 +26,7 @@ export interface AptosEntryFunction {
   arguments?: readonly MoveValue[];
 }
 
-export interface AptosScript {
+export interface AptosScript extends Pick<AptosEntryFunction, 'typeArguments' | 'arguments'> {
   kind: 'script';
   bytecode: Hex;
 }

@@ -194,8 +194,8 @@ function toPlainPayload(payload: Exclude<AptosPayload, AptosEncrypted>): object 
     case 'script':
       return {
         code: { bytecode: payload.bytecode, abi: scriptAbi },
-        type_arguments: [],
-        arguments: [],
+        type_arguments: payload.typeArguments ?? [],
+        arguments: payload.arguments ?? [],
         type: 'script_payload',
       };
     case 'multisig':

@@ -65,15 +65,24 @@ const toRequest = (raw: Json): object => ({
   sender: text(raw['sender']),
   maxGasAmount: text(raw['max_gas_amount']),
   gasUnitPrice: text(raw['gas_unit_price']),
-  payload: toPayload(object(raw['payload'])),
+  payload: toPayload(object(raw['payload']), raw['replay_protection_nonce'] != null),
   ...(raw['signature'] !== undefined && { signature: toSignature(object(raw['signature'])) }),
 });
 
-function toPayload(raw: Json): object {
+/** @param isOrderless whether the transaction has a nonce in place of a sequence number */
+function toPayload(raw: Json, isOrderless: boolean): object {
   const type = text(raw['type']);
   switch (type) {
     case 'multisig_payload': {
       const inner = raw['transaction_payload'];
+      // The payload of an orderless transaction is the call itself.
+      if (isOrderless && inner != null) {
+        return {
+          type: 'entry_function_payload',
+          entryFunctionPayload: toCall(object(inner)),
+          extraConfig: { multisigAddress: text(raw['multisig_address']) },
+        };
+      }
       return {
         type,
         multisigPayload: {

@@ -50,16 +50,24 @@ const transaction: fc.Arbitrary<ScriptedAptosTransaction> = fc.oneof(
     feePayer: payer,
     secondarySigners: [CREATOR],
   })),
-  fc.record({ pair, stored: fc.boolean() }).map(({ pair: each, stored }) =>
-    scriptedAptos.multisig(scriptedAptos.transfer(each), {
-      multisig: each.from,
-      executor: CREATOR,
-      stored,
-    }),
-  ),
+  fc
+    .record({ pair, form: fc.constantFrom('plain', 'stored', 'orderless') })
+    .map(({ pair: each, form }) => ({
+      ...scriptedAptos.multisig(scriptedAptos.transfer(each), {
+        multisig: each.from,
+        executor: CREATOR,
+        stored: form === 'stored',
+      }),
+      ...(form === 'orderless' && { replayProtectionNonce: 8n }),
+    })),
   fc.record({ sender: who, to: who, amount }).map(({ sender, to, amount: deposit }) => ({
     sender,
-    payload: { kind: 'script' as const, bytecode: '0xa11ceb0b' as const },
+    payload: {
+      kind: 'script' as const,
+      bytecode: '0xa11ceb0b' as const,
+      typeArguments: [MOON],
+      arguments: ['1', true, ['0x1']],
+    },
     effects: aptosEffects.fungibleDeposit({ owner: to, metadata: aptMetadata }, deposit),
   })),
   fc.record({ sender: who, owner: who }).map(({ sender, owner }) => ({

@@ -160,14 +160,14 @@ describe('enrichment', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const start = (state: StateReader, chain = CHAIN, its = store): EvmEnrich => {
+  const start = (state: StateReader, chain = CHAIN, its = store, retryMs = 5): EvmEnrich => {
     const enrich = createEnrich({
       chain,
       store: its,
       state,
       log: createLog(() => {}),
       maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
-      retryMs: 5,
+      retryMs,
     });
     enriches.push(enrich);
     enrich.start(EPOCH);
@@ -233,10 +233,10 @@ describe('enrichment', () => {
   const deliveriesOf = async (streamId: string) =>
     (await store.listDeliveries({ limit: 100, streamId })).rows;
 
-  const untilAll = (streamId: string, state: string) =>
+  const untilAll = (streamId: string, state: string, timeout = 15_000) =>
     expect
       .poll(async () => new Set((await deliveriesOf(streamId)).map((each) => each.state)), {
-        timeout: 15_000,
+        timeout,
       })
       .toEqual(new Set([state]));
 
@@ -380,6 +380,32 @@ describe('enrichment', () => {
     await untilAll(quick.id, 'pending');
     released.resolve();
     for (const id of ids) await untilAll(id, 'pending');
+  });
+
+  test('delays no other stream of a chain if the nodes refuse the calls of some', async () => {
+    const some = await Promise.all(Array.from({ length: 3 }, () => createStream()));
+    const quick = await createStream();
+    const commit = await startChain();
+    const ids = some.map(({ id }) => id);
+    const tokenOf = (n: number): string => `0x51${n.toString(16).padStart(38, '0')}`;
+    for (let n = 0; n < 20; n++) await commit(ids, transferOf(tokenOf(n)));
+    let lastAt = performance.now();
+    const state: StateReader = {
+      ...goodState,
+      call(block, calls) {
+        const { to } = calls[0]!;
+        if (!to.startsWith('0x51')) return goodState.call(block, calls);
+        lastAt = performance.now();
+        return refusing.call(block, calls);
+      },
+    };
+    const enrich = start(state, CHAIN, store, 60_000);
+    // As many matches as may wait for their second try.
+    await expect.poll(() => performance.now() - lastAt).toBeGreaterThan(500);
+    await commit([quick.id]);
+    enrich.wake();
+    // The other matches wait for their second try for 10 s.
+    await untilAll(quick.id, 'pending', 5_000);
   });
 
   test('waits out an outage of any length, and reports it', async () => {

@@ -140,12 +140,18 @@ describe.each(EACH_NEED)('read for %s', (_, needs) => {
     expect((await readFrom([shuffled], 7, needs)).logs).toEqual(read.logs);
   });
 
-  test('different logs with one index in a transaction are all read, and fail a check', async () => {
-    const same = [createBlockLog(plain, 0, 0), createBlockLog(plain, 0, 0, { data: '0x01' })];
-    const node = await start([twoTransactions([same, []])]);
+  test.each([
+    ['the same index', [0, 0], []],
+    ['a gap between their indices, which are counted in each transaction', [0, 2], [0]],
+  ])('logs of a transaction with %s are all read, and fail a check', async (_, first, second) => {
+    const logsAt = (index: number, indices: readonly number[]): Json[] =>
+      indices.map((at, n) => createBlockLog(plain, index, at, { data: `0x0${n}` }));
+    const node = await start([twoTransactions([logsAt(0, first), logsAt(1, second)])]);
     await expect(readFrom([node], 7, needs)).rejects.toMatchObject({ kind: 'settling' });
     const read = await readFrom([node], 7, needs, { settleMs: 200 });
-    expect(read.logs.map(({ data }) => data)).toEqual(['0x', '0x01']);
+    expect(read.logs.map(({ data }) => data)).toEqual(
+      ['0x00', '0x01', '0x00'].slice(0, first.length + second.length),
+    );
     expect(read.unverified).toMatchObject({
       codes: ['header-hash', 'log-indices'],
       isUncertain: true,

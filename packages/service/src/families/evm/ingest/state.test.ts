@@ -232,11 +232,20 @@ test.each([
   ]);
 });
 
-test('a response is read only up to its useful size', async () => {
+/** Refuses requests that identify the block by its hash. */
+const refuseHashes = ({ params }: Pick<Requested, 'params'>): undefined => {
+  if (typeof params[1] !== 'object') return;
+  throw new SourceError('refused', 'anvil: eth_call failed: invalid argument 1 (-32602)', {
+    rpcCode: -32602,
+  });
+};
+
+test.each(['hash', 'number'])('a response by %s is read only up to its useful size', async (by) => {
   const bounds: unknown[] = [];
   const reader = createStateReader({
     providers: () => [],
     async requestAt(_, method, params, maxBytes) {
+      if (by === 'number') refuseHashes({ params });
       if (method === 'eth_call') bounds.push(maxBytes);
       if (bounds.length === 2) {
         throw new SourceError('too-large', 'anvil: eth_call failed: the answer is more (cut off)');
@@ -291,13 +300,6 @@ test('the block is identified by its hash', async () => {
 });
 
 describe('a node that does not accept block hashes', () => {
-  const refuseHashes = ({ params }: Requested): unknown => {
-    if (typeof params[1] !== 'object') return undefined;
-    throw new SourceError('refused', 'anvil: eth_call failed: invalid argument 1 (-32602)', {
-      rpcCode: -32602,
-    });
-  };
-
   test('is queried by number, and its hash at that number is checked', async () => {
     const { reader, requests } = createReader(refuseHashes);
     expect(await reader.call(blocks[0]!, [callOf('drawings')])).toEqual([read(word(0n))]);

@@ -10,8 +10,8 @@ import { postgresNow } from './postgresClock.ts';
 /** Number of days after today for which partitions are created in advance. */
 const DAYS_AHEAD = 2;
 /**
- * Maximum number of deliveries and frozen matches to keep when a partition is truncated. Readers of
- * the partition wait until these rows are inserted again.
+ * Maximum number of deliveries to keep when a partition is truncated. Readers of the partition wait
+ * until these rows are inserted again.
  */
 const FEW_ROWS = 500;
 /**
@@ -85,7 +85,10 @@ async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): 
 
 const partOf = (table: (typeof PARTITIONED)[number], name: string) => sql.id(`${table}_${name}`);
 
-/** Returns the condition that a partition has rows that keep it open. */
+/**
+ * Returns the condition that a partition has rows that keep it open. Each state has its own query,
+ * because it has its own index.
+ */
 const waits = (name: string) => sql<SqlBool>`
   exists (select 1 from ${partOf('delivery', name)} where state = 'pending')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'leased')
@@ -123,43 +126,39 @@ async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
 }
 
 /**
- * Selects the deliveries to keep in an old partition: unfinished ones and recent failures. Each
- * state has its own query, because it has its own index.
+ * Prevents others from opening the partition, and returns whether it has only old rows, none of
+ * which keeps it open.
  */
-const survivors = (name: string, ages: Ages) =>
-  sql.join(
-    [
-      sql`state = 'pending'`,
-      sql`state = 'leased'`,
-      sql`state = 'enriching'`,
-      sql`state = 'held'`,
-      sql`last_error is not null and state in ('failed', 'quarantined')
-        and id >= ${ages.undelivered}`,
-    ].map((which) => sql`select * from ${partOf('delivery', name)} where ${which}`),
-    sql` union all `,
-  );
+async function lockOld(trx: Db, name: string, ages: Ages): Promise<boolean> {
+  await sql`select from partition where name = ${name} for update`.execute(trx);
+  const { rows } = await sql<{ open: boolean }>`select ${waits(name)} as open`.execute(trx);
+  return rows[0]?.open === false && (await isAllOld(trx, name, ages));
+}
+
+/** Selects the recent failures, which are kept for longer than other deliveries. */
+const recentFailures = (name: string, ages: Ages) => sql`
+  select * from ${partOf('delivery', name)}
+  where last_error is not null and state in ('failed', 'quarantined') and id >= ${ages.undelivered}`;
 
 /** Drops the partition unless it has rows to keep. Returns whether it was dropped. */
 async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
-  await sql`select from partition where name = ${name} for update`.execute(trx);
-  const { rows } = await sql<{ stays: boolean }>`
-    select exists (${survivors(name, ages)}) or ${waits(name)} as stays`.execute(trx);
-  if (rows[0]?.stays !== false || !(await isAllOld(trx, name, ages))) return false;
+  if (!(await lockOld(trx, name, ages))) return false;
+  const { rows } = await sql`${recentFailures(name, ages)} limit 1`.execute(trx);
+  if (rows.length > 0) return false;
   for (const table of PARTITIONED) await sql`drop table ${partOf(table, name)}`.execute(trx);
   await trx.withTables<PostgresTables>().deleteFrom('partition').where('name', '=', name).execute();
   return true;
 }
 
 /**
- * Truncates the partition and inserts the rows to keep again, unless there are many of them or no
- * others to delete. Returns whether it was truncated.
+ * Truncates the partition and inserts the recent failures again, unless there are many of them or
+ * no other rows to delete. Returns whether it was truncated.
  */
 async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
+  if (!(await lockOld(trx, name, ages))) return false;
   const { rows: counted } = await sql<{ n: number }>`
     select count(*) as n from (
-      (select id from (${survivors(name, ages)}) as survivor)
-      union all (select id from ${partOf('match', name)} where state = 'frozen')
-      limit ${FEW_ROWS + 1}) as few`.execute(trx);
+      ${recentFailures(name, ages)} limit ${FEW_ROWS + 1}) as few`.execute(trx);
   if (counted[0]!.n > FEW_ROWS) return false;
   const { rows: more } = await sql`
     select 1 from ${partOf('delivery', name)} limit 1 offset ${counted[0]!.n}`.execute(trx);
@@ -172,19 +171,15 @@ async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   for (const table of PARTITIONED) {
     await sql`lock table ${partOf(table, name)} in access exclusive mode`.execute(trx);
   }
-  if (!(await isAllOld(trx, name, ages))) return false;
   const keep = async (table: (typeof PARTITIONED)[number], rows: ReturnType<typeof sql>) =>
     sql`create temporary table ${sql.id(`kept_${table}`)} on commit drop as ${rows}`.execute(trx);
   const from = (table: (typeof PARTITIONED)[number]) => sql`select * from ${partOf(table, name)}`;
-  await keep('delivery', survivors(name, ages));
+  await keep('delivery', recentFailures(name, ages));
   await keep(
     'attempt',
     sql`${from('attempt')} where delivery_id in (select id from kept_delivery)`,
   );
-  await keep(
-    'match',
-    sql`${from('match')} where state = 'frozen' or id in (select match_id from kept_delivery)`,
-  );
+  await keep('match', sql`${from('match')} where id in (select match_id from kept_delivery)`);
   await keep(
     'match_transaction',
     sql`${from('match_transaction')} where match_id in (select id from kept_match)`,

@@ -370,6 +370,27 @@ describe('an old partition', () => {
     expect(await countIn('match')).toBe(0);
   });
 
+  test.each(['dropped', 'shrunk'])(
+    'is not %s if a delivery is replayed meanwhile',
+    async (removal) => {
+      const { commit, attempt } = await newStream();
+      await commit(old, 3);
+      if (removal === 'shrunk') await attempt('failed', 1);
+      await attempt('succeeded');
+      // A replay that commits between the check and the removal.
+      await sql(`
+        create function replay() returns trigger language plpgsql as $$ begin
+          update delivery set state = 'pending' where state = 'succeeded';
+          return null;
+        end $$`);
+      await sql(`
+        create trigger replay after update on partition for each row when (not new.open)
+        execute function replay()`);
+      expect(await tend(-1)).toMatchObject({ dropped: [], shrunk: [] });
+      expect(await countIn('delivery')).toBe(3);
+    },
+  );
+
   test('is kept while a transaction reads it, without blocking others', async () => {
     const { commit, attempt } = await newStream();
     await commit(old);

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { startFaultProxy, startPostgres, startPostgresCluster } from '@sluice/testkit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createPostgresSignals } from './postgresSignals.ts';
-import { createServers, parseServers } from './postgresServers.ts';
+import { type Servers, createServers, parseServers } from './postgresServers.ts';
 
 const GIVEN_UP_MS = 30_000;
 
@@ -113,6 +113,17 @@ describe('a broken network path', () => {
 });
 
 describe('a failover', () => {
+  /** Returns the port of the server that the next session uses. */
+  const portOf = async (servers: Servers): Promise<string> => {
+    const session = await servers.connect();
+    try {
+      const { rows } = await session.query('select inet_server_port()::text as port', []);
+      return (rows[0] as { port: string }).port;
+    } finally {
+      session.release();
+    }
+  };
+
   test('ends queries to a primary that does not respond, and makes callers wait for the next one', async () => {
     const cluster = await startPostgresCluster();
     const members = [cluster.primary, ...cluster.standbys];
@@ -132,21 +143,12 @@ describe('a failover', () => {
     expect(performance.now() - startedAt).toBeLessThan(GIVEN_UP_MS / 2);
     session.release(true);
 
-    const portOf = async (): Promise<string> => {
-      const next = await servers.connect();
-      try {
-        const { rows } = await next.query('select inet_server_port()::text as port', []);
-        return (rows[0] as { port: string }).port;
-      } finally {
-        next.release();
-      }
-    };
-    expect(await portOf()).toBe(new URL(promoted.url).port);
+    expect(await portOf(servers)).toBe(new URL(promoted.url).port);
 
     // No server is writable until the last standby is promoted.
     await cluster.killPrimary();
     // The first query may use a connection whose end is not known yet.
-    const waiting = portOf().catch(portOf);
+    const waiting = portOf(servers).catch(() => portOf(servers));
     const last = await cluster.promote();
     expect(await waiting).toBe(new URL(last.url).port);
 
@@ -155,20 +157,29 @@ describe('a failover', () => {
     await cluster.stop();
   });
 
-  test('is known from the timelines at the start, even if the previous primary responds first', async () => {
+  test('is known from the timelines, even if the previous primary responds first or alone', async () => {
     const cluster = await startPostgresCluster();
+    const proxies = await Promise.all(
+      cluster.standbys.map(({ url }) =>
+        startFaultProxy({ port: Number(new URL(url).port), delayMs: 200 }),
+      ),
+    );
     const old = await cluster.killPrimary();
     const promoted = await cluster.promote();
     await cluster.revive(old);
-    const proxy = await startFaultProxy({ port: Number(new URL(promoted.url).port), delayMs: 200 });
-    const hosts = `127.0.0.1:${new URL(old.url).port},127.0.0.1:${proxy.port}`;
+    const hosts = [new URL(old.url), ...proxies].map(({ port }) => `127.0.0.1:${port}`).join(',');
     const servers = createServers(`postgres://postgres@${hosts}/postgres`);
-    const session = await servers.connect();
-    const { rows } = await session.query('select inet_server_port()::text as port', []);
-    expect(rows).toEqual([{ port: new URL(promoted.url).port }]);
-    session.release();
+    expect(await portOf(servers)).toBe(new URL(promoted.url).port);
+
+    await cluster.killPrimary();
+    // The first query may use a connection whose end is not known yet.
+    const refused = portOf(servers).catch(() => portOf(servers));
+    await expect(refused).rejects.toThrow('left behind on timeline 00000001');
+    const last = await cluster.promote();
+    expect(await portOf(servers)).toBe(new URL(last.url).port);
+
     await servers.end();
-    await proxy.stop();
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
     await cluster.stop();
   });
 });
