@@ -144,6 +144,19 @@ describe('a request at a block', () => {
     });
   });
 
+  test('without a response does not count against the node', async () => {
+    const header = mine();
+    for (const node of [one, two]) {
+      node.trouble({ kind: 'httpError', status: 504, methods: ['eth_getBalance'] });
+    }
+    await expect(balanceAt(header)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect([health(0).state, health(1).state]).toEqual(['good', 'good']);
+    expect(health(0).failures).toBe(0);
+    for (const node of [one, two]) node.trouble({ kind: 'httpError', status: 504 });
+    await expect(source.readHead()).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(health(0).state).toBe('down');
+  });
+
   test('that a contract reverts is sent to no other node', async () => {
     const header = mine();
     one.answerCalls(() => {
