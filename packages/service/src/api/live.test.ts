@@ -243,10 +243,12 @@ describe('live events', () => {
     let received = 0;
     reading!.socket.on('data', (chunk: Buffer) => (received += chunk.length));
     // More than the buffers of a connection, which grow to several MB.
-    const tag = 'x'.repeat(10_000);
-    for (let n = 0; n < 2_000; n++) {
-      feed.append([{ ...delivery(`d${n}`), tag } as LiveEvent]);
-    }
+    const about = 'x'.repeat(10_000);
+    const events = Array.from({ length: 2_000 }, (_, n): LiveEvent => {
+      const event = delivery(`d${n}`) as Extract<LiveEvent, { type: 'delivery' }>;
+      return { ...event, delivery: { ...event.delivery, about } };
+    });
+    feed.append(events);
     await vi.waitFor(() => expect(dropped).toBe(1), { timeout: 10_000 });
     stalled!.socket.resume();
     await stalled!.closed;
