@@ -66,6 +66,22 @@ describe('a part that one node lacks', () => {
     expect(two.calls[methods[0]]).toBe(1);
   });
 
+  test('traces are lacking once no node supports them', async () => {
+    const TRACES = { ...ALL, transactions: false, logs: false };
+    const unsupported = {
+      kind: 'error',
+      code: -32601,
+      methods: ['debug_traceBlockByHash', 'trace_block', 'debug_traceTransaction'],
+    } as const;
+    one.trouble(unsupported);
+    await source.readHead();
+    await source.readBlock(mine(), TRACES);
+    expect(source.lacksTraces).toBe(false);
+    two.trouble(unsupported);
+    await source.readBlock(mine(), TRACES);
+    expect(source.lacksTraces).toBe(true);
+  });
+
   test('no other node is queried while the first has all parts', async () => {
     const header = mine();
     await source.readHead();
