@@ -82,7 +82,7 @@ test('a candidate reports a chain without a reader, and so does any process with
     name: '0x1',
     holder: 'other',
     freeForMs: 5_000,
-    report: reportOf('0x1', 'halted'),
+    report: reportOf('0x1', 'catching-up'),
   };
   const { reports } = await start({ '0x1': 'candidate', '0x2': 'none' }, [free]);
   expect(reports.list().map(({ id, state }) => [id, state])).toEqual([
