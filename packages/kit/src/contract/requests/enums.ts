@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { shape } from '../named.ts';
 import { CHAIN_FAMILIES } from '../../families/chains.ts';
+import {
+  CONFIRMATIONS_FORM,
+  CONFIRMATION_TAGS,
+  MAX_CONFIRMATIONS,
+} from '../rules/confirmations.ts';
 import { MAX_RETRIES, MAX_RETRY_WAIT_SECONDS, RETRY_PRESETS } from '../rules/schedule.ts';
 import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
@@ -26,6 +31,14 @@ export const unverifiedMode = shape(
   'UnverifiedMode',
   '`hold`: webhooks of unverified blocks wait until another node confirms the block, or until they are released.',
   z.enum(['send', 'hold'], { error: 'should be send or hold' }),
+);
+
+export const confirmations = shape(
+  'Confirmations',
+  'When matches are confirmed: at once (`latest`), with the safe or finalized block of the chain, or once this number of blocks has followed.',
+  z.union([z.enum(CONFIRMATION_TAGS), z.int().min(0).max(MAX_CONFIRMATIONS)], {
+    error: `should be ${CONFIRMATIONS_FORM}`,
+  }),
 );
 
 const waitError = `should be a whole number of seconds from 1 to ${MAX_RETRY_WAIT_SECONDS}`;

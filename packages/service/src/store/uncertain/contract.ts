@@ -1,6 +1,13 @@
 /** Uncertain blocks: accepted with a failed check, and read again later. */
 import type { DeliverySummary } from '@sluice/kit/contract';
-import type { BlockNeeds, BlockHeader, NewMatch, Reading, Unverified } from '../blocks/contract.ts';
+import type {
+  BlockNeeds,
+  BlockHeader,
+  ConfirmedHeights,
+  NewMatch,
+  Reading,
+  Unverified,
+} from '../blocks/contract.ts';
 
 export interface UncertainBlock {
   chain: string;
@@ -39,8 +46,8 @@ export interface LaterReading {
   matches: readonly NewMatch[];
   /** Ids of matches with records that vanished. */
   removed: readonly string[];
-  /** Whether the block is confirmed. */
-  isConfirmed: boolean;
+  /** The numbers of the newest confirmed blocks; undefined while unknown. */
+  heights: ConfirmedHeights | undefined;
   /** Marks after this reading; undefined if the block is verified. */
   unverified: Unverified | undefined;
   /** When to read the block again; undefined if this was the last reading, or no check failed. */
