@@ -16,7 +16,7 @@ export interface AddressFormat {
   toAddress(text: string): string | undefined;
 }
 
-/** Facts about the chains of a stream, to find its problems. */
+/** Facts about the chains of a stream and the settings, to find its problems. */
 export interface ProblemNeeds {
   /** Returns whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
@@ -24,6 +24,8 @@ export interface ProblemNeeds {
   whyDown(chain: string): string | undefined;
   /** Returns what no node of this chain has. */
   lacks(chain: string): ChainReport['lacks'];
+  /** Maximum time for an attempt of a webhook. */
+  maxTimeoutSeconds: number;
 }
 
 export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {

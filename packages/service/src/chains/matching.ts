@@ -1,6 +1,6 @@
 /** Turns a block into matches, with their webhook bodies and enrichment plans. */
 import { describeWebhook } from '@sluice/kit';
-import type { ChainFamily } from '@sluice/kit/contract';
+import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { Matcher } from '../ingest/commit.ts';
@@ -9,7 +9,6 @@ import { createStreamFinder, followRules } from '../match/loadedRules.ts';
 import type { SingleStream, RuleIndex, WatchingStreams } from '../match/ruleIndex.ts';
 import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
-import { isConfirmedAtOnce } from '../store/blocks/confirmations.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';

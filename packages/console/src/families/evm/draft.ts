@@ -68,9 +68,17 @@ export interface EvmDraft {
   rules: EventRule[];
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
+  /** Confirmations as typed, such as `safe` or `20`; empty for those of the chain. */
+  confirmations: string;
 }
 
-export const NEW_EVM_DRAFT: EvmDraft = { abi: [], rules: [], triggers: [], balances: [] };
+export const NEW_EVM_DRAFT: EvmDraft = {
+  abi: [],
+  rules: [],
+  triggers: [],
+  balances: [],
+  confirmations: '',
+};
 
 /**
  * Transfer event of an ERC-20 token. Without an ABI, its signature also matches ERC-721 transfers.

@@ -1,6 +1,6 @@
 /** Converts between drafts of EVM streams and the fields of the API. */
 import type { AdvancedOption, Stream, StreamFields } from '@sluice/kit';
-import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
+import { eventSignature, parseConfirmations, parseEventSignature } from '@sluice/kit/contract';
 import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
 import { OPERATORS, type Condition, type EventRule, type EvmDraft, isEvent } from './draft.ts';
 import { filterProblem } from './problems.ts';
@@ -34,6 +34,7 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
     advancedOptions: filtered,
     triggers: draft.triggers.flatMap(toTrigger),
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
+    confirmations: parseConfirmations(draft.confirmations) ?? null,
   };
 }
 
@@ -60,6 +61,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
     ),
     triggers: (stream.triggers ?? []).map(fromTrigger),
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
+    confirmations: String(stream.confirmations ?? ''),
   };
 }
 

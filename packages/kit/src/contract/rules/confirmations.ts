@@ -18,3 +18,7 @@ export function parseConfirmations(text: string): Confirmations | undefined {
   const blocks = /^\d{1,5}$/.test(typed) ? Number(typed) : Infinity;
   return blocks <= MAX_CONFIRMATIONS ? blocks : undefined;
 }
+
+/** Returns whether matches are confirmed with their own block, so that only one webhook is sent. */
+export const isConfirmedAtOnce = (confirmations: Confirmations | null): boolean =>
+  confirmations === 'latest' || confirmations === 0;

@@ -19,8 +19,9 @@ export function createBlockReads(db: Kysely<Tables>, engine: Engine): BlockReads
       const { open } = await readMoment(engine, db);
       const { rows } = await sql<{ wanted: FinalityTag }>`
         select wanted from ${engine.texts(FINALITY_TAGS, 'wanted')} as known
-        where exists (select 1 from match where ${open('block_day')} and chain = ${chain}
-            and state = 'frozen' and confirm_by = wanted)
+        where (select 1 from match where ${open('block_day')} and chain = ${chain}
+            and state = 'frozen' and confirm_by = wanted
+            order by block_number + confirm_depth limit 1) = 1
           or exists (select 1 from job join stream on stream.id = job.stream_id
             where job.chain = ${chain} and job.state = 'running'
               and stream.confirm_by = wanted)`.execute(db);

@@ -32,7 +32,3 @@ export function confirmedUpTo(
   const { confirm_by: by, confirm_depth: depth } = toConfirmColumns(confirmations);
   return heights[by] - depth;
 }
-
-/** Returns whether matches are confirmed with their own block, so that only one webhook is sent. */
-export const isConfirmedAtOnce = (confirmations: Confirmations | null): boolean =>
-  confirmations === 'latest' || confirmations === 0;

@@ -361,8 +361,8 @@ function toTransactions(
 }
 
 /**
- * Builds the statement that confirms the frozen matches that these heights confirm. Its conditions
- * are those of the index `match_to_confirm`, a range for each thing that a match can wait for.
+ * Builds the statement that confirms the frozen matches that these heights confirm. Each condition
+ * names the chain, so that engines search the index `match_to_confirm` once per condition.
  */
 export const confirmMatches = (
   trx: Db,
@@ -372,15 +372,14 @@ export const confirmMatches = (
     .updateTable('match')
     .set({ state: 'confirmed' satisfies MatchState })
     .where(open('block_day'))
-    .where('chain', '=', chain)
     .where('state', '=', 'frozen')
-    .where((eb) =>
-      eb.or(
+    .where(({ or }) =>
+      or(
         Object.entries(heights)
           .filter(([, height]) => height >= 0)
           .map(
-            ([by, height]) =>
-              sql<SqlBool>`confirm_by = ${by} and block_number + confirm_depth <= ${height}`,
+            ([by, height]) => sql<SqlBool>`(chain = ${chain} and confirm_by = ${by}
+              and block_number + confirm_depth <= ${height})`,
           ),
       ),
     )

@@ -3,13 +3,13 @@
  * within a transaction.
  */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import { type DeliverySummary, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Engine } from '../engine/engine.ts';
 import { toBlockDay } from '../engine/days.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
-import { fromConfirmColumns, isConfirmedAtOnce } from './confirmations.ts';
+import { fromConfirmColumns } from './confirmations.ts';
 import type { BlockHeader } from './contract.ts';
 import {
   type DeliveredMatch,
