@@ -33,12 +33,21 @@ export const unverifiedMode = shape(
   z.enum(['send', 'hold'], { error: 'should be send or hold' }),
 );
 
+const confirmationsError = `should be ${CONFIRMATIONS_FORM}`;
+
 export const confirmations = shape(
   'Confirmations',
   'When matches are confirmed: at once (`latest`), with the safe or finalized block of the chain, or once this number of blocks has followed.',
-  z.union([z.enum(CONFIRMATION_TAGS), z.int().min(0).max(MAX_CONFIRMATIONS)], {
-    error: `should be ${CONFIRMATIONS_FORM}`,
-  }),
+  z.union(
+    [
+      z.enum(CONFIRMATION_TAGS),
+      z
+        .int({ error: confirmationsError })
+        .min(0, { error: confirmationsError })
+        .max(MAX_CONFIRMATIONS, { error: confirmationsError }),
+    ],
+    { error: confirmationsError },
+  ),
 );
 
 const waitError = `should be a whole number of seconds from 1 to ${MAX_RETRY_WAIT_SECONDS}`;

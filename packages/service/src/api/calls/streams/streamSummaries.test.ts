@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { EVM_API } from '../../../families/evm/api/evmApi.ts';
-import { DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
+import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
 import { type StreamSummaryHandlerNeeds, createStreamSummaryHandlers } from './streamSummaries.ts';
 
 const CHAINS = ['0x1', '0x2'];
@@ -13,6 +13,7 @@ test('a list of streams reads the state of each chain once', async () => {
     chainIds: CHAINS,
     webhookUrl: 'https://receiver.test/',
     options: { ...DEFAULT_OPTIONS, includeInternalTxs: true },
+    limits: DEFAULT_LIMITS,
   }));
   const none = () => Promise.resolve([]);
   const whyDown = vi.fn((chain: string) => (chain === '0x2' ? 'its node is away' : undefined));
@@ -29,6 +30,7 @@ test('a list of streams reads the state of each chain once', async () => {
     hasSource: () => true,
     whyDown,
     lacks,
+    maxTimeoutSeconds: 60,
   } as unknown as StreamSummaryHandlerNeeds);
   const { result } = await listStreamSummaries();
   for (const { statusMessage } of result) {
