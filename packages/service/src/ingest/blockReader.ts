@@ -20,7 +20,7 @@ import {
 /** Matches blocks against the current rules of one stream. */
 export interface StreamMatcher<Block> {
   needs: BlockNeeds;
-  /** What the stream's matches wait for; null for the confirmations of the chain. */
+  /** The confirmations of the stream; null for those of the chain. */
   confirmations: Confirmations | null;
   /** The rules of the stream, compared by value to detect changes. */
   rules: unknown;

@@ -59,7 +59,7 @@ export function createFinality(
   /** Records what the nodes reported. Returns whether an awaited block is newer. */
   const record = (tag: FinalityTag, block: BlockRef | undefined, isOfAll: boolean): boolean => {
     const before = reported.get(tag);
-    // What one node reported must not count as the report of all.
+    // The report of one node must not count as the report of all.
     const last = before?.isOfAll === true && isOfAll ? before.block : undefined;
     // A lagging node reports an older block, or none.
     const isNewer = block !== undefined && block.number > (last?.number ?? -1);

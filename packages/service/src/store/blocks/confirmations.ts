@@ -1,4 +1,4 @@
-/** What matches wait for to be confirmed, as streams and matches store it. */
+/** Converts the confirmations of a stream to the columns of streams and matches, and back. */
 import type { Confirmations } from '@sluice/kit/contract';
 import type { Selectable } from 'kysely';
 import type { Tables } from '../tables/tables.ts';

@@ -30,13 +30,13 @@ export const FINALITY_TAGS = ['safe', 'finalized'] as const;
 export type FinalityTag = (typeof FINALITY_TAGS)[number];
 
 /**
- * What a match waits for: the confirmations of its `chain`, its own block (`latest`), a `depth` of
- * blocks, or the safe or finalized block.
+ * The condition that confirms a match: the confirmations of its `chain`, its own block (`latest`), a
+ * `depth` of blocks, or the safe or finalized block.
  */
 export type ConfirmBy = 'chain' | 'latest' | 'depth' | FinalityTag;
 
 /**
- * Numbers of the newest confirmed blocks, by what a match waits for; negative if there are none.
+ * Numbers of the newest confirmed blocks, by condition; negative if there are none.
  * With `depth`, this is the block from which the match's number of blocks is counted back.
  */
 export type ConfirmedHeights = Readonly<Record<ConfirmBy, number>>;

@@ -18,7 +18,7 @@ export interface Lease {
 
 /** The state of a chain, as reported by the process that reads it. */
 export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
-  /** What no node of this chain has: traces of blocks, or a safe or finalized block. */
+  /** Features that no node of this chain has: traces of blocks, or a safe or finalized block. */
   lacks: readonly ('traces' | FinalityTag)[];
 };
 

@@ -83,8 +83,8 @@ interface AnyStreamDraft {
   /** The phases of a block to deliver. Has no effect on families whose blocks are final. */
   deliver: DeliverMode;
   /**
-   * What matches wait for to be confirmed; null for the confirmations of the chain. Has no effect on
-   * families whose blocks are final.
+   * The confirmations of matches; null for those of the chain. Has no effect on families whose blocks
+   * are final.
    */
   confirmations: Confirmations | null;
   /** Whether to send removal webhooks when a block leaves the chain. */

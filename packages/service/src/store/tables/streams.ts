@@ -32,7 +32,7 @@ interface StreamTable {
   /** JSON of `StreamOptions` or, on Aptos, of `AptosStreamOptions`. */
   options: string;
   deliver: DeliverMode;
-  /** What new matches of the stream wait for. */
+  /** The condition that confirms matches of the stream. */
   confirm_by: ConfirmBy;
   /** Number of blocks that must follow with `depth`; otherwise 0. */
   confirm_depth: number;
