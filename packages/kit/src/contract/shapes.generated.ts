@@ -794,6 +794,8 @@ export interface DeliveryDetail {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
   blockHash: string;
+  /** Confirmations of its match; null for those of the chain. */
+  confirmations: Confirmations | null;
   /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
   unverified: string[];
   /** Number of operators whose nodes returned the same unverified block; null if it is verified. */

@@ -350,7 +350,8 @@ function describeConfirmation(
   }
   if (needed === 'latest' || number === undefined) return 'waits for the next block';
   const followed = Math.min(needed, Math.max(0, heights.depth - number));
-  return `waits for ${needed} blocks to follow, now ${followed} of ${needed}`;
+  const blocks = needed === 1 ? '1 block' : `${needed} blocks`;
+  return `waits for ${blocks} to follow, now ${followed} of ${needed}`;
 }
 
 const DELIVERY_OUTCOMES = {
