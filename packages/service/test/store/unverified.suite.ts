@@ -53,7 +53,7 @@ export function testUnverified(tools: StoreTools): void {
         epoch: chain.held.epoch,
         matches: [],
         removed: [],
-        isConfirmed: false,
+        heights: undefined,
         unverified: marked(witnesses),
         next: witnesses > 1 ? undefined : { records: '', dueInMs: 0 },
       });

@@ -72,6 +72,8 @@ export interface EvmDraft {
   functionOptions: readonly AdvancedOption[];
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
+  /** Confirmations as typed, such as `safe` or `20`; empty for those of the chain. */
+  confirmations: string;
 }
 
 export const NEW_EVM_DRAFT: EvmDraft = {
@@ -81,6 +83,7 @@ export const NEW_EVM_DRAFT: EvmDraft = {
   functionOptions: [],
   triggers: [],
   balances: [],
+  confirmations: '',
 };
 
 /** Returns whether a draft selects functions. */

@@ -1,6 +1,6 @@
 /** Converts between drafts of EVM streams and the fields of the API. */
 import type { AdvancedOption, Stream, StreamFields } from '@sluice/kit';
-import { itemSignature, parseEventSignature } from '@sluice/kit/contract';
+import { itemSignature, parseConfirmations, parseEventSignature } from '@sluice/kit/contract';
 import { type StreamDraft, linesOf } from '../../routes/streamForm/draft/draft.ts';
 import { OPERATORS, type Condition, type EventRule, type EvmDraft, isEvent } from './draft.ts';
 import { filterProblem } from './problems.ts';
@@ -35,6 +35,7 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
     advancedOptions: [...filtered, ...draft.functionOptions],
     triggers: draft.triggers.flatMap(toTrigger),
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
+    confirmations: parseConfirmations(draft.confirmations) ?? null,
   };
 }
 
@@ -65,6 +66,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
     functionOptions: (stream.advancedOptions ?? []).filter(({ topic0 }) => topic0 === undefined),
     triggers: (stream.triggers ?? []).map(fromTrigger),
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
+    confirmations: String(stream.confirmations ?? ''),
   };
 }
 

@@ -156,7 +156,6 @@ export function createEvmSource({
     later: { afterMs: readAgainAfterMs, records: EVM_RECORDS, read: reading.readAgain },
 
     findTransaction: (hash) => findTransaction(providers, hash),
-    readFinalized: providers.readFinalized,
     readTagged: providers.readTagged,
     sizeOf,
 
