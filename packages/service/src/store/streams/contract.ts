@@ -15,21 +15,29 @@ import {
   evmStreamDefaults,
 } from '@sluice/kit/contract';
 
-/** Fields that the ledger keeps in columns of their own. All others are options of the stream. */
-const COLUMNS = [
-  'tag',
-  'description',
+const LIMITS = [
+  'maxInFlight',
+  'maxPerSecond',
+  'strictOrder',
+  'timeoutSeconds',
+  'retries',
+] as const satisfies (keyof StreamLimits)[];
+
+const DELIVERY = [
   'deliver',
   'confirmations',
   'notifyRemoved',
   'unverified',
   'headers',
   'oauth2',
-  'maxInFlight',
-  'maxPerSecond',
-  'strictOrder',
-  'timeoutSeconds',
-  'retries',
+] as const satisfies (keyof AnyStreamDraft)[];
+
+/** Fields that the ledger keeps in columns of their own. All others are options of the stream. */
+const COLUMNS = [
+  'tag',
+  'description',
+  ...DELIVERY,
+  ...LIMITS,
   'statusMessage',
   'isErrorSince',
 ] as const;
@@ -47,25 +55,19 @@ export const DEFAULT_APTOS_OPTIONS = toOptions(aptosStreamDefaults());
 /** Options of an Aptos stream: what it matches, and what its webhooks contain. */
 export type AptosStreamOptions = typeof DEFAULT_APTOS_OPTIONS;
 
+const pick = <Fields extends object, Name extends keyof Fields>(
+  fields: Fields,
+  names: readonly Name[],
+): Pick<Fields, Name> =>
+  Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<Fields, Name>;
+
 const defaults = evmStreamDefaults();
 
-export const DEFAULT_LIMITS: StreamLimits = {
-  maxInFlight: defaults.maxInFlight,
-  maxPerSecond: defaults.maxPerSecond,
-  strictOrder: defaults.strictOrder,
-  timeoutSeconds: defaults.timeoutSeconds,
-  retries: defaults.retries,
-};
+export const DEFAULT_LIMITS: StreamLimits = pick(defaults, LIMITS);
 
-export const DEFAULT_DELIVERY: Pick<
-  AnyStreamDraft,
-  'deliver' | 'confirmations' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
-> = {
-  deliver: defaults.deliver,
-  confirmations: defaults.confirmations,
-  notifyRemoved: defaults.notifyRemoved,
-  unverified: defaults.unverified,
-  headers: defaults.headers,
+export const DEFAULT_DELIVERY: Pick<AnyStreamDraft, (typeof DELIVERY)[number] | 'limits'> = {
+  ...pick(defaults, DELIVERY),
+  // The default of a response, which has no secret, is the same.
   oauth2: null,
   limits: DEFAULT_LIMITS,
 };
