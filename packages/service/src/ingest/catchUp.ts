@@ -89,7 +89,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
       after: block.number === tip.number + 1 ? undefined : tip,
       searched: { isProven },
       ruleRevision: revision,
-      matches: match(),
+      ...match(),
       unverified: block.unverified,
       head,
     });
@@ -121,10 +121,12 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
         );
       }
       for (const block of blocks) {
+        await matcher.loadChildren(chain);
         if (!(await commit(block, how, () => matcher.match(chain, block)))) return hasMoved();
       }
     }
-    if (local.tip()!.number < end.number) await commit(end, how, () => []);
+    if (local.tip()!.number < end.number)
+      await commit(end, how, () => ({ matches: [], children: [] }));
     return hasMoved();
   };
 

@@ -101,7 +101,16 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     source,
     options.isFinal,
   );
-  const local = createLocalChain(options, { store, confirming, listener, log });
+  const local = createLocalChain(options, {
+    store,
+    confirming,
+    children: {
+      change: (change) => matcher.changeChildren(chain, change),
+      forget: () => matcher.forgetChildren(chain),
+    },
+    listener,
+    log,
+  });
   const status = createStatus(options, {
     source,
     local,

@@ -1,6 +1,6 @@
 /** Shared tools of the store's suites. */
 import { randomBytes } from 'node:crypto';
-import type { UnverifiedCode } from '@sluice/kit/contract';
+import type { DeliverySummary, UnverifiedCode } from '@sluice/kit/contract';
 import { afterAll, beforeAll } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
@@ -141,7 +141,7 @@ export function useStore(open: () => Promise<Store>) {
       async rewind(to: BlockHeader) {
         const rewound = await store.rewindChain({ chain, epoch, ancestor: to });
         tip = to;
-        return rewound!.deliveries;
+        return rewound?.deliveries as DeliverySummary[];
       },
     };
   };

@@ -173,14 +173,14 @@ const reread = async (
     },
     matcher: {
       refresh: () => Promise.resolve(1),
-      match: (_, block) => streams.flatMap((id) => matchAll(id, block)),
+      matchAsOf: async (_, block) => streams.flatMap((id) => matchAll(id, block)),
     },
     openMatcher: (id) =>
       Promise.resolve({
         needs: NEEDS,
         rules: null,
         search: () => Promise.resolve(undefined),
-        match: (block) => matchAll(id, block),
+        match: async (block) => matchAll(id, block),
       }),
     confirmedUpTo: () => null,
   });

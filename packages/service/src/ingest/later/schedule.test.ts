@@ -63,7 +63,7 @@ async function readAgain(
         return answer;
       },
     },
-    matcher: { refresh: async () => 0, match: () => [] },
+    matcher: { refresh: async () => 0, matchAsOf: async () => [] },
     openMatcher: async () => undefined,
     confirmedUpTo: () => null,
   });
