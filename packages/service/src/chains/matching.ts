@@ -18,6 +18,7 @@ import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { Child, ChildListRef } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
   STREAM_FAMILIES,
@@ -261,6 +262,20 @@ export function createMatching<
 
   const index = family.createIndex();
   const refresh = followRules(index, store);
+  const packByList = (
+    chain: string,
+    children: readonly Child[],
+  ): (readonly [ChildListRef, Uint8Array])[] =>
+    [...Map.groupBy(children, ({ streamId, factory }) => `${streamId} ${factory}`).values()].map(
+      (some) => {
+        const { streamId, factory } = some[0]!;
+        const { bytes } = packAddresses(
+          some.map(({ address }) => address),
+          addressBytes,
+        );
+        return [{ streamId, chain, factory }, bytes];
+      },
+    );
   const hasChild = (chain: string, child: FoundChild<Name, Rules>): boolean => {
     let isChild = false;
     index.visitChildren(chain, child.address, 2, (stream, factory) => {
@@ -292,7 +307,13 @@ export function createMatching<
           })),
         };
       },
-      changeChildren: index.changeChildren,
+      changeChildren(chain, { added = [], removed = [] }) {
+        for (const [list, addresses] of packByList(chain, added))
+          index.addChildren(list, addresses);
+        for (const [list, addresses] of packByList(chain, removed)) {
+          index.removeChildren(list, addresses);
+        }
+      },
       forgetChildren: index.forgetChildren,
       matchAsOf: async (chain, block) => matchAll(await asOf(index, chain, block), chain, block),
       async explain(chain, block, only) {

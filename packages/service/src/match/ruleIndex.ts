@@ -7,8 +7,7 @@ import type { ChainFamily } from '@sluice/kit/contract';
 import { RetryableError } from '../base/errors.ts';
 import type { StreamOfFamily } from '../store/streams/contract.ts';
 import { type AddressList, createAddressLists } from './addressLists.ts';
-import { packAddresses } from '../store/addresses/packedAddresses.ts';
-import type { Child, ChildListRef } from '../store/children/contract.ts';
+import type { ChildListRef } from '../store/children/contract.ts';
 import type { DeltaPosition } from '../store/addresses/contract.ts';
 import type { Reads } from '../store/store.ts';
 
@@ -87,11 +86,10 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
    * meanwhile; `finish` is called after the last addition.
    */
   openChildren(list: ChildListRef): { add(addresses: Uint8Array): boolean; finish(): void };
-  /** Applies a change of the ledger to the loaded children of a chain. */
-  changeChildren(
-    chain: string,
-    change: { added?: readonly Child[]; removed?: readonly Child[] },
-  ): void;
+  /** Adds packed children of a factory; does nothing unless its children are loaded. */
+  addChildren(list: ChildListRef, addresses: Uint8Array): void;
+  /** Removes packed children of a factory; does nothing unless its children are loaded. */
+  removeChildren(list: ChildListRef, addresses: Uint8Array): void;
   /** Forgets the children of a chain, so that they are loaded again. */
   forgetChildren(chain: string): void;
   /**
@@ -188,10 +186,11 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     }
   };
 
-  const loadedOf = (
-    chain: string,
-    { streamId, factory }: Pick<Child, 'streamId' | 'factory'>,
-  ): AddressList<ListOwner<Name, Rules>> | undefined => {
+  const loadedOf = ({
+    streamId,
+    chain,
+    factory,
+  }: ChildListRef): AddressList<ListOwner<Name, Rules>> | undefined => {
     const found = streams.get(streamId)?.children.get(keyOf(chain, factory));
     return found?.isLoaded === true ? found.list : undefined;
   };
@@ -312,26 +311,13 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         },
       };
     },
-    changeChildren(chain, { added = [], removed = [] }) {
-      for (const [changed, change] of [
-        [added, lists.add],
-        [removed, lists.remove],
-      ] as const) {
-        for (const some of Map.groupBy(
-          changed,
-          ({ streamId, factory }) => `${streamId} ${factory}`,
-        ).values()) {
-          const list = loadedOf(chain, some[0]!);
-          if (list === undefined) continue;
-          change(
-            list,
-            packAddresses(
-              some.map(({ address }) => address),
-              addressBytes,
-            ).bytes,
-          );
-        }
-      }
+    addChildren(ref, packed) {
+      const list = loadedOf(ref);
+      if (list !== undefined) lists.add(list, packed);
+    },
+    removeChildren(ref, packed) {
+      const list = loadedOf(ref);
+      if (list !== undefined) lists.remove(list, packed);
     },
     forgetChildren(chain) {
       for (const entry of streams.values()) closeChildren(entry, (child) => child.chain === chain);

@@ -157,6 +157,6 @@ function addressesIn(value: DecodedValue, [name, ...names]: readonly string[]): 
     const rest = name === undefined ? [] : [name, ...names];
     return value.flatMap((each: DecodedValue) => addressesIn(each, rest));
   }
-  if (name === undefined) return [String(value)];
+  if (name === undefined) return [value as string];
   return addressesIn((value as Record<string, DecodedValue>)[name]!, names);
 }
