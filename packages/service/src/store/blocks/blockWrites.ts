@@ -130,7 +130,12 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, confirmUpTo, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
-          () => insertChildren(trx, engine, { chain, block, children: commit.children ?? [] }),
+          () =>
+            insertChildren(trx, engine, {
+              chain,
+              blockNumber: block.number,
+              children: commit.children ?? [],
+            }),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);

@@ -4,7 +4,6 @@
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { packAddresses } from '../addresses/packedAddresses.ts';
-import type { BlockRef } from '../blocks/contract.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import type { Db, Tables } from '../tables/tables.ts';
@@ -68,7 +67,11 @@ export const createChildWrites = ({ db }: Ledger): ChildWrites => ({
 export function insertChildren(
   trx: Db,
   engine: Engine,
-  { chain, block, children }: { chain: string; block: BlockRef; children: readonly Child[] },
+  {
+    chain,
+    blockNumber,
+    children,
+  }: { chain: string; blockNumber: number; children: readonly Child[] },
 ): CompiledQuery<unknown> | undefined {
   if (children.length === 0) return undefined;
   const rows = children.map(({ streamId, factory, address }) => ({
@@ -79,7 +82,7 @@ export function insertChildren(
   const columns = { stream_id: 'text', factory: 'text', address: 'text' } as const;
   return sql`
     insert into child (stream_id, chain, factory, address, block_number)
-    select stream_id, ${chain}, factory, address, ${block.number}
+    select stream_id, ${chain}, factory, address, ${blockNumber}
     from ${engine.rows(rows, columns)} as created
     where exists (select 1 from stream where id = stream_id and deleted_at is null)
     on conflict do nothing`.compile(trx);

@@ -13,7 +13,7 @@ import type { EvmLog } from './block.ts';
 import { FilterError } from './filter.ts';
 
 export interface Factory {
-  /** Identifies the factory in the ledger. Depends on where the log is and what it says. */
+  /** Identifies the factory in the ledger. Depends on the factory's address, event and parameter. */
   readonly key: string;
   /** Address of the factory in lowercase; undefined if the children of `parent` are factories. */
   readonly address: string | undefined;
