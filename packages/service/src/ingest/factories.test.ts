@@ -36,11 +36,11 @@ test('a child is watched from its block on, leaves with it, and survives a resta
     chainIds: [CHAIN],
     includeContractLogs: true,
     factories: [{ address: FACTORY, event: EVENT, parameter: 'child' }],
-  } as Parameters<typeof streams.create>[0]);
+  });
   /** Waits for the block's unconfirmed webhook, and returns the emitters of its logs. */
   const emittersIn = (hash: string): Promise<string[]> =>
     world.until('the webhook arrives', async () => {
-      const bodies = sink.requests.map(({ body }) => JSON.parse(String(body)) as EvmWebhook);
+      const bodies = sink.requests.map(({ body }) => JSON.parse(body) as EvmWebhook);
       return bodies
         .find(({ block, confirmed }) => block.hash === hash && !confirmed)
         ?.logs.map(({ address }) => address);

@@ -70,7 +70,7 @@ function toLog({ kind, emitter, first, second }: LogMade, logIndex: number) {
     transactionIndex: 0,
     transactionHash: word(7n),
     address: emitter,
-    topics: encodeEventTopics({ abi, eventName: event.name, args } as never).map(String),
+    topics: encodeEventTopics({ abi, eventName: event.name, args }).map(String),
     data: encodeAbiParameters(data, values as never),
   };
 }

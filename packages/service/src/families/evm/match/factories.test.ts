@@ -32,7 +32,7 @@ function logOf(event: string, emitter: string, values: Record<string, unknown>):
     transactionIndex: 0,
     transactionHash: '0x07',
     address: emitter,
-    topics: encodeEventTopics({ abi, eventName: item.name, args } as never).map(String),
+    topics: encodeEventTopics({ abi, eventName: item.name, args }).map(String),
     data: encodeAbiParameters(
       data,
       data.map(({ name }) => values[name!]),
