@@ -569,6 +569,8 @@ export interface CompatibleDryRun {
   includeInternalCalls?: boolean | undefined;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller?: boolean | undefined;
+  /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
+  factories?: Factory[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events and functions. */
@@ -690,6 +692,8 @@ export interface CreateEvmStream {
   includeInternalCalls?: boolean | undefined;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller?: boolean | undefined;
+  /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
+  factories?: Factory[] | null | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
@@ -992,6 +996,8 @@ export interface EvmDryRun {
   includeInternalCalls?: boolean | undefined;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller?: boolean | undefined;
+  /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
+  factories?: Factory[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events and functions. */
@@ -1052,6 +1058,8 @@ export interface EvmStream {
   includeInternalCalls: boolean;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller: boolean;
+  /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
+  factories: Factory[] | null;
   /** Native balances to include. */
   getNativeBalances: NativeBalanceSelection[];
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
@@ -1263,6 +1271,17 @@ export interface Explanation {
   stages: ExplainReason[];
   /** Matching streams first, at most 200. */
   streams: StreamVerdict[];
+}
+/** A contract that creates contracts, and the event that has their addresses. */
+export interface Factory {
+  /** Address of the factory. */
+  address?: string | undefined;
+  /** Instead of `address`: the position of an earlier entry, whose children are the factories. */
+  childrenOf?: number | undefined;
+  /** Signature with the names of its parameters, or the name or signature of an event in `abi`. */
+  event: string;
+  /** Name of the parameter with the address or addresses; `pool.token` for one inside a tuple. */
+  parameter: string;
 }
 /** `skipped`: the chain was resumed at a later block, without those in between · `restarted`: a different or reset chain began here, and earlier blocks were not read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: the chain stopped before a block; no block was skipped */
 export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';

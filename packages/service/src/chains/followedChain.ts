@@ -166,6 +166,8 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         // Enrichment may be waiting for a node. Stopping the source ends its pending requests.
         if (isClosing) await source.stop();
         await enrich.stop();
+        // Another process may change them now.
+        matching.live.forgetChildren(chain);
         current = undefined;
       },
     };
@@ -240,7 +242,7 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
       const matcher = await matching.open(chain, streamId);
       if (matcher === undefined) throw new CallerError('not_found', 'Stream not found');
       const block = await readBlock(blockNumber, matcher.needs);
-      const matches = matcher.match(block);
+      const matches = await matcher.match(block);
       if (matches.length === 0) return 0;
       const { unverified } = block;
       await store.commitManual({

@@ -4,13 +4,21 @@ import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { Matcher } from '../ingest/commit.ts';
+import { RetryableError } from '../base/errors.ts';
+import { type FoundChild, withChildren } from '../match/children.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { createStreamFinder, followRules } from '../match/loadedRules.ts';
-import type { SingleStream, RuleIndex, WatchingStreams } from '../match/ruleIndex.ts';
+import {
+  type SingleStream,
+  type RuleIndex,
+  type WatchingStreams,
+  loadChildren,
+} from '../match/ruleIndex.ts';
 import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { Child, ChildListRef } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
   STREAM_FAMILIES,
@@ -43,6 +51,22 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
     addressesOf: AddressesOf,
   ): LogSearch | undefined;
   match(streams: WatchingStreams<Name, Rules>, chain: string, block: Block): Match[];
+  /** How factories create addresses. Absent for families without factories. */
+  children?: {
+    /** Returns whether a stream of the chain has factories. */
+    exist(streams: WatchingStreams<Name, Rules>, chain: string): boolean;
+    /** Returns the keys of the factories in a stream's rules. */
+    factoriesOf(rules: Rules): readonly string[];
+    /** Returns the children that the block adds to the ones that are known. */
+    find(
+      streams: WatchingStreams<Name, Rules>,
+      chain: string,
+      block: Block,
+      isKnown: (child: FoundChild<Name, Rules>) => boolean,
+    ): FoundChild<Name, Rules>[];
+    /** Returns the addresses of a block that may be children, in lowercase. */
+    addressesOf(chain: string, block: Block): string[];
+  };
   explain(
     streams: WatchingStreams<Name, Rules>,
     chain: string,
@@ -191,6 +215,36 @@ export function createMatching<
   ): NewMatch[] =>
     family.match(streams, chain, block).flatMap((match) => toNewMatches(chain, block, match));
 
+  /**
+   * Returns the streams with the children that they have at a block, according to the ledger and the
+   * block itself.
+   */
+  const asOf = async (
+    streams: WatchingStreams<Name, Rules>,
+    chain: string,
+    block: Block,
+  ): Promise<WatchingStreams<Name, Rules>> => {
+    const { children } = family;
+    if (children?.exist(streams, chain) !== true) return streams;
+    const all = streams.streams(chain);
+    const known = (
+      await store.findChildren(chain, {
+        addresses: children.addressesOf(chain, block),
+        upTo: block.number,
+        streamId: all.length === 1 ? all[0]!.record.id : undefined,
+      })
+    ).flatMap(({ streamId, factory, address }): FoundChild<Name, Rules> | [] => {
+      const stream = all.find(({ record }) => record.id === streamId);
+      const isCurrent = stream && children.factoriesOf(stream.selection).includes(factory);
+      return isCurrent ? { stream, factory, address } : [];
+    });
+    const keyOf = ({ stream, factory, address }: FoundChild<Name, Rules>): string =>
+      `${stream.record.id} ${factory} ${address}`;
+    const keys = new Set(known.map(keyOf));
+    const found = children.find(streams, chain, block, (child) => keys.has(keyOf(child)));
+    return withChildren(streams, [...known, ...found]);
+  };
+
   const single = (
     chain: string,
     { confirmations }: StreamRecord,
@@ -198,10 +252,11 @@ export function createMatching<
   ) => ({
     needs: family.needs(stream, chain),
     confirmations,
-    match: (block: Block) => matchAll(stream, chain, block),
+    match: async (block: Block) => matchAll(await asOf(stream, chain, block), chain, block),
     async dryRun(block: Block, isConfirmed: boolean) {
-      const insight = family.inspect(stream, chain, block);
-      const [match] = family.match(stream, chain, block);
+      const streams = await asOf(stream, chain, block);
+      const insight = family.inspect(streams, chain, block);
+      const [match] = family.match(streams, chain, block);
       if (match === undefined) return { webhook: null, ...insight };
       const { head, tail } = family.toParts(chain, block, match);
       await enrichOf(chain).complete(block, optionsOf(match), tail);
@@ -212,6 +267,27 @@ export function createMatching<
 
   const index = family.createIndex();
   const refresh = followRules(index, store);
+  const packByList = (
+    chain: string,
+    children: readonly Child[],
+  ): (readonly [ChildListRef, Uint8Array])[] =>
+    [...Map.groupBy(children, ({ streamId, factory }) => `${streamId} ${factory}`).values()].map(
+      (some) => {
+        const { streamId, factory } = some[0]!;
+        const { bytes } = packAddresses(
+          some.map(({ address }) => address),
+          addressBytes,
+        );
+        return [{ streamId, chain, factory }, bytes];
+      },
+    );
+  const hasChild = (chain: string, child: FoundChild<Name, Rules>): boolean => {
+    let isChild = false;
+    index.visitChildren(chain, child.address, 2, (stream, factory) => {
+      isChild ||= stream === child.stream && factory === child.factory;
+    });
+    return isChild;
+  };
   const findStream = createStreamFinder({ index, refresh, store, createIndex: family.createIndex });
 
   return {
@@ -221,10 +297,33 @@ export function createMatching<
       needs: (chain) => family.needs(index, chain),
       search: (chain) =>
         searchStreams(store, (addressesOf) => family.search?.(index, chain, addressesOf)),
-      match: (chain, block) => matchAll(index, chain, block),
+      loadChildren: (chain) => loadChildren(index, store, chain),
+      match(chain, block) {
+        if (index.missingChildren(chain) !== undefined) {
+          throw new RetryableError('unavailable', 'the children of a factory are being loaded');
+        }
+        const found = family.children?.find(index, chain, block, (child) => hasChild(chain, child));
+        return {
+          matches: matchAll(withChildren(index.following, found ?? []), chain, block),
+          children: (found ?? []).map(({ stream, factory, address }) => ({
+            streamId: stream.record.id,
+            factory,
+            address,
+          })),
+        };
+      },
+      changeChildren(chain, { added = [], removed = [] }) {
+        for (const [list, addresses] of packByList(chain, added))
+          index.addChildren(list, addresses);
+        for (const [list, addresses] of packByList(chain, removed)) {
+          index.removeChildren(list, addresses);
+        }
+      },
+      forgetChildren: index.forgetChildren,
+      matchAsOf: async (chain, block) => matchAll(await asOf(index, chain, block), chain, block),
       async explain(chain, block, only) {
         await refresh('now');
-        return family.explain(index, chain, block, only);
+        return family.explain(await asOf(index, chain, block), chain, block, only);
       },
     },
 

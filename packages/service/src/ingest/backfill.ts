@@ -93,11 +93,13 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
       from: job.nextBlock,
       to,
       byRange,
-      blocks: blocks.map((block) => ({
-        block: headerOf(block),
-        matches: matcher.match(block),
-        unverified: block.unverified,
-      })),
+      blocks: await Promise.all(
+        blocks.map(async (block) => ({
+          block: headerOf(block),
+          matches: await matcher.match(block),
+          unverified: block.unverified,
+        })),
+      ),
     });
     if (done === undefined) return true;
     if (done.job.state === 'done') {

@@ -31,7 +31,7 @@ export interface StreamMatcher<Block> {
    */
   search(): Promise<LogSearch | undefined>;
   /** Returns the matches of a block: none, one, or several if one webhook would be too large. */
-  match(block: Block): NewMatch[];
+  match(block: Block): Promise<NewMatch[]>;
 }
 
 /** The result of one step of a job. */

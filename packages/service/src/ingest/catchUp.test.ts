@@ -2,6 +2,7 @@ import { createClient } from '@sluice/kit';
 import { scripted } from '@sluice/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { BlockHeader } from '../store/blocks/contract.ts';
+import { NO_MATCHES } from './noMatches.test-only.ts';
 import { createCatchUp } from './catchUp.ts';
 import {
   API_KEY,
@@ -151,7 +152,7 @@ async function advanceOnce(options: {
       refresh: async () => 1,
       needs: () => ({ logs: true, transactions: false, traces: false }),
       search: async () => ({}) as never,
-      match: () => [],
+      ...NO_MATCHES,
     },
     local: {
       tip: () => tip,

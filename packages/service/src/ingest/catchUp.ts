@@ -74,7 +74,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
       after: block.number === tip.number + 1 ? undefined : tip,
       searched: { isProven },
       ruleRevision: revision,
-      matches: match(),
+      ...match(),
       unverified: block.unverified,
       head,
     });
@@ -98,10 +98,12 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
       const needs = matcher.needs(chain);
       const some = hits.slice(n, n + BATCH_BLOCKS);
       for (const block of await readHits(source, some, { end }, needs)) {
+        await matcher.loadChildren(chain);
         if (!(await commit(block, how, () => matcher.match(chain, block)))) return hasMoved();
       }
     }
-    if (local.tip()!.number < end.number) await commit(end, how, () => []);
+    if (local.tip()!.number < end.number)
+      await commit(end, how, () => ({ matches: [], children: [] }));
     return hasMoved();
   };
 

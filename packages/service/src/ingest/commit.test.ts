@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NO_MATCHES } from './noMatches.test-only.ts';
 import { NO_TRACING } from '../base/tracing.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import { createCommitting, withSettledRules } from './commit.ts';
@@ -64,7 +65,7 @@ function open({ watched = [false], refused = undefined as string | undefined } =
         const logs = watched.length > 1 ? watched.shift()! : watched[0]!;
         return { logs, transactions: false, traces: false };
       },
-      match: () => [],
+      ...NO_MATCHES,
     },
     local: {
       tip: () => header(1),

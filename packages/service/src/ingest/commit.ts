@@ -4,6 +4,7 @@
 import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
 import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, NewMatch } from '../store/blocks/contract.ts';
+import type { Child } from '../store/children/contract.ts';
 import { type LocalChain, type StaleRules, haltError } from './localChain.ts';
 import type { ChainSource, MaybeUnverified } from './source.ts';
 import { createReadAhead } from './readAhead.ts';
@@ -22,7 +23,27 @@ export interface Matcher<Block> {
    * read. Omitted for chain families whose nodes have no such queries.
    */
   search?(chain: string): Promise<LogSearch | undefined>;
-  match(chain: string, block: Block): NewMatch[];
+  /**
+   * Matches the next block of a chain, whose children of factories must be loaded. Returns also the
+   * children that it adds, for its commit.
+   */
+  match(chain: string, block: Block): Matched;
+  /** Matches an earlier block, with the children of factories that the ledger has for it. */
+  matchAsOf(chain: string, block: Block): Promise<NewMatch[]>;
+  /** Loads the children of the chain's factories, as far as they are missing. */
+  loadChildren(chain: string): Promise<void>;
+  /** Applies a change of the ledger to the loaded children. */
+  changeChildren(
+    chain: string,
+    change: { added?: readonly Child[]; removed?: readonly Child[] },
+  ): void;
+  /** Forgets the loaded children, because the ledger may have others. */
+  forgetChildren(chain: string): void;
+}
+
+export interface Matched {
+  matches: NewMatch[];
+  children: readonly Child[];
 }
 
 export interface Committing {
@@ -115,14 +136,15 @@ export function createCommitting<Block extends MaybeUnverified>(
       if (!suffices(fetched.needs, matcher.needs(chain))) {
         fetched = await step('block.fetch', () => fetchBlock(header));
       }
-      const matches = await step('block.match', () => matcher.match(chain, fetched.block));
-      span.set({ matches: matches.length });
+      await matcher.loadChildren(chain);
+      const matched = await step('block.match', () => matcher.match(chain, fetched.block));
+      span.set({ matches: matched.matches.length });
       const { unverified } = fetched.block;
       return step('block.commit', () =>
         local.append(header, {
           after,
           ruleRevision,
-          matches,
+          ...matched,
           unverified,
           head: head() ?? header.number,
         }),

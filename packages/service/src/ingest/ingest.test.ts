@@ -12,6 +12,7 @@ import {
   startScriptedChain,
 } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NO_MATCHES } from './noMatches.test-only.ts';
 import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
@@ -417,7 +418,7 @@ test('a block takes at most two commits, however often rules change', async () =
       matcher: {
         refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision,
         needs: () => ({ logs: false, transactions: false, traces: false }),
-        match: () => [],
+        ...NO_MATCHES,
       },
       log: createLog(() => {}),
       listener: {
@@ -457,7 +458,7 @@ test('no block is committed while the disk is full, and all are afterwards', asy
       matcher: {
         refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision,
         needs: () => ({ logs: false, transactions: false, traces: false }),
-        match: () => [],
+        ...NO_MATCHES,
       },
       log: createLog(() => {}),
       refuseBlocks: () => full,

@@ -105,7 +105,17 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     return confirmations === 'finalized' ? [...tags, 'finalized'] : tags;
   });
   const confirming = createConfirming(confirmations, finality, options.isFinal);
-  const local = createLocalChain(options, { store, confirming, finality, listener, log });
+  const local = createLocalChain(options, {
+    store,
+    confirming,
+    finality,
+    children: {
+      change: (change) => matcher.changeChildren(chain, change),
+      forget: () => matcher.forgetChildren(chain),
+    },
+    listener,
+    log,
+  });
   const status = createStatus(options, {
     source,
     local,

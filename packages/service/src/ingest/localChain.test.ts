@@ -14,15 +14,21 @@ const header = (number: number, branch = 'a'): BlockHeader => ({
 
 function open() {
   const calls: string[] = [];
+  const childCalls: string[] = [];
+  let failure: Error | undefined;
   let outcome: CommitOutcome | undefined = { outcome: 'committed', deliveries: [] };
   const answer = (call: string) => {
     calls.push(call);
     return Promise.resolve(outcome === undefined ? undefined : []);
   };
+  const children = [{ streamId: 's', factory: 'f', address: '0x01' }];
   const store = {
     startChain: () => answer('start'),
-    rewindChain: () => answer('rewind'),
-    commitBlock: () => Promise.resolve(outcome ?? { outcome: 'lost-lease' }),
+    rewindChain: async () => (await answer('rewind')) && { deliveries: [], children },
+    commitBlock: async () => {
+      if (failure !== undefined) throw failure;
+      return outcome ?? { outcome: 'lost-lease' };
+    },
     readWindow: () => Promise.resolve([header(9, 'stored')]),
     endHalt: () => answer('end halt'),
     recordHalt: ({ why }: { why: string }) => answer(why),
@@ -33,6 +39,11 @@ function open() {
       store,
       confirming: createConfirming(2, { block: () => undefined, lacks: () => false }),
       finality: { rewind: () => {} },
+      children: {
+        change: ({ added = [], removed = [] }) =>
+          void childCalls.push(`+${added.length} -${removed.length}`),
+        forget: () => void childCalls.push('forget'),
+      },
       listener: { onBlock: () => calls.push('block') },
       log: createLog(() => {}),
     },
@@ -40,10 +51,12 @@ function open() {
   return {
     local,
     calls,
+    childCalls,
     hashes: () => local.window().map(({ hash }) => hash),
     append: (block: BlockHeader, after?: BlockHeader) =>
-      local.append(block, { after, ruleRevision: 1, matches: [], head: block.number }),
+      local.append(block, { after, ruleRevision: 1, matches: [], children, head: block.number }),
     answerWith: (next: typeof outcome) => (outcome = next),
+    failWith: (error: Error) => (failure = error),
   };
 }
 
@@ -97,4 +110,33 @@ test('a halt ends once, with the next block', async () => {
   await local.recordHalt(haltError('it is full').message);
   await append(header(4));
   expect(calls).toEqual(['start', 'end halt', 'block', 'block', 'it is full', 'end halt', 'block']);
+});
+
+describe('children of factories', () => {
+  test('change with each commit and each rewind', async () => {
+    const { local, append, childCalls } = open();
+    await local.startAt(header(1), 'genesis');
+    await append(header(2));
+    await local.rewind(header(1), 1);
+    expect(childCalls).toEqual(['forget', '+1 -0', '+0 -1']);
+  });
+
+  test('stay the same if the block must be matched again', async () => {
+    const { local, append, childCalls, answerWith } = open();
+    await local.startAt(header(1), 'genesis');
+    answerWith({ outcome: 'stale-rules', revision: 7 });
+    await append(header(2));
+    expect(childCalls).toEqual(['forget']);
+  });
+
+  test('are forgotten if it is unknown what the ledger has', async () => {
+    const { local, append, childCalls, answerWith, failWith } = open();
+    await local.startAt(header(1), 'genesis');
+    answerWith({ outcome: 'not-next' });
+    await append(header(2));
+    expect(childCalls).toEqual(['forget', 'forget']);
+    failWith(new Error('the connection was lost'));
+    await expect(append(header(2))).rejects.toThrow('the connection was lost');
+    expect(childCalls).toHaveLength(3);
+  });
 });

@@ -12,6 +12,7 @@ import type {
   CommitOutcome,
   ConfirmedHeights,
 } from '../store/blocks/contract.ts';
+import type { Child } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Confirming, MAX_WINDOW_BLOCKS } from './confirming.ts';
 import type { Finality } from './finality.ts';
@@ -50,7 +51,7 @@ export interface LocalChain {
     block: BlockHeader,
     commit: Pick<
       BlockCommit,
-      'after' | 'searched' | 'ruleRevision' | 'matches' | 'unverified' | 'head'
+      'after' | 'searched' | 'ruleRevision' | 'matches' | 'children' | 'unverified' | 'head'
     >,
   ): Promise<StaleRules | 'settled'>;
   /**
@@ -58,6 +59,12 @@ export interface LocalChain {
    * of the chain repeats the write.
    */
   recordHalt(why: string): Promise<void>;
+}
+
+/** The children of the chain's factories in memory, which follow the ledger. */
+export interface LoadedChildren {
+  change(change: { added?: readonly Child[]; removed?: readonly Child[] }): void;
+  forget(): void;
 }
 
 export interface LedgerListener {
@@ -82,12 +89,14 @@ export function createLocalChain(
     store,
     confirming,
     finality,
+    children,
     listener,
     log,
   }: {
     store: Store;
     confirming: Confirming;
     finality: Pick<Finality, 'rewind'>;
+    children: LoadedChildren;
     listener: LedgerListener;
     log: Log;
   },
@@ -99,6 +108,17 @@ export function createLocalChain(
 
   const load = async (): Promise<void> => {
     window = await store.readWindow(chain, MAX_WINDOW_BLOCKS);
+  };
+
+  /** Makes a write that may change the children of factories. */
+  const write = async <T>(outcome: Promise<T>): Promise<T> => {
+    try {
+      return await outcome;
+    } catch (error) {
+      // The ledger may have made the change.
+      children.forget();
+      throw error;
+    }
   };
 
   return {
@@ -119,13 +139,16 @@ export function createLocalChain(
     readCheckpoint: () => store.readCheckpoint(chain),
     load,
     async startAt(block, genesisHash, { holeFrom, why = '' } = {}) {
-      asHolder(await store.startChain({ chain, epoch, block, genesisHash, holeFrom, why }));
+      const start = { chain, epoch, block, genesisHash, holeFrom, why };
+      asHolder(await write(store.startChain(start)));
+      children.forget();
       finality.rewind(block.number);
       restart = { why, at: performance.now() };
       window = [block];
     },
     async rewind(ancestor, removed) {
-      asHolder(await store.rewindChain({ chain, epoch, ancestor }));
+      const rewound = asHolder(await write(store.rewindChain({ chain, epoch, ancestor })));
+      children.change({ removed: rewound.children });
       finality.rewind(ancestor.number);
       window = window.slice(removed);
     },
@@ -134,21 +157,25 @@ export function createLocalChain(
       const below = isLinked ? window : [];
       const windowBlocks = confirming.windowBlocks(block, below);
       const { chain: confirmUpTo, safe, finalized } = confirming.heights(block, window);
-      const result = await store.commitBlock({
-        ...commit,
-        chain,
-        epoch,
-        block,
-        windowBlocks,
-        confirmUpTo,
-        tagged: { safe, finalized },
-      });
+      const result = await write(
+        store.commitBlock({
+          ...commit,
+          chain,
+          epoch,
+          block,
+          windowBlocks,
+          confirmUpTo,
+          tagged: { safe, finalized },
+        }),
+      );
       if (result.outcome === 'stale-rules') return result;
       if (result.outcome === 'lost-lease') throw lostLease();
       if (result.outcome === 'not-next') {
+        children.forget();
         await load();
         return 'settled';
       }
+      children.change({ added: commit.children ?? [] });
       window = [block].concat(below.slice(0, windowBlocks - 1));
       if (mayBeHalted) {
         await store.endHalt({ chain, epoch });

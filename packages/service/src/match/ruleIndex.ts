@@ -6,7 +6,8 @@
 import type { ChainFamily } from '@sluice/kit/contract';
 import { RetryableError } from '../base/errors.ts';
 import type { StreamOfFamily } from '../store/streams/contract.ts';
-import { TABLES, createAddressIndex } from './addressIndex.ts';
+import { type AddressList, createAddressLists } from './addressLists.ts';
+import type { ChildListRef } from '../store/children/contract.ts';
 import type { DeltaPosition } from '../store/addresses/contract.ts';
 import type { Reads } from '../store/store.ts';
 
@@ -32,7 +33,7 @@ export interface WatchingStreams<Name extends ChainFamily, Rules> {
   streams(chain: string): readonly Indexed<Name, Rules>[];
   /** Returns the streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
-  /** Returns the streams of the chain that watch at least one address, or all addresses. */
+  /** Returns the streams of the chain that watch at least one address or factory, or all addresses. */
   matching(chain: string): readonly Indexed<Name, Rules>[];
 }
 
@@ -69,6 +70,28 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
   removeAddresses(id: string, addresses: Uint8Array): void;
   /** Frees some addresses of removed streams; returns false once there are none left to free. */
   sweep(): boolean;
+  /** The streams with the children of their factories, as far as they are loaded. */
+  readonly following: WatchingStreams<Name, Rules>;
+  /** Calls `visit` for each stream and factory of the chain with this address as a child. */
+  visitChildren(
+    chain: string,
+    text: string,
+    at: number,
+    visit: (stream: Indexed<Name, Rules>, factory: string) => void,
+  ): void;
+  /** Returns a factory of the chain whose children are not loaded; undefined if there is none. */
+  missingChildren(chain: string): ChildListRef | undefined;
+  /**
+   * Starts to load the children of a factory. `add` returns false if the factory was removed
+   * meanwhile; `finish` is called after the last addition.
+   */
+  openChildren(list: ChildListRef): { add(addresses: Uint8Array): boolean; finish(): void };
+  /** Adds packed children of a factory; does nothing unless its children are loaded. */
+  addChildren(list: ChildListRef, addresses: Uint8Array): void;
+  /** Removes packed children of a factory; does nothing unless its children are loaded. */
+  removeChildren(list: ChildListRef, addresses: Uint8Array): void;
+  /** Forgets the children of a chain, so that they are loaded again. */
+  forgetChildren(chain: string): void;
   /**
    * Returns the stream with this id alone, with the rules of `record`; undefined if the index does
    * not have it.
@@ -78,48 +101,56 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
 
 interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
   readonly chains: ReadonlySet<string>;
-  /** Number that identifies the stream in the address index. */
-  readonly number: number;
+  /** Keys of the stream's factories. */
+  readonly factories: ReadonlySet<string>;
   /** The stream's addresses, until it is removed from the index. */
-  readonly addresses: { count: number; version: number };
+  readonly addresses: AddressList<ListOwner<Name, Rules>>;
+  /** Differs after each change to the addresses. */
+  readonly changes: { version: number };
+  /** The children of its factories, by chain and factory. */
+  readonly children: Map<string, ChildList<Name, Rules>>;
+}
+
+/** The stream of a list, and the factory if the list has its children on a chain. */
+interface ListOwner<Name extends ChainFamily, Rules> {
+  entry: Entry<Name, Rules>;
+  readonly child?: { readonly chain: string; readonly factory: string };
+}
+
+interface ChildList<Name extends ChainFamily, Rules> {
+  readonly list: AddressList<ListOwner<Name, Rules>>;
+  isLoaded: boolean;
 }
 
 /** Number of changes to addresses so far, in all indexes. */
 let versions = 0;
 
+const keyOf = (chain: string, factory: string): string => `${chain} ${factory}`;
+
 export function createRuleIndex<Name extends ChainFamily, Rules>({
   family,
   addressBytes,
   compile,
+  factoriesOf = () => [],
 }: {
   family: Name;
   addressBytes: 20 | 32;
   compile(record: StreamOfFamily<Name>): Rules;
+  /** Returns the keys of the factories in a stream's rules. Default: none. */
+  factoriesOf?(rules: Rules): readonly string[];
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
-  /** Streams by number; undefined if no current stream has the number. */
-  const byNumber: (Own | undefined)[] = [];
-  const freeNumbers: number[] = [];
-  let addresses = createAddressIndex(addressBytes);
+  const lists = createAddressLists<ListOwner<Name, Rules>>(addressBytes);
   /**
-   * Numbers of removed streams that still have addresses. The current sweep frees `swept`, and the
-   * next one frees `leaving`.
+   * Caches by chain, cleared whenever a stream changes: all streams, those of all addresses, and
+   * those with factories.
    */
-  let leaving = new Set<number>();
-  let swept = new Set<number>();
-  let nextTable = 0;
-  /** Caches by chain, cleared whenever a stream changes: all streams, and those of all addresses. */
   const byChain = new Map<string, readonly Own[]>();
   const unscoped = new Map<string, readonly Own[]>();
+  const creating = new Map<string, readonly Own[]>();
   const clearCaches = (): void => {
-    byChain.clear();
-    unscoped.clear();
-  };
-
-  const count = ({ addresses: held }: Own, added: number): void => {
-    held.count += added;
-    held.version = ++versions;
+    for (const cache of [byChain, unscoped, creating]) cache.clear();
   };
 
   const cached = (
@@ -134,111 +165,202 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
 
   const streamsOf = (chain: string): readonly Own[] =>
     cached(byChain, chain, () => [...streams.values()].filter((entry) => entry.chains.has(chain)));
+  const unscopedOf = (chain: string): readonly Own[] =>
+    cached(unscoped, chain, () =>
+      streamsOf(chain).filter(({ record }) => record.options.allAddresses),
+    );
+  const creatingOf = (chain: string): readonly Own[] =>
+    cached(creating, chain, () => streamsOf(chain).filter(({ factories }) => factories.size > 0));
 
-  return {
+  const canMatch = ({ record, addresses, factories }: Own): boolean =>
+    addresses.count > 0 || factories.size > 0 || record.options.allAddresses;
+
+  const closeChildren = (
+    entry: Own,
+    isClosed: (child: NonNullable<ListOwner<Name, Rules>['child']>) => boolean,
+  ): void => {
+    for (const [key, { list }] of entry.children) {
+      if (!isClosed(list.owner.child!)) continue;
+      entry.children.delete(key);
+      lists.close(list);
+    }
+  };
+
+  const loadedOf = ({
+    streamId,
+    chain,
+    factory,
+  }: ChildListRef): AddressList<ListOwner<Name, Rules>> | undefined => {
+    const found = streams.get(streamId)?.children.get(keyOf(chain, factory));
+    return found?.isLoaded === true ? found.list : undefined;
+  };
+
+  const watches = ({ chains, record }: Own, chain: string): boolean =>
+    chains.has(chain) && !record.options.allAddresses;
+
+  const index: RuleIndex<Name, Rules> = {
     family,
     revision: -1,
     get addresses() {
-      return addresses;
+      return lists;
     },
     has: (id) => streams.has(id),
     put(record) {
       clearCaches();
       const known = streams.get(record.id);
-      const entry = {
+      const selection = compile(record);
+      const entry: Own = {
         record,
-        selection: compile(record),
+        selection,
         chains: new Set(record.chainIds),
-        number: known?.number ?? freeNumbers.pop() ?? byNumber.length,
-        addresses: known?.addresses ?? { count: 0, version: ++versions },
+        factories: new Set(factoriesOf(selection)),
+        addresses: known?.addresses ?? lists.open({ entry: known! }),
+        changes: known?.changes ?? { version: ++versions },
+        children: known?.children ?? new Map(),
       };
       streams.set(record.id, entry);
-      byNumber[entry.number] = entry;
+      entry.addresses.owner.entry = entry;
+      closeChildren(
+        entry,
+        ({ chain, factory }) => !entry.chains.has(chain) || !entry.factories.has(factory),
+      );
+      for (const { list } of entry.children.values()) list.owner.entry = entry;
     },
     delete(id) {
       const entry = streams.get(id);
       if (entry === undefined) return;
       clearCaches();
       streams.delete(id);
-      byNumber[entry.number] = undefined;
-      if (entry.addresses.count > 0) leaving.add(entry.number);
-      else freeNumbers.push(entry.number);
+      lists.close(entry.addresses);
+      closeChildren(entry, () => true);
     },
     clear() {
       clearCaches();
       streams.clear();
-      byNumber.length = 0;
-      freeNumbers.length = 0;
-      leaving.clear();
-      swept.clear();
-      addresses = createAddressIndex(addressBytes);
+      lists.clear();
     },
-    expectAddresses: (count) => addresses.expect(count),
+    expectAddresses: (count) => lists.expect(count),
     addAddresses(id, packed) {
       const entry = streams.get(id);
-      if (entry !== undefined) count(entry, addresses.add(packed, entry.number));
+      if (entry === undefined) return;
+      lists.add(entry.addresses, packed);
+      entry.changes.version = ++versions;
     },
     removeAddresses(id, packed) {
       const entry = streams.get(id);
-      if (entry !== undefined) count(entry, -addresses.remove(packed, entry.number));
+      if (entry === undefined) return;
+      lists.remove(entry.addresses, packed);
+      entry.changes.version = ++versions;
     },
-    sweep() {
-      if (nextTable === 0) {
-        freeNumbers.push(...swept);
-        swept = leaving;
-        leaving = new Set();
-        if (swept.size === 0) return false;
-      }
-      addresses.sweep(nextTable, (number) => swept.has(number));
-      nextTable = (nextTable + 1) % TABLES;
-      return true;
-    },
+    sweep: lists.sweep,
     watching(chain, text, at, visit) {
-      addresses.visit(text, at, (number) => {
-        const entry = byNumber[number];
-        if (entry?.chains.has(chain) && !entry.record.options.allAddresses) visit(entry);
+      lists.visit(text, at, ({ owner: { entry, child } }) => {
+        if (child === undefined && watches(entry, chain)) visit(entry);
       });
     },
     streams: streamsOf,
-    unscoped: (chain) =>
-      cached(unscoped, chain, () =>
-        streamsOf(chain).filter(({ record }) => record.options.allAddresses),
-      ),
-    matching: (chain) =>
-      streamsOf(chain).filter(
-        ({ record, addresses }) => addresses.count > 0 || record.options.allAddresses,
-      ),
+    unscoped: unscopedOf,
+    matching: (chain) => streamsOf(chain).filter(canMatch),
+    following: {
+      watching(chain, text, at, visit) {
+        let first: Own | undefined;
+        let others: Set<Own> | undefined;
+        lists.visit(text, at, ({ owner: { entry, child } }) => {
+          if (child === undefined ? !watches(entry, chain) : child.chain !== chain) return;
+          // A stream with factories may have the address in several lists.
+          if (entry.children.size > 0) {
+            if (entry === first || others?.has(entry)) return;
+            if (first === undefined) first = entry;
+            else (others ??= new Set()).add(entry);
+          }
+          visit(entry);
+        });
+      },
+      streams: streamsOf,
+      unscoped: unscopedOf,
+      matching: (chain) => streamsOf(chain).filter(canMatch),
+    },
+    visitChildren(chain, text, at, visit) {
+      lists.visit(text, at, ({ owner: { entry, child } }) => {
+        if (child?.chain === chain) visit(entry, child.factory);
+      });
+    },
+    missingChildren(chain) {
+      for (const { record, factories, children } of creatingOf(chain)) {
+        for (const factory of factories) {
+          if (children.get(keyOf(chain, factory))?.isLoaded === true) continue;
+          return { streamId: record.id, chain, factory };
+        }
+      }
+      return undefined;
+    },
+    openChildren({ streamId, chain, factory }) {
+      const entry = streams.get(streamId)!;
+      closeChildren(entry, (child) => child.chain === chain && child.factory === factory);
+      const list = lists.open({ entry, child: { chain, factory } });
+      const own = { list, isLoaded: false };
+      entry.children.set(keyOf(chain, factory), own);
+      return {
+        add(packed) {
+          if (!lists.isOpen(list)) return false;
+          lists.add(list, packed);
+          return true;
+        },
+        finish() {
+          own.isLoaded = true;
+        },
+      };
+    },
+    addChildren(ref, packed) {
+      const list = loadedOf(ref);
+      if (list !== undefined) lists.add(list, packed);
+    },
+    removeChildren(ref, packed) {
+      const list = loadedOf(ref);
+      if (list !== undefined) lists.remove(list, packed);
+    },
+    forgetChildren(chain) {
+      for (const entry of streams.values()) closeChildren(entry, (child) => child.chain === chain);
+    },
     only(record) {
       const { id, options } = record;
-      const held = streams.get(id)?.addresses;
+      const held = streams.get(id);
       if (held === undefined) return undefined;
       const own = { record, selection: compile(record) };
       const alone = [own];
-      const entryOf = (): Own => {
-        const entry = streams.get(id);
-        if (entry?.addresses === held) return entry;
+      const isCreating = factoriesOf(own.selection).length > 0;
+      const { addresses, changes } = held;
+      const check = (): void => {
+        if (streams.get(id)?.addresses === addresses) return;
         throw new RetryableError('unavailable', `the addresses of stream ${id} are being reloaded`);
       };
       return {
         get addressCount() {
-          return held.count;
+          return addresses.count;
         },
         get addressVersion() {
-          return held.version;
+          return changes.version;
         },
         watching(_, text, at, visit) {
-          const { number } = entryOf();
+          check();
           if (options.allAddresses) return;
-          addresses.visit(text, at, (each) => {
-            if (each === number) visit(own);
+          lists.visit(text, at, (list) => {
+            if (list === addresses) visit(own);
           });
         },
         streams: () => alone,
-        unscoped: () => (entryOf() && options.allAddresses ? alone : []),
-        matching: () => (entryOf() && (options.allAddresses || held.count > 0) ? alone : []),
+        unscoped() {
+          check();
+          return options.allAddresses ? alone : [];
+        },
+        matching() {
+          check();
+          return options.allAddresses || isCreating || addresses.count > 0 ? alone : [];
+        },
       };
     },
   };
+  return index;
 }
 
 export type RuleReads = Pick<Reads, 'readRules' | 'readAddresses' | 'readAddressChanges'>;
@@ -336,4 +458,26 @@ async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Pr
     after = page.next;
   } while (after !== undefined);
   return true;
+}
+
+/** Loads the children of a chain's factories that the index does not have yet. */
+export async function loadChildren(
+  index: Pick<RuleIndex<ChainFamily, unknown>, 'missingChildren' | 'openChildren'>,
+  reads: Pick<Reads, 'readChildren'>,
+  chain: string,
+): Promise<void> {
+  let missing: ChildListRef | undefined;
+  while ((missing = index.missingChildren(chain)) !== undefined) {
+    const list = index.openChildren(missing);
+    let isOpen = true;
+    for (let after: string | undefined = ''; isOpen && after !== undefined;) {
+      const page: Awaited<ReturnType<Reads['readChildren']>> = await reads.readChildren(
+        missing,
+        after,
+      );
+      isOpen = list.add(page.addresses.bytes);
+      after = page.next;
+    }
+    if (isOpen) list.finish();
+  }
 }

@@ -97,7 +97,9 @@ export function startHousekeeping({
 
   const tidyAddresses = (): Promise<void> => {
     const ages = { keepMs: ADDRESS_CHANGES_KEPT_MS, staleMs: ADDRESS_CHANGE_STALE_MS };
-    return stepByStep(() => store.cleanUpAddresses(ages));
+    return stepByStep(
+      async () => (await store.cleanUpAddresses(ages)) || store.deleteLeftChildren(),
+    );
   };
 
   const terminate = async (): Promise<void> => {

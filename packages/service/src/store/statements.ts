@@ -4,6 +4,7 @@ import { createAccessReads } from './access/accessReads.ts';
 import { createAccessWrites } from './access/accessWrites.ts';
 import { createAddressReads } from './addresses/addressReads.ts';
 import { createAddressWrites } from './addresses/addressWrites.ts';
+import { createChildReads, createChildWrites } from './children/children.ts';
 import { createBlockReads } from './blocks/blockReads.ts';
 import { createBlockWrites } from './blocks/blockWrites.ts';
 import { createChainHistoryReads } from './blocks/chainHistoryReads.ts';
@@ -44,6 +45,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createStreamReads(db, engine),
   ...createStreamChangeReads(db),
   ...createAddressReads(db),
+  ...createChildReads(db, engine),
   ...createBlockReads(db, engine),
   ...createChainHistoryReads(db, engine),
   ...createExplainReads(db),
@@ -72,6 +74,7 @@ export const createWrites = (ledger: Ledger): Writes => ({
   ...createStreamWrites(ledger),
   ...createHealthWrites(ledger),
   ...createAddressWrites(ledger),
+  ...createChildWrites(ledger),
   ...createBlockWrites(ledger),
   ...createEnrichWrites(ledger),
   ...createDeliveryWrites(ledger),

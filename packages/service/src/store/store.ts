@@ -11,6 +11,7 @@ import type {
   HealthWrites,
 } from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';
+import type { ChildReads, ChildWrites } from './children/contract.ts';
 import type {
   BlockReads,
   ChainHistoryReads,
@@ -51,6 +52,7 @@ export interface Reads
     StreamReads,
     StreamChangeReads,
     AddressReads,
+    ChildReads,
     BlockReads,
     ChainHistoryReads,
     ExplainReads,
@@ -78,6 +80,7 @@ export interface Writes
     StreamWrites,
     HealthWrites,
     AddressWrites,
+    ChildWrites,
     BlockWrites,
     EnrichWrites,
     DeliveryWrites,

@@ -3,6 +3,7 @@ import type { Store } from '../../src/store/store.ts';
 import { testAddedUrls } from './addedUrls.suite.ts';
 import { testAddresses } from './addresses.suite.ts';
 import { testBlocks } from './blocks.suite.ts';
+import { testChildren } from './children.suite.ts';
 import { testConfirmations } from './confirmations.suite.ts';
 import { testCoverage } from './coverage.suite.ts';
 import { testDeliveries } from './deliveries.suite.ts';
@@ -28,6 +29,7 @@ export function testStore(open: () => Promise<Store>): void {
   testConfirmations(tools);
   testRemovedBlocks(tools);
   testCoverage(tools);
+  testChildren(tools);
   testReads(tools);
   testEnrichment(tools);
   testDeliveries(tools);

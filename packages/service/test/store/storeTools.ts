@@ -1,6 +1,6 @@
 /** Shared tools of the store's suites. */
 import { randomBytes } from 'node:crypto';
-import type { UnverifiedCode } from '@sluice/kit/contract';
+import type { DeliverySummary, UnverifiedCode } from '@sluice/kit/contract';
 import { afterAll, beforeAll } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../src/store/streams/contract.ts';
 import { plain } from './plain.ts';
 import type { AddressPart } from '../../src/store/addresses/contract.ts';
+import type { Child } from '../../src/store/children/contract.ts';
 import type { AttemptOutcome } from '../../src/store/deliveries/contract.ts';
 import type { BlockHeader, NewMatch, Unverified } from '../../src/store/blocks/contract.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -120,6 +121,7 @@ export function useStore(open: () => Promise<Store>) {
         unverified: Unverified | undefined = codes.length === 0
           ? undefined
           : { codes, witnesses, isUncertain: false },
+        children: readonly Child[] = [],
       ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const result = await store.commitBlock({
@@ -130,15 +132,16 @@ export function useStore(open: () => Promise<Store>) {
           confirmUpTo: block.number - confirmations,
           windowBlocks: 256,
           matches,
+          children,
           unverified,
         });
         if (result.outcome === 'committed') tip = block;
         return result;
       },
       async rewind(to: BlockHeader) {
-        const changed = await store.rewindChain({ chain, epoch, ancestor: to });
+        const rewound = await store.rewindChain({ chain, epoch, ancestor: to });
         tip = to;
-        return changed!;
+        return rewound?.deliveries as DeliverySummary[];
       },
     };
   };

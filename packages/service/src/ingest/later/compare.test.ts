@@ -173,7 +173,7 @@ const reread = async (
     },
     matcher: {
       refresh: () => Promise.resolve(1),
-      match: (_, block) => streams.flatMap((id) => matchAll(id, block)),
+      matchAsOf: async (_, block) => streams.flatMap((id) => matchAll(id, block)),
     },
     openMatcher: (id) =>
       Promise.resolve({
@@ -181,7 +181,7 @@ const reread = async (
         confirmations: null,
         rules: null,
         search: () => Promise.resolve(undefined),
-        match: (block) => matchAll(id, block),
+        match: async (block) => matchAll(id, block),
       }),
     confirmedHeights: () => undefined,
   });

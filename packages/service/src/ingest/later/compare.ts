@@ -23,7 +23,7 @@ export interface Comparison extends Pick<LaterReading, 'matches' | 'removed'> {
 }
 
 export interface Matchers<Block> {
-  matcher: Pick<Matcher<Block>, 'refresh' | 'match'>;
+  matcher: Pick<Matcher<Block>, 'refresh' | 'matchAsOf'>;
   /** Returns the matcher of a stream, whatever its status; undefined if the stream was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
 }
@@ -54,16 +54,17 @@ export function createComparing<Block extends BlockHeader & MaybeUnverified>({
   ): Promise<NewMatch[]> => {
     const rest = records.pick(block, (id) => appeared.has(id));
     await matcher.refresh();
-    const byStream = Map.groupBy(matcher.match(uncertain.chain, rest), ({ streamId }) => streamId);
+    const found = await matcher.matchAsOf(uncertain.chain, rest);
+    const byStream = Map.groupBy(found, ({ streamId }) => streamId);
     const matches: NewMatch[] = [];
     for (const { streamId, isLive } of await store.listUncertainStreams(uncertain)) {
-      const found = isLive ? (byStream.get(streamId) ?? []) : await matchOne(streamId, rest);
-      if (found.length === 0) continue;
+      const its = isLive ? (byStream.get(streamId) ?? []) : await matchOne(streamId, rest);
+      if (its.length === 0) continue;
       const known = idsOf(existing.get(streamId) ?? []);
       // If the block left the chain and returned, a stream may have some of the records already.
       const isKnown = [...appeared].some((id) => known.has(id));
       const left = (id: string): boolean => appeared.has(id) && !known.has(id);
-      matches.push(...(isKnown ? await matchOne(streamId, records.pick(block, left)) : found));
+      matches.push(...(isKnown ? await matchOne(streamId, records.pick(block, left)) : its));
     }
     return matches;
   };

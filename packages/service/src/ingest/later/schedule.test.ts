@@ -68,7 +68,7 @@ async function readAgain(
         return answer;
       },
     },
-    matcher: { refresh: async () => 0, match: () => [] },
+    matcher: { refresh: async () => 0, matchAsOf: async () => [] },
     openMatcher: async () => undefined,
     confirmedHeights: () => undefined,
   });

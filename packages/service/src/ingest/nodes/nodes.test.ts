@@ -13,6 +13,7 @@ import {
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { EvmBlock } from '../../families/evm/match/block.ts';
+import { NO_MATCHES } from '../noMatches.test-only.ts';
 import { createLog } from '../../base/log.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import { takeChain } from '../../../test/store/takeChain.ts';
@@ -96,7 +97,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
           log: logger,
         });
         const read: EvmBlock[] = [];
-        const ingest = createIngest(
+        const ingest = createIngest<EvmBlock>(
           { chain: CHAIN, flag: '--chain', confirmations: 2, epoch: await takeChain(store, CHAIN) },
           {
             source,
@@ -105,9 +106,10 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
             matcher: {
               refresh: async () => (await store.readRules(0, 'evm')).revision,
               needs: () => ({ logs: true, transactions: true, traces: false }),
+              ...NO_MATCHES,
               match(_, block) {
                 read.push(block);
-                return [];
+                return { matches: [], children: [] };
               },
             },
             listener: {

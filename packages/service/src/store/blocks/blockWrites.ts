@@ -1,6 +1,7 @@
 import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
+import { deleteChildren, insertChildren } from '../children/children.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -45,6 +46,8 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
+        // The blocks after `block` are read again.
+        await deleteChildren(trx, chain, Math.min(holeFrom ?? 0, block.number + 1));
         effects.moveDeliveries(canceled);
         return canceled;
       });
@@ -144,6 +147,12 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
+          () =>
+            insertChildren(trx, engine, {
+              chain,
+              blockNumber: block.number,
+              children: commit.children ?? [],
+            }),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
@@ -185,10 +194,11 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        const changed = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        const deliveries = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];
+        const children = await deleteChildren(trx, chain, ancestor.number + 1);
         effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
-        effects.moveDeliveries(changed);
-        return changed;
+        effects.moveDeliveries(deliveries);
+        return { deliveries, children };
       });
     },
 

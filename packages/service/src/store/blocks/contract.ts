@@ -8,6 +8,7 @@ import type {
   StreamTimeline,
   UnverifiedCode,
 } from '@sluice/kit/contract';
+import type { Child } from '../children/contract.ts';
 
 export interface BlockRef {
   number: number;
@@ -148,6 +149,8 @@ export interface BlockCommit {
   tagged?: Partial<Record<FinalityTag, number>> | undefined;
   windowBlocks: number;
   matches: NewMatch[];
+  /** New children of the streams' factories in the block. Default: none. */
+  children?: readonly Child[] | undefined;
   /** Marks of an unverified block; undefined if the block is verified. */
   unverified?: Unverified | undefined;
   /** Number of the newest known block, for display. Default: the number of `block`. */
@@ -241,8 +244,8 @@ export interface BlockWrites {
    * Restarts the chain after `block`: moves the checkpoint, ends a halt and records a gap with
    * `why`, unless the chain is new or no block is skipped. With `holeFrom`, the blocks from
    * `holeFrom` to `block` become a hole, and frozen matches from `holeFrom` on are orphaned.
-   * Without it, all frozen matches are orphaned, and coverage starts after `block`. Returns the
-   * canceled deliveries.
+   * Without it, all frozen matches are orphaned, and coverage starts after `block`. Children of
+   * factories are deleted from the same block on. Returns the canceled deliveries.
    */
   startChain(start: {
     chain: string;
@@ -258,13 +261,13 @@ export interface BlockWrites {
    * Rewinds the chain to a common ancestor: orphans the matches above it, cancels their deliveries
    * that were never claimed, and creates removal webhooks for matches that were or may have been
    * sent, if their stream has `notifyRemoved`. Returns the canceled deliveries and the removal
-   * webhooks.
+   * webhooks, and the children of factories that left the chain.
    */
   rewindChain(rewind: {
     chain: string;
     epoch: number;
     ancestor: BlockRef;
-  }): Promise<DeliverySummary[] | undefined>;
+  }): Promise<{ deliveries: DeliverySummary[]; children: Child[] } | undefined>;
   /**
    * Records that the chain has halted. If the chain has already halted, only the reason is updated.
    */

@@ -840,6 +840,34 @@ const streamConfirmations: Migration = {
   },
 };
 
+const children: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    // PostgreSQL compares keys by bytes, like SQLite; see `keysByBytes`.
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('child')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('factory', text, (column) => column.notNull())
+      .addColumn('address', text, (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('child_key', ['stream_id', 'chain', 'factory', 'address'])
+      // A row is little more than its key, which SQLite would otherwise store twice.
+      .modifyEnd(isPostgres(db) ? sql`` : sql`without rowid`)
+      .execute();
+    await db.schema
+      .createIndex('child_address')
+      .on('child')
+      .columns(['address', 'chain'])
+      .execute();
+    await db.schema
+      .createIndex('child_block')
+      .on('child')
+      .columns(['chain', 'block_number'])
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -856,6 +884,7 @@ export const migrations: Record<string, Migration> = {
   '0013 uncertain blocks': uncertainBlocks,
   '0014 attempts per stream': streamAttempts,
   '0015 confirmations per stream': streamConfirmations,
+  '0016 children of factories': children,
 };
 
 /** Table with the names of the applied migrations. */

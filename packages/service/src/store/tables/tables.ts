@@ -5,6 +5,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { StreamTables } from './streams.ts';
 import type { AddressTables } from './addresses.ts';
+import type { ChildTables } from './children.ts';
 import type { BlockTables } from './blocks.ts';
 import type { JobTables } from './jobs.ts';
 import type { DeliveryTables } from './deliveries.ts';
@@ -20,6 +21,7 @@ export interface Tables
   extends
     StreamTables,
     AddressTables,
+    ChildTables,
     BlockTables,
     JobTables,
     DeliveryTables,

@@ -14,6 +14,7 @@ import {
   nativeBalanceSelectionSchema,
   triggerSchema,
 } from '../../../contract/requests/triggers.ts';
+import { factoriesSchema, factorySchema } from './factories.ts';
 import { parseEventSignature } from '../../../contract/rules/events.ts';
 import {
   ANY_FUNCTION,
@@ -218,6 +219,17 @@ export const evmFields = {
     label: 'Caller of each log',
     input: { part: 'match', hint: 'sender and call of its transaction' },
   }),
+  factories: {
+    kind: 'list',
+    description:
+      'Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain.',
+    isSluiceOnly: true,
+    accepts: givenOrNull(factoriesSchema),
+    returns: z.array(factorySchema).nullable(),
+    default: null,
+    isTried: true,
+    label: 'Factories',
+  },
   getNativeBalances: {
     kind: 'list',
     description: 'Native balances to include.',

@@ -231,6 +231,10 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
       'the stream watches all addresses, but its events and options select no record',
     );
   }
+  const hasFactories = 'factories' in options && (options.factories ?? []).length > 0;
+  if (hasFactories) {
+    return reason('address', 'stopped', 'no record involves its addresses or their children');
+  }
   return addressCount === 0
     ? reason('address', 'stopped', 'the stream has no addresses yet')
     : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);

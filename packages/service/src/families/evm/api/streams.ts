@@ -17,6 +17,7 @@ import {
 } from '../../../api/calls/streams/addresses.ts';
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { takesCalls, takesEveryCall } from '../match/callSelection.ts';
+import { takesChildren } from '../match/factories.ts';
 import { takesEvents } from '../match/selection.ts';
 import { EVM_API } from './evmApi.ts';
 import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
@@ -182,6 +183,12 @@ export function refuseContradictions(
     problems.push({
       path: ['allAddresses'],
       message: 'should not be combined with *: list the functions to match at every address',
+    });
+  }
+  if (options.allAddresses && takesChildren(options)) {
+    problems.push({
+      path: ['factories'],
+      message: 'should not be combined with allAddresses, which matches children, too',
     });
   }
   const takesRecords = options.includeNativeTxs || options.includeContractLogs || selects.functions;

@@ -11,8 +11,10 @@ import {
   transactionHashesOf,
   searchOf,
   needsOf,
+  factoryKeysOf,
   createStreamIndex,
 } from '../match/match.ts';
+import { addressesOf, findChildren, hasFactories } from '../match/children.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
 import type { Rules } from '../match/rules.ts';
 import { minBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
@@ -56,6 +58,7 @@ const evmFamily = (
   needs: needsOf,
   search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),
   match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
+  children: { exist: hasFactories, find: findChildren, factoriesOf: factoryKeysOf, addressesOf },
   explain(index, chain, block, { transactions }) {
     const [hash, ...others] = transactions ?? [];
     const isSingle = hash !== undefined && others.length === 0;

@@ -14,6 +14,7 @@ import {
   type WatchingStreams,
   createRuleIndex,
 } from '../../../match/ruleIndex.ts';
+import { takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 import { type Watched, addPlace, addIncludingLog, createWatched } from './triggeredBy.ts';
@@ -27,14 +28,20 @@ export const createStreamIndex = (): RuleIndex<'evm', Rules> =>
     family: 'evm',
     addressBytes: 20,
     compile: ({ options }) => compileRules(options),
+    factoriesOf: factoryKeysOf,
   });
+
+export const factoryKeysOf = ({ factories }: Rules): readonly string[] =>
+  factories.map(({ key }) => key);
 
 /** Returns which parts of a chain's blocks the streams need. */
 export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
   const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
   for (const { record } of streams.matching(chain)) {
     const { options } = record;
-    if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
+    if (options.includeContractLogs || options.includeAllTxLogs || takesChildren(options)) {
+      needs.logs = true;
+    }
     if (takesTransactions(options)) needs.transactions = true;
     if (options.includeInternalTxs) needs.traces = true;
     if (options.includeInternalCalls && takesCalls(options)) {
@@ -70,7 +77,8 @@ export function searchOf(
     const { options } = stream.record;
     const beginsWithLogs =
       options.allAddresses || !(options.includeNativeTxs || options.includeInternalTxs);
-    if (!beginsWithLogs || takesCalls(options)) return undefined;
+    // The addresses of a stream with factories change within the range.
+    if (!beginsWithLogs || takesCalls(options) || takesChildren(options)) return undefined;
     if (!options.includeContractLogs) continue;
     searched.push({
       topics: stream.selection.topics,
@@ -136,7 +144,8 @@ interface Taken {
   watched: Watched;
 }
 
-const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
+/** The zeros before an address in a topic. */
+export const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
 
 /**
  * Matches a block against the index:

@@ -1,19 +1,22 @@
 /** Compiles and validates what a stream selects: logs by their events, and calls by their functions. */
 import type { StreamOptions } from '../../../store/streams/contract.ts';
 import { type CallOptions, type CallSelection, createCallSelection } from './callSelection.ts';
+import { type Factory, compileFactories } from './factories.ts';
 import { FilterError } from './filter.ts';
 import { type Selection, createSelection } from './selection.ts';
 
 export interface Rules extends Selection {
   /** Undefined if the stream does not need calls. */
   readonly calls: CallSelection | undefined;
+  readonly factories: readonly Factory[];
 }
 
-type RuleOptions = CallOptions & Pick<StreamOptions, 'topic0'>;
+type RuleOptions = CallOptions & Pick<StreamOptions, 'topic0' | 'factories'>;
 
 const createRules = (options: RuleOptions): Rules => ({
   ...createSelection(options),
   calls: createCallSelection(options),
+  factories: compileFactories(options),
 });
 
 /**
@@ -35,6 +38,7 @@ export function compileRules(options: RuleOptions): Rules {
       signatureOf: () => undefined,
       inputOf: () => undefined,
       calls: undefined,
+      factories: [],
     };
   }
 }

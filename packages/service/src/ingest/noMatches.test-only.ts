@@ -1,0 +1,10 @@
+import type { Matcher } from './commit.ts';
+
+/** The parts of a matcher without matches and without factories. */
+export const NO_MATCHES: Omit<Matcher<object>, 'refresh' | 'needs'> = {
+  match: () => ({ matches: [], children: [] }),
+  matchAsOf: () => Promise.resolve([]),
+  loadChildren: () => Promise.resolve(),
+  changeChildren() {},
+  forgetChildren() {},
+};

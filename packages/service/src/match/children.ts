@@ -1,0 +1,43 @@
+/** Adds children of factories to the addresses that streams watch. */
+import type { ChainFamily } from '@sluice/kit/contract';
+import type { Indexed, WatchingStreams } from './ruleIndex.ts';
+
+/** An address that a factory of a stream created. */
+export interface FoundChild<Name extends ChainFamily, Rules> {
+  stream: Indexed<Name, Rules>;
+  /** Key of the factory. */
+  factory: string;
+  /** Lowercase. */
+  address: string;
+}
+
+/**
+ * Returns the streams as if they also watched these children, which must be of the chain that is
+ * matched.
+ */
+export function withChildren<Name extends ChainFamily, Rules>(
+  streams: WatchingStreams<Name, Rules>,
+  children: readonly FoundChild<Name, Rules>[],
+): WatchingStreams<Name, Rules> {
+  if (children.length === 0) return streams;
+  const byDigits = new Map<string, Set<Indexed<Name, Rules>>>();
+  for (const { stream, address } of children) {
+    const digits = address.slice(2);
+    byDigits.set(digits, (byDigits.get(digits) ?? new Set()).add(stream));
+  }
+  return {
+    watching(chain, text, at, visit) {
+      const more = byDigits.get(text.slice(at));
+      if (more === undefined) return streams.watching(chain, text, at, visit);
+      const rest = new Set(more);
+      streams.watching(chain, text, at, (stream) => {
+        rest.delete(stream);
+        visit(stream);
+      });
+      for (const stream of rest) visit(stream);
+    },
+    streams: (chain) => streams.streams(chain),
+    unscoped: (chain) => streams.unscoped(chain),
+    matching: (chain) => streams.matching(chain),
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * Reads and writes the children of factories. They change only in the transactions that move the
+ * checkpoint of their chain, so the ledger always has exactly the children up to the checkpoint.
+ */
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { packAddresses } from '../addresses/packedAddresses.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Ledger } from '../live/effects.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import type { Child, ChildReads, ChildWrites } from './contract.ts';
+
+const CHILDREN_PER_PAGE = 20_000;
+/** Maximum number of rows that one transaction deletes. */
+const CLEAN_UP_ROWS = 5_000;
+
+export const createChildReads = (db: Kysely<Tables>, engine: Engine): ChildReads => ({
+  async readChildren({ streamId, chain, factory }, after = '') {
+    const rows = await db
+      .selectFrom('child')
+      .select('address')
+      .where('stream_id', '=', streamId)
+      .where('chain', '=', chain)
+      .where('factory', '=', factory)
+      .where('address', '>', after)
+      .orderBy('address')
+      .limit(CHILDREN_PER_PAGE)
+      .execute();
+    return {
+      addresses: packAddresses(rows.map(({ address }) => address)),
+      next: rows.length === CHILDREN_PER_PAGE ? rows.at(-1)?.address : undefined,
+    };
+  },
+
+  async findChildren(chain, { addresses, upTo, streamId }) {
+    const { rows } = await sql<Tables['child']>`
+      select stream_id, factory, address, block_number from child
+      where address ${engine.isIn(sql`select address from ${engine.texts(addresses, 'address')} as sought`)}
+        and chain = ${chain} and block_number <= ${upTo}
+        ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`.execute(db);
+    return rows.map(({ stream_id, factory, address, block_number }) => ({
+      streamId: stream_id,
+      factory,
+      address,
+      blockNumber: block_number,
+    }));
+  },
+});
+
+export const createChildWrites = ({ db }: Ledger): ChildWrites => ({
+  async deleteLeftChildren() {
+    return db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ id: string }>`
+        select id from stream where deleted_at is not null
+          and exists (select 1 from child where stream_id = stream.id) limit 1`.execute(trx);
+      const [stream] = rows;
+      if (stream === undefined) return false;
+      await sql`
+        delete from child where stream_id = ${stream.id} and (chain, factory, address) in (
+          select chain, factory, address from child where stream_id = ${stream.id}
+          limit ${CLEAN_UP_ROWS})`.execute(trx);
+      return true;
+    });
+  },
+});
+
+/** Builds the statement that adds the children of a block; undefined if there are none. */
+export function insertChildren(
+  trx: Db,
+  engine: Engine,
+  {
+    chain,
+    blockNumber,
+    children,
+  }: { chain: string; blockNumber: number; children: readonly Child[] },
+): CompiledQuery<unknown> | undefined {
+  if (children.length === 0) return undefined;
+  const rows = children.map(({ streamId, factory, address }) => ({
+    stream_id: streamId,
+    factory,
+    address,
+  }));
+  const columns = { stream_id: 'text', factory: 'text', address: 'text' } as const;
+  return sql`
+    insert into child (stream_id, chain, factory, address, block_number)
+    select stream_id, ${chain}, factory, address, ${blockNumber}
+    from ${engine.rows(rows, columns)} as created
+    where exists (select 1 from stream where id = stream_id and deleted_at is null)
+    on conflict do nothing`.compile(trx);
+}
+
+/** Deletes the children of a chain from block `from` on, and returns them. */
+export async function deleteChildren(trx: Db, chain: string, from: number): Promise<Child[]> {
+  const rows = await trx
+    .deleteFrom('child')
+    .where('chain', '=', chain)
+    .where('block_number', '>=', from)
+    .returning(['stream_id', 'factory', 'address'])
+    .execute();
+  return rows.map(({ stream_id, factory, address }) => ({ streamId: stream_id, factory, address }));
+}

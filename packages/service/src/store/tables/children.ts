@@ -1,0 +1,18 @@
+/** The table of addresses that factories have created. */
+export interface ChildTables {
+  /**
+   * An address that a stream watches on one chain, because a log of one of the stream's factories
+   * has it. The rows follow the chain: the commit of the log's block inserts them, and a rewind
+   * below it deletes them.
+   */
+  child: {
+    stream_id: string;
+    chain: string;
+    /** Key of the factory, which depends only on its rules. */
+    factory: string;
+    /** Lowercase. */
+    address: string;
+    /** The first block with a log of the factory that has the address. */
+    block_number: number;
+  };
+}
