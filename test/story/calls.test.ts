@@ -311,6 +311,28 @@ test('a backfill finds past calls, also inside transactions, as a live stream wo
   expect(bodies.every(({ confirmed }) => confirmed)).toBe(true);
 });
 
+test('a dry run lists calls that a single comparison excludes', async () => {
+  await send({ to: contract, data: inputOf('divide', [3n]) });
+  const block = await headNumber();
+  const { webhook, closeMatches } = await sluice.dryRunEvm(CHAIN, {
+    block,
+    addresses: [contract],
+    advancedOptions: [{ function: 'divide(uint256 by)', filter: { gt: ['by', '3'] } }],
+  });
+  expect(webhook).toBeNull();
+  expect(closeMatches).toEqual([
+    {
+      function: 'divide(uint256)',
+      name: 'by',
+      operator: 'gt',
+      filterValue: '3',
+      count: 1,
+      min: '3',
+      max: '3',
+    },
+  ]);
+});
+
 test('a reorg sends a removal webhook with the calls of the webhook before', async () => {
   const id = await createStream('removed', {
     functions: ['refuse()'],
