@@ -215,6 +215,12 @@ test('calls of an option are close only with its outcome, and not if another opt
   const failed = { function: PAY, filter, transactionStatus: 'failed' as const };
   expect(closeCallsOf([failed], called)).toEqual([{ ...payRule, count: 1, min: '6', max: '6' }]);
   expect(closeCallsOf([failed, { function: PAY, transactionStatus: 'any' }], called)).toEqual([]);
+  const succeeded = { function: PAY, filter: { gt: ['amount', '50'] } };
+  const rules = closeCallsOf([succeeded, failed], called);
+  expect(rules.map(({ operator, min, max }) => [operator, min, max])).toEqual([
+    ['gt', '5', '5'],
+    ['gte', '6', '6'],
+  ]);
 });
 
 test('close matches name a function without a signature by its selector, or *', () => {
