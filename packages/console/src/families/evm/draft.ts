@@ -139,13 +139,13 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
 export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
   abi.find((item) => item.type === 'event' && itemSignature(item) === signature);
 
-/** What the conditions of a rule can compare. */
+/** Values that the conditions of a rule can compare. */
 export type Inputs = readonly { name: string; type: string }[];
 
 export const inputsOfEvent = (abi: readonly AbiItem[], signature: string): Inputs =>
   itemOf(abi, signature)?.inputs ?? [];
 
-/** What conditions on calls can compare, besides the arguments. */
+/** Values of a call that conditions can compare, besides the arguments. */
 const INPUTS_OF_CALLS: Inputs = [
   { name: 'sluice_sender', type: 'address' },
   { name: 'sluice_value', type: 'uint256' },
