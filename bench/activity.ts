@@ -74,6 +74,8 @@ async function fill(
         chain_ids: JSON.stringify([CHAIN]),
         options: JSON.stringify(DEFAULT_OPTIONS),
         deliver,
+        confirm_by: 'chain',
+        confirm_depth: 0,
         notify_removed: Number(notifyRemoved),
         headers: '{}',
         hold_unverified: Number(unverified === 'hold'),

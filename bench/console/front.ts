@@ -54,6 +54,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
         unverified: [],
         witnesses: null,
         blockHash: `0x${'5'.repeat(64)}`,
+        confirmations: null,
         webhookUrl: 'https://example.com/hooks',
         bodyBytes: body.byteLength,
         attemptList: [],

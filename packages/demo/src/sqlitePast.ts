@@ -354,6 +354,8 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
     unverified: null,
     witnesses: null,
     held: 0,
+    confirm_by: 'chain',
+    confirm_depth: 0,
     body_head: body.bodyHead,
     body_tail: body.bodyTail,
     body_bytes: bodyBytes,

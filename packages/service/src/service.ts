@@ -368,7 +368,7 @@ async function createFollowing(
       tracing,
       onReorg: metrics.recordReorg,
       refuseBlocks: () => disk?.problem,
-      confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
+      confirmedHeights: (chain) => reports.confirmedHeights(chain),
     },
     (dependencies) => openFamilies(config, dependencies),
   );
@@ -437,7 +437,9 @@ function createApi(
       const report = reports.find(chain);
       return report?.state === 'down' ? report.message : undefined;
     },
-    lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
+    // Processes of an earlier version do not report it.
+    lacks: (chain) => reports.find(chain)?.lacks ?? [],
+    maxTimeoutSeconds: config.maxTimeoutSeconds,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
     testWebhook: config.testWebhook

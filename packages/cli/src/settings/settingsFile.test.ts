@@ -75,6 +75,7 @@ clientCert: tls/cert.pem
 clientKey: tls/key.pem
 httpsOnly: true
 maxPerHost: 0.5
+maxTimeoutSeconds: 20
 hideSecrets: true
 testWebhook: false
 fastRetry: false
@@ -99,7 +100,7 @@ const FLAGS = `--port=8080 --host=0.0.0.0 --data=${join(folder, 'ledger')}
 --explorer=aptos:testnet=https://aptos.example --allow-cidr=10.0.0.0/8
 --allow-private-endpoints --allow-node-changes --egress-proxy=http://me:word@proxy.example:3128
 --client-cert=${join(folder, 'tls/cert.pem')} --client-key=${join(folder, 'tls/key.pem')}
---https-only --max-per-host=0.5
+--https-only --max-per-host=0.5 --max-timeout-seconds=20
 --hide-secrets --no-test-webhook --no-fast-retry --keep-delivered=1.5 --keep-undelivered=2
 --terminate-after=24 --notify-url=https://ops.example --min-free-mib=10
 --max-webhook-bytes=2048 --omit-recent-fields --log-format=json`;

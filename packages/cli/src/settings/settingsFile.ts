@@ -1,8 +1,9 @@
 /** Reads a settings file (YAML): the values of settings, and where each one is written. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nearest } from '@sluice/kit/contract';
 import { FIELDS, type Field, kindOf, schemaOf, settingOf, splitNodeOptions } from '@sluice/service';
+import { readRegularFile } from '@sluice/service/regularFile';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
@@ -273,20 +274,9 @@ const startOf = (node: Node | null): number => node?.range?.[0] ?? 0;
 
 /** @param where the file or setting to name in an error */
 function readBounded(path: string, limit: number, where: string): string {
-  const fail = (message: string): CommandError =>
-    new CommandError('invalid_file', `${where}: ${message}`);
-  let file: number | undefined;
   try {
-    // Without O_NONBLOCK, opening a FIFO waits for a writer.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(file);
-    // Other files, such as devices, may be endless.
-    if (!stats.isFile()) throw fail('should be a regular file');
-    if (stats.size > limit) throw fail(`should have at most ${limit} bytes`);
-    return readFileSync(file, 'utf8');
+    return readRegularFile(path, limit);
   } catch (error) {
-    throw error instanceof CommandError ? error : fail((error as Error).message);
-  } finally {
-    if (file !== undefined) closeSync(file);
+    throw new CommandError('invalid_file', `${where}: ${(error as Error).message}`);
   }
 }

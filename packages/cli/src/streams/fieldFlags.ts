@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { NetworkType } from '@sluice/kit';
 import {
+  CONFIRMATIONS_FORM,
+  type Confirmations,
   RETRY_PRESETS,
   type Retries,
   isEventItem,
   listAbi,
+  parseConfirmations,
   parseRetries,
 } from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
@@ -56,6 +59,7 @@ function toValue(
   if (typeof given !== 'string') return given;
   if (flag.field === 'abi') return readAbiFile(given, isNeeded);
   if (flag.field === 'retries') return readRetries(flag, given);
+  if (flag.field === 'confirmations') return readConfirmations(flag, given);
   if (flag.kind !== 'integer' && flag.kind !== 'number') return given;
   if (given.trim() !== '' && Number.isFinite(Number(given))) return Number(given);
   throw new CommandError('usage', `${nameOf(flag)} ${given}: should be a number`);
@@ -68,6 +72,12 @@ function readRetries(flag: FieldFlag, given: string): Retries {
     'usage',
     `${nameOf(flag)} ${given}: should be ${RETRY_PRESETS.join(', ')}, or waits such as 30s,5m,1h`,
   );
+}
+
+function readConfirmations(flag: FieldFlag, given: string): Confirmations {
+  const confirmations = parseConfirmations(given);
+  if (confirmations !== undefined) return confirmations;
+  throw new CommandError('usage', `${nameOf(flag)} ${given}: should be ${CONFIRMATIONS_FORM}`);
 }
 
 /** Reads the needed items of an ABI from a JSON list, or from a compiler's output that has one. */

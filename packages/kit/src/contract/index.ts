@@ -20,6 +20,7 @@ export * from '../families/evm/testWebhook.ts';
 export * from './rules/signature.ts';
 export { hmacSha256, keccak256 } from './rules/hash.ts';
 export * from './rules/auditHash.ts';
+export * from './rules/confirmations.ts';
 export * from './rules/schedule.ts';
 export * from './rules/retryAfter.ts';
 export * from './rules/inbox.ts';

@@ -580,6 +580,8 @@ export interface CompatibleDryRun {
   /** EVM addresses the stream would watch. */
   addresses?: string[] | undefined;
 }
+/** When matches are confirmed: at once (`latest`), with the safe or finalized block of the chain, or once this number of blocks has followed. */
+export type Confirmations = ('latest' | 'safe' | 'finalized') | number;
 /** The ABI of a verified contract. */
 export interface ContractAbi {
   /** For a proxy, its own items and those of its implementation, without duplicates. */
@@ -704,6 +706,8 @@ export interface CreateEvmStream {
   filterPossibleSpamAddresses?: boolean | undefined;
   /** `confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only. */
   deliver?: DeliverMode | undefined;
+  /** When matches are confirmed: `latest` at once, so that only the confirmed webhook is sent; `safe` or `finalized` with that block of the chain; or after a number of blocks, 0 to 8,192. Null, the default, means the chain's own. Sluice only. */
+  confirmations?: Confirmations | null | undefined;
   /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only. */
   notifyRemoved?: boolean | undefined;
   /** `hold`: webhooks of unverified blocks are held until another node confirms the block, or until they are released. Default: `send`, with the header `x-sluice-unverified`. Sluice only. */
@@ -813,6 +817,8 @@ export interface DeliveryDetail {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
   blockHash: string;
+  /** Confirmations of its match; null for those of the chain. */
+  confirmations: Confirmations | null;
   /** Codes of what the evidence for the block does not cover, as in `UNVERIFIED_CODES`; empty if it is verified. */
   unverified: string[];
   /** Number of operators whose nodes returned the same unverified block; null if it is verified. */
@@ -1062,6 +1068,8 @@ export interface EvmStream {
   filterPossibleSpamAddresses: boolean;
   /** `confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only. */
   deliver: DeliverMode;
+  /** When matches are confirmed: `latest` at once, so that only the confirmed webhook is sent; `safe` or `finalized` with that block of the chain; or after a number of blocks, 0 to 8,192. Null, the default, means the chain's own. Sluice only. */
+  confirmations: Confirmations | null;
   /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only. */
   notifyRemoved: boolean;
   /** `hold`: webhooks of unverified blocks are held until another node confirms the block, or until they are released. Default: `send`, with the header `x-sluice-unverified`. Sluice only. */
@@ -1966,7 +1974,7 @@ export interface UnverifiedRange {
 }
 /** Any fields of an Aptos stream; null and empty lists as for an EVM stream. */
 export type UpdateAptosStream = Optional<CreateAptosStream>;
-/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list. */
+/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2`, `confirmations` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** `configured`: with a flag, a variable or the settings file · `added`: while the service ran */
 export type UrlSource = 'configured' | 'added';

@@ -1,6 +1,7 @@
 /** The part of a chain family that the API uses. */
 import type { ChainFamily, StreamSummary } from '@sluice/kit/contract';
 import type * as z from 'zod';
+import type { ChainReport } from '../store/leases/contract.ts';
 import type { StreamRecord } from '../store/streams/contract.ts';
 
 /** Format of the addresses of a family. */
@@ -15,14 +16,16 @@ export interface AddressFormat {
   toAddress(text: string): string | undefined;
 }
 
-/** Facts about the chains of a stream, to find its problems. */
+/** Facts about the chains of a stream and the settings, to find its problems. */
 export interface ProblemNeeds {
   /** Returns whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
   /** Returns why blocks of this chain are not read at the moment; undefined if they are. */
   whyDown(chain: string): string | undefined;
-  /** Returns whether it is known that no node of this chain traces blocks. */
-  lacksTraces(chain: string): boolean;
+  /** Returns what no node of this chain has. */
+  lacks(chain: string): ChainReport['lacks'];
+  /** Maximum time for an attempt of a webhook. */
+  maxTimeoutSeconds: number;
 }
 
 export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { serve } from '@hono/node-server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import { createMemoryFeed } from '../store/live/eventFeed.ts';
@@ -39,6 +42,14 @@ const start = () => {
   return { feed, live };
 };
 
+const openUnended = (of: Live, lastEventId?: string) =>
+  of.open(
+    lastEventId,
+    'key',
+    () => new AbortController().signal,
+    () => {},
+  );
+
 describe('live events', () => {
   test('reach every reader; of several states of a delivery, only the last', async () => {
     const { feed, live } = start();
@@ -68,7 +79,7 @@ describe('live events', () => {
     vi.useFakeTimers();
     try {
       const { live } = start();
-      const reader = live.open(undefined, 'key', () => new AbortController().signal).getReader();
+      const reader = openUnended(live).getReader();
       await reader.read();
       for (let beats = 0; beats < 3; beats++) {
         const beat = reader.read();
@@ -147,9 +158,7 @@ describe('live events', () => {
     const witness = await readLive(live);
     feed.append([delivery('last')]);
     await witness.until(1);
-    const reader = live
-      .open(first.firstId(), 'key', () => new AbortController().signal)
-      .getReader();
+    const reader = openUnended(live, first.firstId()).getReader();
     await reader.read();
     let text = '';
     while (!text.includes('"id":"last"')) {
@@ -163,12 +172,12 @@ describe('live events', () => {
   test('are limited to 2,000 clients per key and 10,000 in total, until some leave', () => {
     const { live } = start();
     const clients: AbortController[] = [];
-    const open = (key: string) =>
-      live.open(undefined, key, () => {
-        const client = new AbortController();
-        clients.push(client);
-        return client.signal;
-      });
+    const watch = (): AbortSignal => {
+      const client = new AbortController();
+      clients.push(client);
+      return client.signal;
+    };
+    const open = (key: string) => live.open(undefined, key, watch, () => {});
     const fill = (key: string): void => {
       for (let n = 0; n < 2_000; n++) open(key);
       expect(() => open(key)).toThrow(
@@ -199,6 +208,56 @@ describe('live events', () => {
     }
     await all;
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(100);
+  });
+
+  test('drop a client whose connection takes no more data, but none that reads', async () => {
+    const feed = createMemoryFeed();
+    live = createLive(feed, 3_000);
+    const first = (await readLive(live)).firstId();
+    let dropped = 0;
+    const server = serve({
+      port: 0,
+      fetch: (_, { outgoing }) =>
+        new Response(
+          live!.open(
+            first,
+            'key',
+            () => new AbortController().signal,
+            () => {
+              dropped++;
+              outgoing.destroy();
+            },
+          ),
+        ),
+    });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [stalled, reading] = await Promise.all(
+      [1, 2].map(async () => {
+        const socket = connect(port, '127.0.0.1').on('error', () => {});
+        socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+        await once(socket, 'readable');
+        return { socket, closed: once(socket, 'close') };
+      }),
+    );
+    let received = 0;
+    reading!.socket.on('data', (chunk: Buffer) => (received += chunk.length));
+    // More than the buffers of a connection, which grow to several MB.
+    const about = 'x'.repeat(10_000);
+    const events = Array.from({ length: 2_000 }, (_, n): LiveEvent => {
+      const event = delivery(`d${n}`) as Extract<LiveEvent, { type: 'delivery' }>;
+      return { ...event, delivery: { ...event.delivery, about } };
+    });
+    feed.append(events);
+    await vi.waitFor(() => expect(dropped).toBe(1), { timeout: 10_000 });
+    stalled!.socket.resume();
+    await stalled!.closed;
+    // The next heartbeat.
+    const before = received;
+    await vi.waitFor(() => expect(received).toBeGreaterThan(before), { timeout: 5_000 });
+    expect(dropped).toBe(1);
+    reading!.socket.destroy();
+    server.close();
   });
 
   test('end for every reader when the service stops', async () => {

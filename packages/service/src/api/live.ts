@@ -11,12 +11,15 @@ export interface Live {
    * Opens a stream of server-sent events that starts now, or after `lastEventId`.
    *
    * @param watch returns a signal that ends the stream; called unless `open` throws
+   * @param drop closes the connection without sending what it still buffers; called if the client
+   * does not read
    * @throws RetryLaterError 503 if too many clients, in total or with this key, are connected.
    */
   open(
     lastEventId: string | undefined,
     keyId: string,
     watch: () => AbortSignal,
+    drop: () => void,
   ): ReadableStream<Uint8Array>;
   close(): void;
 }
@@ -35,6 +38,11 @@ const RETRY = 'retry: 1000\n';
  */
 const MAX_CLIENTS = 10_000;
 const MAX_CLIENTS_OF_KEY = 2_000;
+/**
+ * Time after which a client is dropped whose connection takes no more data. Its buffers are full,
+ * because other clients get at least heartbeats. It may reconnect and resume.
+ */
+const STALLED_MS = 30_000;
 /** Retry-After while too many clients are connected. */
 const RETRY_AFTER_SECONDS = 30;
 /** Approximate size of a chunk, which slow clients keep in memory. A chunk has whole events. */
@@ -70,7 +78,8 @@ interface Chunk {
   next: Place;
 }
 
-export function createLive(feed: EventFeed): Live {
+/** @param stalledMs Default: {@link STALLED_MS}. */
+export function createLive(feed: EventFeed, stalledMs = STALLED_MS): Live {
   const closers = new Set<() => void>();
   const clients = new Map<string, number>();
   const encoder = new TextEncoder();
@@ -178,7 +187,7 @@ export function createLive(feed: EventFeed): Live {
   };
 
   return {
-    open(lastEventId, keyId, watch) {
+    open(lastEventId, keyId, watch, drop) {
       const ofKey = clients.get(keyId) ?? 0;
       if (closers.size >= MAX_CLIENTS || ofKey >= MAX_CLIENTS_OF_KEY) {
         throw new RetryLaterError(
@@ -197,8 +206,14 @@ export function createLive(feed: EventFeed): Live {
         if (left > 0) clients.set(keyId, left);
         else clients.delete(keyId);
         signal.removeEventListener('abort', end);
+        clearTimeout(stall);
         ending.abort();
       };
+      const stall = setTimeout(() => {
+        end();
+        drop();
+      }, stalledMs);
+      stall.unref();
       closers.add(end);
       signal.addEventListener('abort', end);
       if (signal.aborted) end();
@@ -206,6 +221,7 @@ export function createLive(feed: EventFeed): Live {
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
+            stall.refresh();
             // If the ledger cannot be read, the stream ends and the client reconnects.
             const bytes = await read().catch(() => undefined);
             if (isLeft) return;

@@ -32,7 +32,7 @@ export const isUncounted = (path: string): boolean => UNCOUNTED.includes(path);
 const toPublic = ({
   name: _name,
   code: _code,
-  lacksTraces: _lacksTraces,
+  lacks: _lacks,
   message: _message,
   proof,
   providers,

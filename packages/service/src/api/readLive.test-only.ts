@@ -6,7 +6,15 @@ import type { Live } from './live.ts';
  * greeting.
  */
 export async function readLive(of: Live, lastEventId?: string) {
-  const reader = of.open(lastEventId, 'key', () => new AbortController().signal).getReader();
+  const never = new AbortController().signal;
+  const reader = of
+    .open(
+      lastEventId,
+      'key',
+      () => never,
+      () => {},
+    )
+    .getReader();
   const decoder = new TextDecoder();
   const events: { id: string; event: LiveEvent }[] = [];
   let firstId = '';

@@ -76,3 +76,72 @@ test('a chain without a reader is read by a candidate, or until a minute has pas
     false,
   ]);
 });
+
+test('a candidate reports a chain without a reader, and so does any process without a report', async () => {
+  const free = {
+    name: '0x1',
+    holder: 'other',
+    freeForMs: 5_000,
+    report: reportOf('0x1', 'catching-up'),
+  };
+  const { reports } = await start({ '0x1': 'candidate', '0x2': 'none' }, [free]);
+  expect(reports.list().map(({ id, state }) => [id, state])).toEqual([
+    ['0x1', 'live'],
+    ['0x2', 'live'],
+  ]);
+});
+
+test('a chain whose reader stopped is down without progress, and forgotten after a day', async () => {
+  const free = (name: string, hours: number) => ({
+    name,
+    holder: 'other',
+    freeForMs: hours * 3_600_000,
+    report: { ...reportOf(name, 'catching-up'), progress: {} } as ChainReport,
+  });
+  const { reports } = await start({}, [free('0x1', 23), free('0x2', 25)]);
+  expect(reports.list()).toEqual([
+    {
+      id: '0x1',
+      state: 'down',
+      progress: null,
+      message: 'no process reads this chain; the last reader, other, stopped 82800 s ago',
+    },
+  ]);
+  expect(reports.find('0x2')).toBeUndefined();
+});
+
+test('reports are read again at each signal and each second, and kept if that fails', async () => {
+  vi.useFakeTimers();
+  try {
+    const listLeases = vi.fn(async (): Promise<Lease[]> => [
+      { name: '0x1', holder: 'other', freeForMs: 0, report: reportOf('0x1', 'live') },
+    ]);
+    const listeners = new Set<() => void>();
+    const reports = createChainReports({
+      store: {
+        listLeases,
+        signals: {
+          on(_: string, listener: () => void) {
+            listeners.add(listener);
+            return () => listeners.delete(listener);
+          },
+        } as never,
+      },
+      log,
+      own: { all: [], get: () => undefined },
+    });
+    await reports.start();
+    listLeases.mockRejectedValueOnce(new Error('unavailable'));
+    for (const listener of listeners) listener();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(listLeases).toHaveBeenCalledTimes(2);
+    expect(reports.list()).toHaveLength(1);
+    listLeases.mockResolvedValue([]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(reports.list()).toEqual([]);
+    await reports.stop();
+    expect(listeners.size).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -2,6 +2,7 @@
 import { createWaker } from '../base/waker.ts';
 import type { FollowedChain } from './followedChain.ts';
 import { type Log, describeError } from '../base/log.ts';
+import type { ConfirmedHeights, FinalityTag } from '../store/blocks/contract.ts';
 import type { ChainReport, Lease } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
@@ -14,6 +15,8 @@ export interface ChainReports {
    */
   list(): ChainReport[];
   find(chain: string): ChainReport | undefined;
+  /** Returns the numbers of the newest confirmed blocks of a chain. */
+  confirmedHeights(chain: string): ConfirmedHeights;
   /**
    * Returns whether any process reads the chain or has read it within the last minute, or this
    * process waits to take it over.
@@ -73,6 +76,9 @@ export function createChainReports({
     return isOther && other !== undefined ? other : given.report();
   };
 
+  const find = (chain: string): ChainReport | undefined =>
+    reportOf(own.get(chain), leases.get(chain));
+
   return {
     list() {
       const others = new Map(leases);
@@ -83,7 +89,8 @@ export function createChainReports({
       });
       return [...first, ...[...others.values()].flatMap((lease) => toReport(lease) ?? [])];
     },
-    find: (chain) => reportOf(own.get(chain), leases.get(chain)),
+    find,
+    confirmedHeights: (chain) => heightsOf(find(chain)),
     isRead(chain) {
       const { leaseState = 'none' } = own.get(chain) ?? {};
       const { freeForMs = Infinity } = leases.get(chain) ?? {};
@@ -105,6 +112,26 @@ export function createChainReports({
       waker.wake();
       await looking;
     },
+  };
+}
+
+/** Returns the numbers of the newest confirmed blocks of a chain, as it reports them. */
+export function heightsOf({
+  checkpoint,
+  confirmedUpTo,
+  safe,
+  finalized,
+}: Partial<
+  Pick<ChainReport, 'checkpoint' | 'confirmedUpTo' | FinalityTag>
+> = {}): ConfirmedHeights {
+  const tip = checkpoint ?? -1;
+  return {
+    chain: confirmedUpTo ?? -1,
+    latest: tip,
+    depth: tip,
+    // The nodes may be ahead of this service.
+    safe: Math.min(tip, safe ?? -1),
+    finalized: Math.min(tip, finalized ?? -1),
   };
 }
 

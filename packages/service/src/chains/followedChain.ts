@@ -15,9 +15,11 @@ import type { ChainCalls } from './calls.ts';
 import type { Matching } from './matching.ts';
 import type { Log } from '../base/log.ts';
 import type { Tracing } from '../base/tracing.ts';
-import type { BlockNeeds, BlockHeader } from '../store/blocks/contract.ts';
+import { confirmedUpTo } from '../store/blocks/confirmations.ts';
+import type { BlockNeeds, BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
+import type { StreamRecord } from '../store/streams/contract.ts';
 
 /** Dependencies shared by the chains of a service. */
 export interface ChainDependencies {
@@ -31,11 +33,8 @@ export interface ChainDependencies {
    * allowed.
    */
   refuseBlocks(): string | undefined;
-  /**
-   * Returns the newest confirmed block of a chain, even if another process reads it; null while
-   * unknown.
-   */
-  confirmedUpTo(chain: string): number | null;
+  /** Returns the newest confirmed blocks of a chain, even if another process reads it. */
+  confirmedHeights(chain: string): ConfirmedHeights;
   holder: Holder;
   /** Guard for the addresses of nodes that were added while the service ran. */
   nodeGuard: Pick<AddressGuard, 'connect'>;
@@ -93,7 +92,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   const { source, matching, enrich, dependencies } = parts;
   const { store, log, onReorg, refuseBlocks, tracing, holder } = dependencies;
   const { signals } = store;
-  const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
+  const show = (health: Omit<ChainReport, 'lacks'>): void => {
     // Failures are ignored, because the next report replaces this one.
     store.events.publish([{ type: 'chain', chain: health }]).catch(() => {});
   };
@@ -121,7 +120,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         listener: {
           onBlock: () => backfill.wake(),
           onReorg: (depth) => onReorg(chain, depth),
-          onReport: ({ lacksTraces: _lacksTraces, ...health }) => show(health),
+          onReport: ({ lacks: _lacks, ...health }) => show(health),
           onLostLease: () => duty.check(),
         },
       },
@@ -133,7 +132,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
-      confirmedUpTo: () => ingest.report().confirmedUpTo,
+      confirmedHeights: ingest.confirmedHeights,
       settledUpTo: ingest.settledUpTo,
     });
     const { later } = source;
@@ -148,7 +147,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         matcher: matching.live,
         log,
         openMatcher: (streamId) => matching.open(chain, streamId),
-        confirmedUpTo: () => ingest.report().confirmedUpTo,
+        confirmedHeights: ingest.confirmedHeights,
       });
     current = ingest;
     const forget = [
@@ -205,14 +204,17 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
   { chain, isFinal = false }: IngestOptions,
   { source, matching, dependencies }: Parts<Record, Block, DryRunResult>,
 ): ChainCalls<Record, DryRunResult> {
-  const { store, log, confirmedUpTo } = dependencies;
+  const { store, log, confirmedHeights } = dependencies;
   /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
     const read = await source.readBlockAt(number, needs);
     if (read === undefined) throw new CallerError('not_found', 'Block not found');
     return read.block;
   };
-  const isConfirmed = ({ number }: BlockHeader): boolean => number <= (confirmedUpTo(chain) ?? -1);
+  const isConfirmed = (
+    { number }: BlockHeader,
+    { confirmations }: Pick<StreamRecord, 'confirmations'>,
+  ): boolean => number <= confirmedUpTo(confirmedHeights(chain), confirmations);
 
   const calls: ChainCalls<Record, DryRunResult> = {
     findTransaction: (hash) => source.findTransaction(hash),
@@ -231,7 +233,7 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
     async dryRun(blockNumber, record, addresses) {
       const matcher = await matching.try(chain, record, addresses);
       const block = await readBlock(blockNumber, { ...matcher.needs, logs: true });
-      return matcher.dryRun(block, isConfirmed(block));
+      return matcher.dryRun(block, isConfirmed(block, matcher));
     },
 
     async sendBlock(blockNumber, streamId, requestId) {
@@ -247,7 +249,7 @@ function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRun
         requestId,
         matches,
         unverified,
-        isConfirmed: isConfirmed(block),
+        isConfirmed: isConfirmed(block, matcher),
       });
       return matches
         .flatMap(({ records }) => Object.values(records))

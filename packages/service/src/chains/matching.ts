@@ -1,6 +1,6 @@
 /** Turns a block into matches, with their webhook bodies and enrichment plans. */
 import { describeWebhook } from '@sluice/kit';
-import type { ChainFamily } from '@sluice/kit/contract';
+import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { Matcher } from '../ingest/commit.ts';
@@ -65,7 +65,7 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
 /** Matcher for one stream, whatever its status, on one chain. */
 export interface SingleMatcher<Block, DryRunResult> extends Pick<
   StreamMatcher<Block>,
-  'needs' | 'match'
+  'needs' | 'match' | 'confirmations'
 > {
   /** @param block a block with all its logs, because observed events include unmatched ones */
   dryRun(block: Block, isConfirmed: boolean): Promise<DryRunResult>;
@@ -147,7 +147,7 @@ export function createMatching<
       tag: record.tag,
       part: 0,
       parts: 1,
-      deliver: isFinal ? 'confirmed' : record.deliver,
+      deliver: isFinal || isConfirmedAtOnce(record.confirmations) ? 'confirmed' : record.deliver,
       ...family.countRecords(match),
       enrichment,
       setAside: null,
@@ -191,8 +191,13 @@ export function createMatching<
   ): NewMatch[] =>
     family.match(streams, chain, block).flatMap((match) => toNewMatches(chain, block, match));
 
-  const single = (chain: string, stream: SingleStream<Name, Rules>) => ({
+  const single = (
+    chain: string,
+    { confirmations }: StreamRecord,
+    stream: SingleStream<Name, Rules>,
+  ) => ({
     needs: family.needs(stream, chain),
+    confirmations,
     match: (block: Block) => matchAll(stream, chain, block),
     async dryRun(block: Block, isConfirmed: boolean) {
       const insight = family.inspect(stream, chain, block);
@@ -228,7 +233,7 @@ export function createMatching<
       if (record?.family !== family.name) return undefined;
       const stream = await findStream(record as Record);
       return {
-        ...single(chain, stream),
+        ...single(chain, record, stream),
         // Longer lists are not part of the search.
         rules: [record.options, stream.addressCount > MAX_LISTED || stream.addressVersion],
         search: () =>
@@ -237,11 +242,11 @@ export function createMatching<
     },
 
     async try(chain, record, addresses) {
-      if (addresses === undefined) return single(chain, await findStream(record));
+      if (addresses === undefined) return single(chain, record, await findStream(record));
       const own = family.createIndex();
       own.put(record);
       own.addAddresses(record.id, packAddresses(addresses, addressBytes).bytes);
-      return single(chain, own.only(record)!);
+      return single(chain, record, own.only(record)!);
     },
   };
 }

@@ -176,6 +176,11 @@ export const SETTINGS = {
       'Maximum number of webhooks per second to one host, across all streams of this process; default: unlimited',
     type: z.number().min(0.01).optional(),
   },
+  maxTimeoutSeconds: {
+    flags: '--max-timeout-seconds <n>',
+    description: 'Maximum time for an attempt of a webhook in seconds, whatever its stream sets',
+    type: z.number().min(1).max(60).default(60),
+  },
   hideSecrets: {
     flags: '--hide-secrets',
     description: 'Never return signing secrets except at creation',

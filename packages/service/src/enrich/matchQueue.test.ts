@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { EnrichingMatch } from '../store/enrichment/contract.ts';
 import { createMatchQueue } from './matchQueue.ts';
 
@@ -45,6 +45,48 @@ test('property: at most 32 matches are in progress, and at most two of one strea
       }
     }),
   );
+});
+
+test('slow streams have at most 16 matches in progress, until they are quick again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const slow = Array.from({ length: 16 }, (_, n) => `s${n}`);
+    const ids = slow.flatMap((stream) => Array.from({ length: 12 }, (_, n) => `${stream}-${n}`));
+    const queue = open([...ids, 'quick-1', 'quick-2']);
+    const underWay = new Set<string>();
+    const take = async (): Promise<string[]> => {
+      const taken: string[] = [];
+      for (let found = await queue.list(0); found.length > 0; found = await queue.list(0)) {
+        for (const match of found) {
+          queue.begin(match);
+          underWay.add(match.id);
+          taken.push(match.id);
+        }
+      }
+      return taken;
+    };
+    const finish = (match: string): void => {
+      queue.rest(match, 1, Infinity);
+      underWay.delete(match);
+    };
+    expect(await take()).toHaveLength(32);
+    vi.advanceTimersByTime(2_001);
+    const [first] = underWay;
+    finish(first!);
+    // The other 31 are overdue, so that only a quick stream takes the place.
+    expect(await take()).toEqual(['quick-1']);
+    for (const match of [...underWay].slice(0, 20)) finish(match);
+    expect(await take()).toContain('quick-2');
+    expect([...underWay].filter((match) => match.startsWith('s'))).toHaveLength(16);
+    // The second tries are quick.
+    for (let round = 0; round < 2; round++) {
+      for (const match of [...underWay]) finish(match);
+      await take();
+    }
+    expect(underWay.size).toBe(32);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a match waits until its time, and its attempts are counted until it is done', async () => {

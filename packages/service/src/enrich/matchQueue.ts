@@ -24,6 +24,10 @@ export interface MatchQueue {
 }
 
 const IN_FLIGHT = 32;
+/** Maximum number of matches in progress of all slow streams. */
+const IN_FLIGHT_OF_SLOW = 16;
+/** Duration of a try above which its stream is slow until a quicker one. */
+const SLOW_MS = 2_000;
 const IN_FLIGHT_PER_STREAM = 2;
 /**
  * Maximum number of a stream's matches that may wait for a retry. At this number, no new matches of
@@ -33,8 +37,20 @@ const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;
 
 export function createMatchQueue(chain: string, store: Pick<Store, 'listEnriching'>): MatchQueue {
-  /** Stream ids of the matches in progress, by match id. */
-  const inFlight = new Map<string, string>();
+  /** Streams and starts of the matches in progress, by match id. */
+  const inFlight = new Map<string, { streamId: string; startedAt: number }>();
+  /** Streams whose last try was slow. */
+  const slow = new Set<string>();
+  const isOverdue = ({ startedAt }: { startedAt: number }): boolean =>
+    performance.now() - startedAt > SLOW_MS;
+  const end = (matchId: string): string | undefined => {
+    const ended = inFlight.get(matchId);
+    if (ended === undefined) return undefined;
+    inFlight.delete(matchId);
+    if (isOverdue(ended)) slow.add(ended.streamId);
+    else slow.delete(ended.streamId);
+    return ended.streamId;
+  };
   const resting = new Map<string, { streamId: string; tries: number; until: number }>();
   const tries = (matchId: string): number => resting.get(matchId)?.tries ?? 0;
 
@@ -43,9 +59,13 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       const room = IN_FLIGHT - inFlight.size;
       if (room === 0) return [];
       const perStream = new Map<string, number>();
-      for (const streamId of inFlight.values()) {
-        perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
+      const slowNow = new Set(slow);
+      for (const each of inFlight.values()) {
+        perStream.set(each.streamId, (perStream.get(each.streamId) ?? 0) + 1);
+        if (isOverdue(each)) slowNow.add(each.streamId);
       }
+      let slowRoom = IN_FLIGHT_OF_SLOW;
+      for (const [streamId, n] of perStream) if (slowNow.has(streamId)) slowRoom -= n;
       // Forgets matches whose retry is long overdue. The ledger no longer lists them, because their
       // block or stream was removed.
       for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
@@ -54,6 +74,7 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       const full = [
         ...[...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id),
         ...[...sleepers].filter(([, all]) => all.length >= RESTING_PER_STREAM).map(([id]) => id),
+        ...(slowRoom <= 0 ? slowNow : []),
       ];
       const found = await store.listEnriching({
         chain,
@@ -64,21 +85,20 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       });
       return found.filter(({ streamId }) => {
         const n = perStream.get(streamId) ?? 0;
+        if (n >= IN_FLIGHT_PER_STREAM || (slowNow.has(streamId) && slowRoom-- <= 0)) return false;
         perStream.set(streamId, n + 1);
-        return n < IN_FLIGHT_PER_STREAM;
+        return true;
       });
     },
     begin({ id, streamId }) {
-      inFlight.set(id, streamId);
+      inFlight.set(id, { streamId, startedAt: performance.now() });
       return tries(id) + 1;
     },
     rest(matchId, tried, until) {
-      const streamId = inFlight.get(matchId)!;
-      inFlight.delete(matchId);
-      resting.set(matchId, { streamId, tries: tried, until });
+      resting.set(matchId, { streamId: end(matchId)!, tries: tried, until });
     },
     forget(matchId) {
-      inFlight.delete(matchId);
+      end(matchId);
       resting.delete(matchId);
     },
     tries,

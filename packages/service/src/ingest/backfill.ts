@@ -7,7 +7,8 @@ import { createWaker } from '../base/waker.ts';
 import { RetryableError } from '../base/errors.ts';
 import type { Job } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
-import type { BlockHeader } from '../store/blocks/contract.ts';
+import { confirmedUpTo } from '../store/blocks/confirmations.ts';
+import type { BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, type MaybeUnverified, headerOf } from './source.ts';
 
@@ -36,7 +37,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   source,
   store,
   openMatcher,
-  confirmedUpTo,
+  confirmedHeights,
   settledUpTo,
   log,
 }: {
@@ -47,8 +48,8 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   store: Store;
   /** Returns the matcher of a stream; undefined if the stream was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** Returns the number of the newest confirmed block; null while unknown. */
-  confirmedUpTo(): number | null;
+  /** Returns the numbers of the newest confirmed blocks; undefined while unknown. */
+  confirmedHeights(): ConfirmedHeights | undefined;
   /**
    * Returns the number of the newest confirmed block that is too old for any reorg; null while
    * unknown.
@@ -67,20 +68,21 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
    * Processes the next batch of blocks of one job. Returns false if the job has nothing to do now.
    */
   const advance = async (job: Job, isAlone: boolean): Promise<boolean> => {
-    const confirmed = confirmedUpTo();
-    const upTo = Math.min(job.blockTo, confirmed ?? -1);
-    if (upTo < job.nextBlock) {
-      const message =
-        confirmed === null
-          ? 'waiting for the chain'
-          : `waiting for block ${job.nextBlock} to be confirmed`;
-      if (job.message !== message) await store.setJobMessage(job.id, message);
-      return false;
-    }
     const matcher = await openMatcher(job.streamId);
     if (matcher === undefined) {
       await store.setJobState(job.id, 'cancelled', 'the stream was deleted');
       return true;
+    }
+    const heights = confirmedHeights();
+    const confirmed = heights === undefined ? -1 : confirmedUpTo(heights, matcher.confirmations);
+    const upTo = Math.min(job.blockTo, confirmed);
+    if (upTo < job.nextBlock) {
+      const message =
+        heights === undefined
+          ? 'waiting for the chain'
+          : `waiting for block ${job.nextBlock} to be confirmed`;
+      if (job.message !== message) await store.setJobMessage(job.id, message);
+      return false;
     }
     const limits = { upTo, searchUpTo: Math.min(upTo, settledUpTo() ?? -1) };
     const { to, blocks, byRange } = await read(job, matcher, limits, isAlone);

@@ -3,7 +3,7 @@
  * that it finds.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Job } from '@sluice/kit/contract';
+import type { Confirmations, Job } from '@sluice/kit/contract';
 import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import { BATCH_BLOCKS, denseAfter, readHits } from './foundBlocks.ts';
@@ -22,6 +22,8 @@ import {
 /** Matches blocks against the current rules of one stream. */
 export interface StreamMatcher<Block> {
   needs: BlockNeeds;
+  /** The confirmations of the stream; null for those of the chain. */
+  confirmations: Confirmations | null;
   /** The rules of the stream, compared by value to detect changes. */
   rules: unknown;
   /**

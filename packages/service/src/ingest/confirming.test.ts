@@ -1,25 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef, FinalityTag } from '../store/blocks/contract.ts';
 import { createConfirming } from './confirming.ts';
-import { SourceError } from './source.ts';
-import type { EvmSource } from '../families/evm/ingest/source.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });
 /** Returns the blocks from the tip down to block 0. */
 const window = (tip: number): BlockRef[] => Array.from({ length: tip + 1 }, (_, n) => at(tip - n));
-const sourceOf = (read: () => BlockRef | undefined): EvmSource =>
-  ({ readFinalized: async () => read() }) as unknown as EvmSource;
+const finalityOf = (blocks: Partial<Record<FinalityTag, BlockRef | undefined>>, lacks = false) => ({
+  block: (tag: FinalityTag) => blocks[tag],
+  lacks: () => lacks,
+});
 
 describe('confirming by depth', () => {
-  test('confirms blocks at the depth, and treats twice as many as open', async () => {
-    const confirming = createConfirming(
-      200,
-      sourceOf(() => undefined),
-    );
-    expect(await confirming.refresh()).toBe(false);
-    expect(confirming.upTo(at(500), window(499))).toBe(300);
-    expect(confirming.upTo(at(100), window(99))).toBe(-100);
+  test('confirms blocks at the depth, and treats twice as many as open', () => {
+    const confirming = createConfirming(200, finalityOf({}));
+    expect(confirming.heights(at(500), window(499)).chain).toBe(300);
+    expect(confirming.heights(at(100), window(99)).chain).toBe(-100);
     expect(confirming.openBlocks(500)).toBe(400);
     expect(confirming.note()).toBe('');
   });
@@ -28,11 +24,7 @@ describe('confirming by depth', () => {
 describe('the size of the window', () => {
   /** Commits blocks with these distances in seconds, and returns the sizes that were kept. */
   const grow = (confirmations: number, isFinal: boolean, seconds: readonly number[]) => {
-    const confirming = createConfirming(
-      confirmations,
-      sourceOf(() => undefined),
-      isFinal,
-    );
+    const confirming = createConfirming(confirmations, finalityOf({}), isFinal);
     let blocks: BlockHeader[] = [];
     let timestamp = 1_000;
     for (const [number, step] of seconds.entries()) {
@@ -60,10 +52,7 @@ describe('the size of the window', () => {
         timestamp: at(n),
       })).toReversed();
       const [tip, ...below] = blocks;
-      const confirming = createConfirming(
-        confirmations,
-        sourceOf(() => undefined),
-      );
+      const confirming = createConfirming(confirmations, finalityOf({}));
       expect(confirming.windowBlocks(tip!, below.slice(0, 16_384))).toBe(size);
     },
   );
@@ -87,54 +76,48 @@ describe('the size of the window', () => {
   });
 });
 
-describe('confirming by finality', () => {
-  const started = async (block: BlockRef | undefined) => {
-    const confirming = createConfirming(
-      'finalized',
-      sourceOf(() => block),
-    );
-    const moved = await confirming.refresh();
-    return { confirming, moved };
-  };
+describe('confirming by tags', () => {
+  const finalized = (block: BlockRef | undefined) =>
+    createConfirming('finalized', finalityOf({ finalized: block }));
 
-  test('confirms up to the finalized block, and no further', async () => {
-    const { confirming, moved } = await started(at(40));
-    expect(moved).toBe(true);
-    expect(confirming.upTo(at(100), window(99))).toBe(40);
-    expect(confirming.upTo(at(40), window(39))).toBe(40);
-    // While catching up, the blocks that are read are already final.
-    expect(confirming.upTo(at(30), window(29))).toBe(30);
+  test('confirms up to the tagged block, and no further', () => {
+    const confirming = createConfirming(12, finalityOf({ safe: at(50), finalized: at(40) }));
+    expect(confirming.heights(at(100), window(99))).toEqual({
+      chain: 88,
+      latest: 100,
+      depth: 100,
+      safe: 50,
+      finalized: 40,
+    });
+    // While catching up, the blocks that are read are already safe or final.
+    expect(confirming.heights(at(45), window(44))).toMatchObject({ safe: 45, finalized: 40 });
+    expect(confirming.heights(at(40), window(39))).toMatchObject({ safe: 40, finalized: 40 });
   });
 
-  test('confirms nothing while a different block is final at that height', async () => {
-    const { confirming } = await started(at(40, 'b'));
-    expect(confirming.upTo(at(100), window(99))).toBe(-1);
-    expect(confirming.upTo(at(40), window(39))).toBe(-1);
-    expect(confirming.upTo(at(40, 'b'), window(39))).toBe(40);
+  test('confirms nothing while the nodes have another block at that height', () => {
+    const confirming = createConfirming(12, finalityOf({ safe: at(50, 'b'), finalized: at(40) }));
+    expect(confirming.heights(at(100), window(99))).toMatchObject({ safe: -1, finalized: 40 });
+    expect(confirming.heights(at(50), window(49))).toMatchObject({ safe: -1 });
+    expect(confirming.heights(at(50, 'b'), window(49))).toMatchObject({ safe: 50 });
   });
 
-  test('confirms nothing until the chain has a finalized block, and reports it', async () => {
-    const { confirming, moved } = await started(undefined);
-    expect(moved).toBe(false);
-    expect(confirming.upTo(at(1_000), window(999))).toBe(-1);
+  test('is by the finalized block on a chain that is set so', () => {
+    expect(finalized(at(40)).heights(at(100), window(99)).chain).toBe(40);
+    expect(finalized(at(40, 'b')).heights(at(100), window(99)).chain).toBe(-1);
+  });
+
+  test('confirms nothing until the chain has a finalized block, and reports it', () => {
+    const confirming = createConfirming('finalized', finalityOf({}, true));
+    expect(confirming.heights(at(1_000), window(999))).toMatchObject({ chain: -1, safe: -1 });
     expect(confirming.note()).toContain('confirmations=N');
+    expect(createConfirming(12, finalityOf({}, true)).note()).toBe('');
   });
 
-  test('keeps every block that can still be removed, up to a limit', async () => {
-    const { confirming } = await started(at(5_000));
+  test('keeps every block that can still be removed, up to a limit', () => {
+    const confirming = finalized(at(5_000));
     expect(confirming.openBlocks(5_010)).toBe(256);
     expect(confirming.openBlocks(9_000)).toBe(4_064);
     expect(confirming.openBlocks(1_000_000)).toBe(16_384);
-  });
-
-  test('a node that fails changes nothing', async () => {
-    const confirming = createConfirming(
-      'finalized',
-      sourceOf(() => {
-        throw new SourceError('unreachable', 'gone');
-      }),
-    );
-    expect(await confirming.refresh()).toBe(false);
-    expect(confirming.note()).toBe('');
+    expect(finalized(undefined).openBlocks(5_000)).toBe(16_384);
   });
 });

@@ -5,7 +5,6 @@
 import type { Log } from '../base/log.ts';
 import type { BlockHeader, BlockRef, Checkpoint } from '../store/blocks/contract.ts';
 import { type LocalChain, haltError } from './localChain.ts';
-import type { Confirming } from './confirming.ts';
 import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {
@@ -39,14 +38,7 @@ interface Surroundings {
 
 export async function connect(
   options: ForkOptions,
-  {
-    confirming,
-    onHead,
-    ...dependencies
-  }: Surroundings & {
-    confirming: Pick<Confirming, 'refresh'>;
-    onHead(head: BlockRef): void;
-  },
+  { onHead, ...dependencies }: Surroundings & { onHead(head: BlockRef): void },
 ): Promise<void> {
   const { source, local, log } = dependencies;
   const { chain } = options;
@@ -59,8 +51,7 @@ export async function connect(
     log.info('chain first seen', { chain, block: latest.number });
     return;
   }
-  if (await followIfReplaced(options, { ...dependencies, onHead })) return;
-  if (await confirming.refresh()) await local.load();
+  await followIfReplaced(options, { ...dependencies, onHead });
 }
 
 /**

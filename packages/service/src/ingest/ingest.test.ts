@@ -750,4 +750,61 @@ describe('finality', () => {
       await world.until('the chain reports it', async () => (await world.health()).message),
     ).toMatch(/reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N/);
   });
+
+  const streams = () => createClient({ apiKey: API_KEY, baseUrl: world.service.url }).streams;
+  const phases = async (): Promise<string[]> =>
+    (await world.readDeliveries())
+      .map(({ blockNumber, phase }) => `${blockNumber} ${phase}`)
+      .toSorted();
+
+  test('a stream that waits for the safe block is confirmed with it, not with its chain', async () => {
+    const id = await world.startWatching({ pollMs: 20 });
+    await streams().update(id, { confirmations: 'safe' });
+    world.chain.mine(transferTo(WATCHED));
+    world.chain.mineMany(20);
+    await world.caughtUp();
+    expect(await phases()).toEqual(['1 unconfirmed']);
+    expect((await world.health()).confirmedUpTo).toBeGreaterThan(1);
+    // The scripted chain's safe block is 32 blocks below the head.
+    await world.until('block 1 is confirmed', async () => {
+      world.chain.mine();
+      await world.caughtUp();
+      return (await phases()).length > 1;
+    });
+    expect(await phases()).toEqual(['1 confirmed', '1 unconfirmed']);
+    expect(world.chain.head.number).toBeGreaterThan(32);
+  });
+
+  test('a stream that waits for a tag that no node reports says so, until it waits for blocks', async () => {
+    world.chain.trouble({ kind: 'unknownTags' });
+    const id = await world.startWatching();
+    await streams().update(id, { confirmations: 'finalized' });
+    world.chain.mine(transferTo(WATCHED));
+    world.chain.mineMany(100);
+    await world.caughtUp();
+    expect(await phases()).toEqual(['1 unconfirmed']);
+    const statusMessage = async () => (await streams().get(id)).statusMessage;
+    await world.until('the stream says so', async () =>
+      (await statusMessage()).startsWith(
+        `Confirms nothing on ${CHAIN}: no node reports a finalized`,
+      ),
+    );
+    await streams().update(id, { confirmations: 5 });
+    expect(await statusMessage()).not.toContain('Confirms nothing');
+    world.chain.mine();
+    await world.until('block 1 is confirmed', async () => (await phases()).length === 2);
+  });
+
+  test('a stream of latest gets each block once, and a removal webhook after a reorg', async () => {
+    const id = await world.startWatching();
+    await streams().update(id, { confirmations: 'latest', notifyRemoved: true });
+    world.chain.mine(transferTo(WATCHED));
+    await world.until('the webhook is sent', async () =>
+      (await world.readDeliveries()).some(({ state }) => state === 'succeeded'),
+    );
+    expect(await phases()).toEqual(['1 confirmed']);
+    world.chain.fork({ depth: 1, blocks: 2 });
+    await world.until('the removal webhook is sent', async () => (await phases()).length === 2);
+    expect(await phases()).toEqual(['1 confirmed', '1 removed']);
+  });
 });

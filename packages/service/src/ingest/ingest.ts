@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { NO_TRACING, type Tracing } from '../base/tracing.ts';
-import type { BlockHeader } from '../store/blocks/contract.ts';
+import type { BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catchUp.ts';
@@ -15,6 +15,7 @@ import { type Matcher, createCommitting } from './commit.ts';
 import { type LedgerListener, createLocalChain } from './localChain.ts';
 import { createConfirming } from './confirming.ts';
 import { type ForkOptions, connect } from './connect.ts';
+import { createFinality } from './finality.ts';
 import { ServiceError, hasCode } from '../base/errors.ts';
 import { isUnavailable } from '../store/engine/unavailable.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, isOfKind } from './source.ts';
@@ -33,6 +34,8 @@ export interface IngestListener extends LedgerListener {
 
 export interface Ingest {
   report(): ChainReport;
+  /** Returns the numbers of the newest confirmed blocks; undefined before the chain is connected. */
+  confirmedHeights(): ConfirmedHeights | undefined;
   /** Returns the number of the newest confirmed block below the window; null if there is none. */
   settledUpTo(): number | null;
   start(): void;
@@ -96,16 +99,18 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   stopping.signal.addEventListener('abort', waker.wake);
   let running: Promise<void> | undefined;
 
-  const confirming = createConfirming(
-    reportUnread(options, source).confirmations,
-    source,
-    options.isFinal,
-  );
-  const local = createLocalChain(options, { store, confirming, listener, log });
+  const { confirmations } = reportUnread(options, source);
+  const finality = createFinality(source, async () => {
+    const tags = await store.listAwaitedTags(chain);
+    return confirmations === 'finalized' ? [...tags, 'finalized'] : tags;
+  });
+  const confirming = createConfirming(confirmations, finality, options.isFinal);
+  const local = createLocalChain(options, { store, confirming, finality, listener, log });
   const status = createStatus(options, {
     source,
     local,
     confirming,
+    finality,
     log,
     needsTraces: () => matcher.needs(chain).traces,
     onReport: listener.onReport,
@@ -137,11 +142,11 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     },
   });
 
-  const dependencies = { source, local, confirming, onHead: status.recordHead, log };
+  const dependencies = { source, local, onHead: status.recordHead, log };
   const readHead = async (): Promise<BlockHeader> => {
     const latest = await source.readHead();
     status.recordHead(latest);
-    if (await confirming.refresh()) status.publish();
+    if (!options.isFinal && (await finality.refresh(latest.number))) status.publish();
     return latest;
   };
 
@@ -226,6 +231,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
 
   return {
     report: status.report,
+    confirmedHeights: local.confirmedHeights,
     settledUpTo: local.settledUpTo,
     start() {
       const unwatch = source.watchHeads(waker.wake);

@@ -31,7 +31,8 @@ function open() {
     { chain: '0x1', epoch: 1 },
     {
       store,
-      confirming: createConfirming(2, { readFinalized: () => Promise.resolve(undefined) }),
+      confirming: createConfirming(2, { block: () => undefined, lacks: () => false }),
+      finality: { rewind: () => {} },
       listener: { onBlock: () => calls.push('block') },
       log: createLog(() => {}),
     },
@@ -51,7 +52,7 @@ describe('the window', () => {
     const { local, append, hashes } = open();
     await local.startAt(header(1), 'genesis');
     for (const number of [2, 3, 4]) await append(header(number));
-    expect(local.confirmedUpTo()).toBe(2);
+    expect(local.confirmedHeights()?.chain).toBe(2);
     await local.rewind(header(2), 2);
     expect(hashes()).toEqual(['a2', 'a1']);
     await append(header(3, 'b'));

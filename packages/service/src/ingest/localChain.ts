@@ -10,17 +10,19 @@ import type {
   BlockRef,
   Checkpoint,
   CommitOutcome,
+  ConfirmedHeights,
 } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Confirming, MAX_WINDOW_BLOCKS } from './confirming.ts';
+import type { Finality } from './finality.ts';
 
 export interface LocalChain {
   /** Returns the recent committed blocks, newest first, which are kept to detect reorgs. */
   window(): readonly BlockHeader[];
   /** Returns the last committed block; undefined before the chain is connected. */
   tip(): BlockHeader | undefined;
-  /** Returns the number of the newest confirmed block; null if there is none. */
-  confirmedUpTo(): number | null;
+  /** Returns the numbers of the newest confirmed blocks; undefined before the chain is connected. */
+  confirmedHeights(): ConfirmedHeights | undefined;
   /**
    * Returns the number of the newest confirmed block that no reorg is expected to remove; null if
    * there is none.
@@ -79,9 +81,16 @@ export function createLocalChain(
   {
     store,
     confirming,
+    finality,
     listener,
     log,
-  }: { store: Store; confirming: Confirming; listener: LedgerListener; log: Log },
+  }: {
+    store: Store;
+    confirming: Confirming;
+    finality: Pick<Finality, 'rewind'>;
+    listener: LedgerListener;
+    log: Log;
+  },
 ): LocalChain {
   let window: BlockHeader[] = [];
   let restart = { why: '', at: Number.NEGATIVE_INFINITY };
@@ -95,16 +104,15 @@ export function createLocalChain(
   return {
     window: () => window,
     tip: () => window[0],
-    confirmedUpTo() {
+    confirmedHeights() {
       const [tip] = window;
-      const upTo = tip === undefined ? -1 : confirming.upTo(tip, window);
-      return upTo < 0 ? null : upTo;
+      return tip && confirming.heights(tip, window);
     },
     settledUpTo() {
       const [tip] = window;
       if (tip === undefined) return null;
       const below = tip.number - confirming.openBlocks(tip.number);
-      const upTo = Math.min(below, confirming.upTo(tip, window));
+      const upTo = Math.min(below, confirming.heights(tip, window).chain);
       return upTo < 0 ? null : upTo;
     },
     note: () => (performance.now() - restart.at < NOTE_MS ? restart.why : ''),
@@ -112,26 +120,28 @@ export function createLocalChain(
     load,
     async startAt(block, genesisHash, { holeFrom, why = '' } = {}) {
       asHolder(await store.startChain({ chain, epoch, block, genesisHash, holeFrom, why }));
-      confirming.rewind(block.number);
+      finality.rewind(block.number);
       restart = { why, at: performance.now() };
       window = [block];
     },
     async rewind(ancestor, removed) {
       asHolder(await store.rewindChain({ chain, epoch, ancestor }));
-      confirming.rewind(ancestor.number);
+      finality.rewind(ancestor.number);
       window = window.slice(removed);
     },
     async append(block, commit) {
       const isLinked = commit.after === undefined || commit.after.hash === block.parentHash;
       const below = isLinked ? window : [];
       const windowBlocks = confirming.windowBlocks(block, below);
+      const { chain: confirmUpTo, safe, finalized } = confirming.heights(block, window);
       const result = await store.commitBlock({
         ...commit,
         chain,
         epoch,
         block,
         windowBlocks,
-        confirmUpTo: confirming.upTo(block, window),
+        confirmUpTo,
+        tagged: { safe, finalized },
       });
       if (result.outcome === 'stale-rules') return result;
       if (result.outcome === 'lost-lease') throw lostLease();

@@ -85,7 +85,8 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
         code: 'not_found',
         message: expect.stringContaining('its head is 311') as string,
       });
-      expect((await world.health()).state).toBe('down');
+      // The chain is read once more after the request.
+      await expect.poll(async () => (await world.health()).state).toBe('down');
       const halt = { kind: 'halted', from: 301, to: null, reason: now.message, endedAt: null };
       // The halt is recorded after it is reported.
       await expect.poll(() => world.sluice.listGaps({ chain: CHAIN })).toMatchObject([halt]);

@@ -2,7 +2,13 @@
 import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ChainProof, ChainTrust, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
-import type { BlockNeeds, BlockHeader, BlockRef, Unverified } from '../store/blocks/contract.ts';
+import type {
+  BlockNeeds,
+  BlockHeader,
+  BlockRef,
+  FinalityTag,
+  Unverified,
+} from '../store/blocks/contract.ts';
 import type { RecordIds } from './later/records.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
 import type { LogSearch } from '../match/logSearch.ts';
@@ -114,15 +120,10 @@ export interface ChainSource<Block> {
    */
   findTransaction(hash: string): Promise<TransactionPlace | undefined>;
   /**
-   * Returns the lowest of the finalized blocks that providers report; undefined if no provider
-   * supports the tag.
+   * Reads the tagged block: the lowest that any of `all` providers reports, or at low priority the
+   * first that is reported. Undefined if no provider reports one.
    */
-  readFinalized(): Promise<BlockRef | undefined>;
-  /**
-   * Reads the tagged block at the lowest priority from the first provider that has it; undefined if
-   * no provider has it.
-   */
-  readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
+  readTagged(tag: FinalityTag, from: 'all' | 'any'): Promise<BlockRef | undefined>;
   /**
    * Reads the header of the newest complete block below this head. Present only on chains whose
    * blocks are passed over while no stream watches the chain.
@@ -153,12 +154,6 @@ export interface LaterReadings<Block> {
 
 /** Maximum length of a {@link SourceError} message, in characters. */
 const MESSAGE_LIMIT = 1_000;
-
-/**
- * Finality tags of chains whose validators vote: `safe` blocks are likely to stay, `finalized`
- * blocks always stay.
- */
-export type FinalityTag = 'safe' | 'finalized';
 
 /** The height or hash of the block that a transaction is in, or `pending` before it is in one. */
 export type TransactionPlace = { at: number | string } | 'pending';

@@ -96,6 +96,9 @@ describe('master keys', () => {
       expect(() =>
         readMasterKeys({ data: dataFolder, masterKeyFile: join(dataFolder, 'none') }),
       ).toThrow(/^--master-key-file .*none: cannot be read: ENOENT/);
+      expect(() => readMasterKeys({ data: dataFolder, masterKeyFile: dataFolder })).toThrow(
+        /^--master-key-file .*: cannot be read: should be a regular file/,
+      );
     } finally {
       rmSync(dataFolder, { recursive: true });
     }

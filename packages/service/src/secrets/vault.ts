@@ -3,10 +3,11 @@
  * value contains the id of its key, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CallerError, InternalError, usageError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
+import { readRegularFile } from '../base/regularFile.ts';
 import { configError } from '../config/configError.ts';
 import { flagOf } from '../config/settings.ts';
 
@@ -30,6 +31,8 @@ export interface Vault {
 }
 
 const KEY_BYTES = 32;
+/** Maximum size of a key file, enough for thousands of keys with comments. */
+const MAX_FILE_BYTES = 1024 * 1024;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 'v1';
@@ -144,7 +147,7 @@ export function readMasterKeys({ masterKey, masterKeyFile, data }: MasterKeySett
 
 function readKeyFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, MAX_FILE_BYTES);
   } catch (error) {
     throw configError({
       setting: 'masterKeyFile',

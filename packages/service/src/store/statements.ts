@@ -44,7 +44,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createStreamReads(db, engine),
   ...createStreamChangeReads(db),
   ...createAddressReads(db),
-  ...createBlockReads(db),
+  ...createBlockReads(db, engine),
   ...createChainHistoryReads(db, engine),
   ...createExplainReads(db),
   ...createEnrichReads(db, engine),

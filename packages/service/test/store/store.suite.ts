@@ -3,6 +3,7 @@ import type { Store } from '../../src/store/store.ts';
 import { testAddedUrls } from './addedUrls.suite.ts';
 import { testAddresses } from './addresses.suite.ts';
 import { testBlocks } from './blocks.suite.ts';
+import { testConfirmations } from './confirmations.suite.ts';
 import { testCoverage } from './coverage.suite.ts';
 import { testDeliveries } from './deliveries.suite.ts';
 import { testEnrichment } from './enrichment.suite.ts';
@@ -24,6 +25,7 @@ export function testStore(open: () => Promise<Store>): void {
   testLeases(tools);
   testAddedUrls(tools);
   testBlocks(tools);
+  testConfirmations(tools);
   testRemovedBlocks(tools);
   testCoverage(tools);
   testReads(tools);

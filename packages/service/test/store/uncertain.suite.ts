@@ -13,6 +13,8 @@ const uncertain = (dueInMs = 0, records = 'a b'): Unverified => ({
   isUncertain: true,
   reading: { needs: NEEDS, records, dueInMs },
 });
+/** Everything is confirmed. */
+const CONFIRMED = { chain: 1e9, latest: 1e9, depth: 1e9, safe: 1e9, finalized: 1e9 };
 const AGAIN = { records: 'a b c', dueInMs: 0 };
 
 export function testUncertain(tools: StoreTools): void {
@@ -42,7 +44,7 @@ export function testUncertain(tools: StoreTools): void {
           epoch: chain.held.epoch,
           matches: [],
           removed: [],
-          isConfirmed: false,
+          heights: undefined,
           unverified: uncertain(),
           next: AGAIN,
           ...result,
@@ -140,7 +142,7 @@ export function testUncertain(tools: StoreTools): void {
     test('that is confirmed gets only confirmed deliveries', async () => {
       const { id, commit, dueNow, reread } = await start();
       await commit([]);
-      await reread(await dueNow(), { matches: [newMatch(id)], isConfirmed: true });
+      await reread(await dueNow(), { matches: [newMatch(id)], heights: CONFIRMED });
       expect(await listed(id)).toEqual(['confirmed pending']);
     });
 
@@ -280,7 +282,7 @@ export function testUncertain(tools: StoreTools): void {
         block: found,
         epoch: chain.held.epoch,
         removed: [],
-        isConfirmed: true,
+        heights: CONFIRMED,
         matches: [newMatch(id)],
         unverified: uncertain(),
         next: AGAIN,

@@ -53,7 +53,7 @@ export function testUnverified(tools: StoreTools): void {
         epoch: chain.held.epoch,
         matches: [],
         removed: [],
-        isConfirmed: false,
+        heights: undefined,
         unverified: marked(witnesses),
         next: witnesses > 1 ? undefined : { records: '', dueInMs: 0 },
       });
@@ -254,7 +254,7 @@ export function testUnverified(tools: StoreTools): void {
     });
 
     test('in strict order, gets no suspect before an earlier held delivery', async () => {
-      const { id, chain, commitMarked } = await holding({
+      const { id, chain, commitMarked, reread } = await holding({
         limits: { ...DEFAULT_LIMITS, strictOrder: true },
       });
       const block = await commitMarked();
@@ -271,8 +271,7 @@ export function testUnverified(tools: StoreTools): void {
         return suspect === undefined ? [] : [suspect.id, ...(await claimSuspects())];
       };
       expect(await claimSuspects()).not.toContain(later!.id);
-      const at = { chain: chain.chain, blockHash: block.hash };
-      await tools.store.confirmUnverified({ ...at, witnesses: 2 });
+      await reread(block, 2);
       expect(await send(id)).toEqual([['unconfirmed', MARK]]);
       expect(await claimSuspects()).toContain(later!.id);
     });

@@ -89,6 +89,8 @@ export interface EvmDraft {
   callRules: CallRule[];
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
+  /** Confirmations as typed, such as `safe` or `20`; empty for those of the chain. */
+  confirmations: string;
 }
 
 export const NEW_EVM_DRAFT: EvmDraft = {
@@ -98,6 +100,7 @@ export const NEW_EVM_DRAFT: EvmDraft = {
   callRules: [],
   triggers: [],
   balances: [],
+  confirmations: '',
 };
 
 /** Returns whether a draft selects functions. */

@@ -1,4 +1,5 @@
 import type { Stream } from '@sluice/kit';
+import { isConfirmedAtOnce, parseConfirmations } from '@sluice/kit/contract';
 import type { DraftFamily } from '../draftFamily.ts';
 import { inputsOfCall, inputsOfEvent, selectsFunctions, withEvents, withRule } from './draft.ts';
 import { findEvmExample } from './examples.ts';
@@ -22,7 +23,8 @@ export const EVM_DRAFTS: DraftFamily = {
     })),
   }),
   countsApart: () => [],
-  timesSent: ({ deliver }) => (deliver === 'both' ? 2 : 1),
+  timesSent: ({ deliver, confirmations }) =>
+    deliver === 'both' && !isConfirmedAtOnce(parseConfirmations(confirmations) ?? null) ? 2 : 1,
   hasContracts: true,
   canDuplicate: true,
   async withEvents(draft, text) {

@@ -1,6 +1,6 @@
 /** Converts between drafts of EVM streams and the fields of the API. */
 import type { AdvancedOption, Stream, StreamFields } from '@sluice/kit';
-import { itemSignature, parseEventSignature } from '@sluice/kit/contract';
+import { itemSignature, parseConfirmations, parseEventSignature } from '@sluice/kit/contract';
 import { type StreamDraft, linesOf } from '../../routes/streamForm/draft/draft.ts';
 import {
   OPERATORS,
@@ -51,6 +51,7 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
     advancedOptions: [...filtered, ...called],
     triggers: draft.triggers.flatMap(toTrigger),
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
+    confirmations: parseConfirmations(draft.confirmations) ?? null,
   };
 }
 
@@ -86,6 +87,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
     ),
     triggers: (stream.triggers ?? []).map(fromTrigger),
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
+    confirmations: String(stream.confirmations ?? ''),
   };
 }
 

@@ -1,5 +1,10 @@
 /** Validates the part of a draft that only EVM streams have. */
-import { ANY_FUNCTION, parseFunctionSignature } from '@sluice/kit/contract';
+import {
+  ANY_FUNCTION,
+  CONFIRMATIONS_FORM,
+  parseConfirmations,
+  parseFunctionSignature,
+} from '@sluice/kit/contract';
 import { parseJson } from '../../body/json.ts';
 import { problemsOfLines } from '../../routes/streamForm/draft/lineProblems.ts';
 import type { DraftProblems } from '../../routes/streamForm/draft/draftField.ts';
@@ -119,6 +124,9 @@ export function findEvmProblems(draft: StreamDraft): DraftProblems {
     if (first === undefined) continue;
     const sentence = toTriggerSentence(first[0] as TriggerField, first[1]);
     problems.triggers ??= `Trigger ${index + 1}: ${sentence}`;
+  }
+  if (draft.confirmations.trim() !== '' && parseConfirmations(draft.confirmations) === undefined) {
+    problems.confirmations = `Enter ${CONFIRMATIONS_FORM}, or leave the field empty.`;
   }
   const balance = draft.balances.find((each) => balanceProblem(each) !== undefined);
   if (balance !== undefined) problems.balances = balanceProblem(balance) ?? '';

@@ -88,7 +88,11 @@ export function Facts({
         </span>
         <Status condition={PHASE_CONDITIONS[delivery.phase]} className="ml-2" />
         {pair === undefined ? (
-          <Expectation delivery={delivery} chain={chain} />
+          <Expectation
+            delivery={delivery}
+            chain={chain}
+            confirmations={detail?.confirmations ?? null}
+          />
         ) : (
           <Link
             {...(params.deliveryId === undefined
@@ -122,29 +126,35 @@ function describeWitnesses({ state, witnesses }: DeliveryDetail): string {
 function Expectation({
   delivery,
   chain,
+  confirmations,
 }: {
   delivery: DeliverySummary;
   chain: WatchedChain | undefined;
+  confirmations: DeliveryDetail['confirmations'];
 }) {
   if (delivery.phase !== 'unconfirmed' || chain?.head == null) return null;
   return (
-    <span className="text-12 text-faint">{describeExpectation(delivery, chain, chain.head)}</span>
+    <span className="text-12 text-faint">
+      {describeExpectation(delivery, confirmations, chain, chain.head)}
+    </span>
   );
 }
 
 function describeExpectation(
   { blockNumber }: DeliverySummary,
-  { confirmations, confirmedUpTo, blocks }: WatchedChain,
+  own: DeliveryDetail['confirmations'],
+  chain: WatchedChain,
   head: number,
 ): string {
-  if (confirmations === 'finalized') {
-    return blockNumber <= (confirmedUpTo ?? -1)
-      ? 'reported as final by the chain'
-      : 'sent again as confirmed once the chain finalizes the block';
+  const needed = own ?? chain.confirmations;
+  if (needed === 'safe' || needed === 'finalized') {
+    return blockNumber <= (chain[needed] ?? -1)
+      ? `reported as ${needed} by the chain`
+      : `sent again as confirmed once the block is ${needed}`;
   }
-  const due = blockNumber + confirmations;
+  const due = blockNumber + (needed === 'latest' ? 0 : needed);
   return head < due
-    ? `sent again as confirmed at block ${formatCount(due)}, in ${formatQuantity(due - head, 'block')}${about(due - head, blocks)}`
+    ? `sent again as confirmed at block ${formatCount(due)}, in ${formatQuantity(due - head, 'block')}${about(due - head, chain.blocks)}`
     : `confirmed since block ${formatCount(due)}`;
 }
 

@@ -1,3 +1,4 @@
+import { STREAM_FIELDS } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { checksOf, isShared, numbersOf } from './draft/plainFields.ts';
@@ -46,6 +47,17 @@ export function DeliverPart(props: PartProps) {
           value={draft.retries}
           onChange={(event) => onChange({ ...draft, retries: event.target.value })}
         />
+        {'confirmations' in STREAM_FIELDS[draft.family] && (
+          <TextField
+            label="Confirmations"
+            mono
+            placeholder="set by the chain"
+            help="latest, safe, finalized, or a number of blocks."
+            error={problems.confirmations}
+            value={draft.confirmations}
+            onChange={(event) => onChange({ ...draft, confirmations: event.target.value })}
+          />
+        )}
       </div>
       {checks.filter(isShared).map((name) => (
         <FieldCheck key={name} name={name} {...props} />

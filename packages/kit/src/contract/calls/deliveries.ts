@@ -13,7 +13,7 @@ import {
   unverifiedCodes,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { deliveryPhase, deliveryState } from '../requests/enums.ts';
+import { confirmations, deliveryPhase, deliveryState } from '../requests/enums.ts';
 import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from '../index.ts';
 import {
   deliveryCountsQuerySchema,
@@ -123,6 +123,9 @@ const deliveryDetail = named(
   z.strictObject({
     ...deliverySummaryFields,
     blockHash: text,
+    confirmations: confirmations
+      .nullable()
+      .describe('Confirmations of its match; null for those of the chain.'),
     unverified: unverifiedCodes,
     witnesses: count
       .nullable()

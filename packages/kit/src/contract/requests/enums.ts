@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { shape } from '../named.ts';
 import { CHAIN_FAMILIES } from '../../families/chains.ts';
+import {
+  CONFIRMATIONS_FORM,
+  CONFIRMATION_TAGS,
+  MAX_CONFIRMATIONS,
+} from '../rules/confirmations.ts';
 import { MAX_RETRIES, MAX_RETRY_WAIT_SECONDS, RETRY_PRESETS } from '../rules/schedule.ts';
 import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
@@ -32,6 +37,23 @@ export const transactionStatus = shape(
   'TransactionStatus',
   '`failed`: calls that were undone, also inside successful transactions; `any`: all calls.',
   z.enum(['success', 'failed', 'any'], { error: 'should be one of success, failed, any' }),
+);
+
+const confirmationsError = `should be ${CONFIRMATIONS_FORM}`;
+
+export const confirmations = shape(
+  'Confirmations',
+  'When matches are confirmed: at once (`latest`), with the safe or finalized block of the chain, or once this number of blocks has followed.',
+  z.union(
+    [
+      z.enum(CONFIRMATION_TAGS),
+      z
+        .int({ error: confirmationsError })
+        .min(0, { error: confirmationsError })
+        .max(MAX_CONFIRMATIONS, { error: confirmationsError }),
+    ],
+    { error: confirmationsError },
+  ),
 );
 
 const waitError = `should be a whole number of seconds from 1 to ${MAX_RETRY_WAIT_SECONDS}`;

@@ -1,7 +1,7 @@
 /** Tests the client certificate against TLS receivers that require one. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, type Socket, connect } from 'node:net';
@@ -106,7 +106,7 @@ function open(given: Partial<typeof files> = files): ClientCertificate {
   return certificate;
 }
 
-function senderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
+function createSenderWith(clientCertificate?: ClientCertificate, egressProxy?: string) {
   const guard = createAddressGuard({ allowCidrs: ALL_NETWORKS });
   const sender = createSender({
     guard,
@@ -117,6 +117,11 @@ function senderWith(clientCertificate?: ClientCertificate, egressProxy?: string)
     region: () => 'us-east-1',
   });
   opened.push(sender);
+  return sender;
+}
+
+function senderWith(...given: Parameters<typeof createSenderWith>) {
+  const sender = createSenderWith(...given);
   return (url: string) => sender.send(sendingTo(url));
 }
 
@@ -215,6 +220,39 @@ test('the client certificate is replaced while the service runs, without interru
   expect(await slow).toMatchObject({ status: 200, responseBody: 'client 1' });
 });
 
+test('rotations interrupt none of 64 attempts, and a shutdown aborts those that hang', async () => {
+  const waiting: (() => void)[] = [];
+  const url = await receive({
+    respond: (response, name) => void waiting.push(() => response.end(name)),
+  });
+  const sender = createSenderWith(open());
+  const attempts: ReturnType<typeof sender.send>[] = [];
+  for (let n = 1; n <= 4; n++) {
+    logged.length = 0;
+    write(client(`rotated ${n}`));
+    await expect.poll(() => logged).toEqual(['client certificate replaced']);
+    attempts.push(...Array.from({ length: 16 }, () => sender.send(sendingTo(url))));
+    await expect.poll(() => waiting.length).toBe(16 * n);
+  }
+  const hanging = sender.send(sendingTo(url));
+  await expect.poll(() => waiting.length).toBe(65);
+  write(client('last'));
+  await expect.poll(() => logged).toHaveLength(2);
+  // Replaces the connections of `hanging`.
+  attempts.push(sender.send(sendingTo(url)));
+  await expect.poll(() => waiting.length).toBe(66);
+  waiting.splice(64, 1);
+  for (const answer of waiting) answer();
+  const names = (await Promise.all(attempts)).map(({ responseBody }) => responseBody);
+  const expected = [1, 2, 3, 4].flatMap((n) => Array.from({ length: 16 }, () => `rotated ${n}`));
+  expect(names).toEqual([...expected, 'last']);
+
+  const closedAt = performance.now();
+  await sender.close();
+  expect(await hanging).toMatchObject({ status: null });
+  expect(performance.now() - closedAt).toBeLessThan(1_000);
+});
+
 test('the client certificate stays in use while its files are broken', async () => {
   const certificate = open();
   const before = certificate.read();
@@ -253,6 +291,29 @@ test('the client certificate stays in use while its files are empty or incomplet
   write({ cert, key });
   await expect.poll(() => logged.at(-1)).toBe('client certificate replaced');
 });
+
+test.skipIf(process.platform === 'win32')(
+  'stays in use while a file is a pipe, a folder or huge',
+  async () => {
+    const certificate = open();
+    const before = certificate.read();
+    for (const [replace, reason] of [
+      [() => execFileSync('mkfifo', [files.clientKey]), 'regular file'],
+      [() => (writeFileSync(files.clientKey, ''), truncateSync(files.clientKey, 1e8)), 'at most'],
+      [() => mkdirSync(files.clientKey), 'regular file'],
+    ] as const) {
+      rmSync(files.clientKey, { recursive: true });
+      logged.length = 0;
+      replace();
+      await expect.poll(() => logged).toEqual(['client certificate not replaced']);
+      expect(certificate.read()).toBe(before);
+      expect(() => open()).toThrow(new RegExp(`^--client-key .*: cannot be read: .*${reason}`));
+    }
+    rmSync(files.clientKey, { recursive: true });
+    write(client('client 2'));
+    await expect.poll(() => logged.at(-1)).toBe('client certificate replaced');
+  },
+);
 
 test('a file that is cut anywhere is rejected at start', () => {
   const whole = client('client 1');

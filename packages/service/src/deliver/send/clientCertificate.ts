@@ -3,11 +3,11 @@
  * again while the service runs, because such certificates often expire within weeks.
  */
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { configError } from '../../config/configError.ts';
 import { type Log, describeError } from '../../base/log.ts';
 import { flagOf } from '../../config/settings.ts';
+import { readRegularFile } from '../../base/regularFile.ts';
 
 /** A certificate chain and its private key, in PEM. */
 export interface CertifiedKey {
@@ -26,6 +26,8 @@ export interface ClientCertificate {
 }
 
 const CHECK_MS = 10_000;
+/** Maximum size of a file. A chain of four certificates with long names has about 10 kB. */
+const MAX_FILE_BYTES = 1024 * 1024;
 /** Remaining validity below which the operator is warned. */
 const SOON_MS = 14 * 24 * 3_600_000;
 
@@ -106,7 +108,7 @@ function readCertifiedKey(
 
 function readFile(setting: 'clientCert' | 'clientKey', path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, MAX_FILE_BYTES);
   } catch (error) {
     throw configError({
       setting,

@@ -35,6 +35,8 @@ export interface IsolatedSetup {
   allowCidrs: readonly string[];
   httpsOnly?: boolean | undefined;
   timeoutMs?: number | undefined;
+  /** Maximum time for an attempt, whatever the stream sets. Default: none. */
+  maxTimeoutMs?: number | undefined;
   /** URL of a proxy for all requests, including its login. Default: none. */
   egressProxy?: string | undefined;
 }

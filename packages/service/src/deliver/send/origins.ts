@@ -57,6 +57,12 @@ export function createOrigins({
 }: OriginOptions): Origins {
   const connections = createConnections();
   const pools = new Map<string, Origin>();
+  /** Pools that complete their requests but get no new ones. */
+  const closing = new Set<Dispatcher>();
+  const retire = (pool: Dispatcher): void => {
+    closing.add(pool);
+    void pool.close().finally(() => closing.delete(pool));
+  };
   const createPool = createPools({ guard, connections, timeoutMs, egressProxy });
 
   /**
@@ -68,7 +74,7 @@ export function createOrigins({
     let entry = pools.get(origin);
     if (entry !== undefined && entry.presented !== presented) {
       // Attempts in flight keep their connections; later ones use the new client certificate.
-      void entry.pool.close();
+      retire(entry.pool);
       entry = undefined;
     }
     if (entry === undefined) {
@@ -97,11 +103,12 @@ export function createOrigins({
       for (const [origin, { pool, usedAt }] of pools) {
         if (performance.now() - usedAt < IDLE_MS) continue;
         pools.delete(origin);
-        void pool.close();
+        retire(pool);
       }
     },
     async close() {
-      await Promise.all([...pools.values()].map(({ pool }) => pool.destroy()));
+      const used = [...pools.values()].map(({ pool }) => pool);
+      await Promise.all([...used, ...closing].map((pool) => pool.destroy()));
       pools.clear();
     },
   };

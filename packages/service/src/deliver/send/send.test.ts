@@ -40,6 +40,29 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
     recordsCharged: 2,
   });
 
+test('an attempt ends at the maximum of the service, whatever its stream sets', async () => {
+  const bounded = createSender({
+    guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
+    secret: () => SECRET,
+    region: () => 'us-east-1',
+    maxTimeoutMs: 200,
+  });
+  sink.respond({ silence: 'hang' });
+  for (const timeoutMs of [60_000, undefined]) {
+    const result = await bounded.send({
+      url: sink.url,
+      id: 'id-1',
+      body: Buffer.from('{}'),
+      headers: {},
+      timeoutMs,
+      queueSize: 0,
+      recordsCharged: 0,
+    });
+    expect(result.error).toBe('no complete response within 0.2 s');
+  }
+  await bounded.close();
+});
+
 /** Starts a tunneling proxy that records targets and credentials. */
 async function startProxy(status = 200) {
   const asked: { to: string; login: string | undefined }[] = [];

@@ -114,6 +114,8 @@ export interface SenderOptions extends Omit<OriginOptions, 'timeoutMs'> {
   /** Returns the private keys that sign at this time by the ledger's clock. Default: none. */
   privateKeys?: ((at: number) => readonly string[]) | undefined;
   timeoutMs?: number | undefined;
+  /** Maximum time for an attempt, whatever the stream sets. Default: none. */
+  maxTimeoutMs?: number | undefined;
   /**
    * Receives webhooks for the service's own inboxes; undefined if this process cannot reach them.
    */
@@ -134,6 +136,7 @@ export function createSender({
   region,
   privateKeys = () => [],
   timeoutMs = TOTAL_TIMEOUT_MS,
+  maxTimeoutMs = Infinity,
   clientCertificate,
   egressProxy,
   inbox = () => Promise.reject(new Error('inboxes cannot be reached from this process')),
@@ -236,7 +239,7 @@ export function createSender({
   return {
     async send(sending) {
       const { oauth2, headers } = sending;
-      const limitMs = sending.timeoutMs ?? timeoutMs;
+      const limitMs = Math.min(sending.timeoutMs ?? timeoutMs, maxTimeoutMs);
       if (oauth2 === undefined || !('origin' in targetOf(sending.url))) {
         return sendOnce(sending, limitMs);
       }

@@ -18,7 +18,12 @@ export type Senders = ReturnType<typeof createSenders>;
 export function createSenders(
   config: Pick<
     Config,
-    'allowCidrs' | 'allowPrivateEndpoints' | 'egressProxy' | 'httpsOnly' | 'maxPerHost'
+    | 'allowCidrs'
+    | 'allowPrivateEndpoints'
+    | 'egressProxy'
+    | 'httpsOnly'
+    | 'maxPerHost'
+    | 'maxTimeoutSeconds'
   >,
   {
     store,
@@ -46,14 +51,15 @@ export function createSenders(
     clientCertificate,
   };
   const inbox = createInbox({ store, secret: common.secret, readPlace });
-  const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...common });
+  const outgoing = { egressProxy, maxTimeoutMs: config.maxTimeoutSeconds * 1_000 };
+  const createWebhookSender = () => createSender({ guard, inbox, ...outgoing, ...common });
   return {
     guard,
     /** Guard for the addresses of nodes that were added while the service ran. */
     nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA, onBlocked }),
     hostPace: createHostPace(config.maxPerHost),
     sender: createWebhookSender(),
-    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, egressProxy, ...common }),
+    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, ...outgoing, ...common }),
     /**
      * @param isAdded whether the URL was added while the service ran; if not, it was configured by
      * the operator and may be private

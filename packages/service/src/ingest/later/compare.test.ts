@@ -178,11 +178,12 @@ const reread = async (
     openMatcher: (id) =>
       Promise.resolve({
         needs: NEEDS,
+        confirmations: null,
         rules: null,
         search: () => Promise.resolve(undefined),
         match: (block) => matchAll(id, block),
       }),
-    confirmedUpTo: () => null,
+    confirmedHeights: () => undefined,
   });
   rereading.start();
   const isOver = async (): Promise<void> => {

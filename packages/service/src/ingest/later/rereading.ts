@@ -5,7 +5,11 @@
  */
 import { type Log, describeError } from '../../base/log.ts';
 import { createWaker } from '../../base/waker.ts';
-import { type BlockHeader, isWitnessed } from '../../store/blocks/contract.ts';
+import {
+  type BlockHeader,
+  type ConfirmedHeights,
+  isWitnessed,
+} from '../../store/blocks/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { UncertainBlock } from '../../store/uncertain/contract.ts';
 import {
@@ -40,7 +44,7 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
   store,
   matcher,
   openMatcher,
-  confirmedUpTo,
+  confirmedHeights,
   log,
 }: Matchers<Block> & {
   chain: string;
@@ -49,8 +53,8 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
   source: Pick<ChainSource<Block>, 'readHeader'>;
   later: LaterReadings<Block>;
   store: Store;
-  /** Returns the number of the newest confirmed block; null while unknown. */
-  confirmedUpTo(): number | null;
+  /** Returns the numbers of the newest confirmed blocks; undefined while unknown. */
+  confirmedHeights(): ConfirmedHeights | undefined;
   log: Log;
 }): Rereading {
   const { afterMs } = later;
@@ -96,7 +100,7 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       epoch,
       ...changes,
       unverified,
-      isConfirmed: header.number <= (confirmedUpTo() ?? -1),
+      heights: confirmedHeights(),
       next: dueInMs === undefined ? undefined : { records, dueInMs },
     });
     // The block has left the chain, or another process reads it now.

@@ -70,7 +70,7 @@ async function readAgain(
     },
     matcher: { refresh: async () => 0, match: () => [] },
     openMatcher: async () => undefined,
-    confirmedUpTo: () => null,
+    confirmedHeights: () => undefined,
   });
   rereading.start();
   const found = await outcome.promise;

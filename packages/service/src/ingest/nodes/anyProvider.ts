@@ -1,8 +1,7 @@
 /** The interface that nodes of every chain family share. */
 import type { ProviderHealth, ProviderState } from '@sluice/kit/contract';
 import type { buildConnector } from 'undici';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
-import type { FinalityTag } from '../source.ts';
+import type { BlockHeader, FinalityTag } from '../../store/blocks/contract.ts';
 import type { HeadLag } from './lag.ts';
 
 /** Opens connections to a node, e.g. after checking its address. Default: undici's connector. */

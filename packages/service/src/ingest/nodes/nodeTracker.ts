@@ -6,7 +6,7 @@ import type { ProviderScore } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { createDecaying } from './decaying.ts';
 import { SourceError, isLacking } from '../source.ts';
-import { createPace } from './pace.ts';
+import { type RequestOrder, createPace } from './pace.ts';
 import { createLag } from './lag.ts';
 import { createOutage } from './outage.ts';
 import type { AnyProvider, Identity } from './anyProvider.ts';
@@ -32,12 +32,13 @@ export interface NodeTracker extends Pick<
 > {
   /**
    * Runs a request when its turn comes and records the outcome, for short requests also the
-   * latency. `aside` requests start only when no ordinary request waits. For optional requests,
-   * errors that mean missing data or an unsupported method do not count against the node.
+   * latency. For optional requests, errors that mean missing data or an unsupported method do not
+   * count against the node. Neither does a missing response if the request is not `ordinary`: the
+   * request may be the cause, and polls of the head detect an outage.
    */
   run<T>(
     request: () => Promise<T>,
-    how: { isShort: boolean; order?: 'aside' | undefined; isOptional?: boolean | undefined },
+    how: { isShort: boolean; order?: RequestOrder | undefined; isOptional?: boolean | undefined },
   ): Promise<T>;
   /** Records that the node returned or mentioned this block. */
   remember(hash: string): void;
@@ -105,9 +106,10 @@ export function createNodeTracker(
     if (known.size > KNOWN_BLOCKS) known.delete(known.values().next().value!);
   };
 
-  const recordError = (error: unknown, isOptional: boolean): void => {
+  const recordError = (error: unknown, isOptional: boolean, order: RequestOrder): void => {
     if (!(error instanceof SourceError) || isExpected(error)) return;
     if (isOptional && isLacking(error)) return;
+    if (order !== 'ordinary' && error.kind === 'unreachable') return;
     // Unsupported methods and oversized responses are not failures: another node or method is
     // tried.
     if (error.kind === 'unsupported' || error.kind === 'too-large') return;
@@ -125,7 +127,7 @@ export function createNodeTracker(
     latencyMs = latencyMs === null ? ms : latencyMs + (ms - latencyMs) * LATENCY_WEIGHT;
   };
 
-  const run: NodeTracker['run'] = (request, { isShort, order, isOptional = false }) =>
+  const run: NodeTracker['run'] = (request, { isShort, order = 'ordinary', isOptional = false }) =>
     pace.run(async () => {
       try {
         const start = performance.now();
@@ -134,7 +136,7 @@ export function createNodeTracker(
         if (isShort) measure(performance.now() - start);
         return result;
       } catch (error) {
-        recordError(error, isOptional);
+        recordError(error, isOptional, order);
         throw error;
       }
     }, order);

@@ -103,6 +103,32 @@ describe('pace', () => {
     expect(started).toHaveLength(14);
   });
 
+  test('runs slow requests with at most a quarter of the capacity', async () => {
+    const pace = createPace('node');
+    const started: string[] = [];
+    const ends: (() => void)[] = [];
+    const ask = (order: 'ordinary' | 'aside' | 'slow') =>
+      pace.run(async () => {
+        started.push(order);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      }, order);
+    const all = Array.from({ length: 6 }, () => ask('slow'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).toEqual(['slow', 'slow']);
+    all.push(...Array.from({ length: 6 }, () => ask('aside')));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started.slice(2)).toEqual(['aside', 'aside']);
+    all.push(...Array.from({ length: 6 }, () => ask('ordinary')));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started.slice(4)).toEqual(Array.from({ length: 4 }, () => 'ordinary'));
+    while (ends.length > 0) {
+      ends.splice(0).forEach((end) => end());
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    await Promise.all(all);
+    expect(started).toHaveLength(18);
+  });
+
   test('slows down once for a burst of rate limits', async () => {
     const pace = createPace('node');
     const burst = await Promise.allSettled(Array.from({ length: 8 }, () => pace.run(limited(0))));

@@ -8,13 +8,18 @@ import { SourceError } from '../source.ts';
 export interface Pace {
   /** The `performance.now` time at which the provider's pause ends; 0 while it is not paused. */
   readonly pausedUntil: number;
-  /**
-   * Runs the request when its turn comes; while paused, throws `rate-limited` immediately. `aside`
-   * requests start only when no ordinary request waits, and use at most half of the capacity, so
-   * that blocks are hardly delayed.
-   */
-  run<T>(request: () => Promise<T>, order?: 'aside'): Promise<T>;
+  /** Runs the request when its turn comes; while paused, throws `rate-limited` immediately. */
+  run<T>(request: () => Promise<T>, order?: RequestOrder): Promise<T>;
 }
+
+/**
+ * The order of a request: `aside` and `slow` requests start only when no request of an earlier
+ * order can start. Those of both orders use at most half of the capacity, so that blocks are hardly
+ * delayed, and `slow` ones a quarter.
+ */
+export type RequestOrder = 'ordinary' | 'aside' | 'slow';
+
+const ORDERS: readonly RequestOrder[] = ['ordinary', 'aside', 'slow'];
 
 type Turn = PromiseWithResolvers<void>;
 
@@ -30,15 +35,25 @@ const GAP_DECAY = 0.98;
 
 export function createPace(name: string): Pace {
   let allowed = START_AT_ONCE;
-  let running = 0;
   let gapMs = 0;
   let nextStart = 0;
   let pausedUntil = 0;
   let lastCut = -Infinity;
   let timer: NodeJS.Timeout | undefined;
-  const waiting: Turn[] = [];
-  const waitingAside: Turn[] = [];
-  let runningAside = 0;
+  const queues = ORDERS.map(() => ({ waiting: [] as Turn[], running: 0 }));
+
+  /** Returns whether a request of this order, or of a later one, may start. */
+  const hasRoom = (order: number): boolean =>
+    queues.slice(order).reduce((sum, { running }) => sum + running, 0) <
+    Math.max(1, Math.floor(allowed / 2 ** order));
+
+  const findNext = (): (typeof queues)[number] | undefined => {
+    for (const [order, queue] of queues.entries()) {
+      if (!hasRoom(order)) return undefined;
+      if (queue.waiting.length > 0) return queue;
+    }
+    return undefined;
+  };
 
   const pauseError = (): SourceError | undefined => {
     const leftMs = pausedUntil - performance.now();
@@ -58,22 +73,18 @@ export function createPace(name: string): Pace {
     clearTimeout(timer);
     const paused = pauseError();
     if (paused !== undefined) {
-      for (const each of [...waiting.splice(0), ...waitingAside.splice(0)]) each.reject(paused);
+      for (const { waiting } of queues) for (const each of waiting.splice(0)) each.reject(paused);
       return;
     }
-    while (running < Math.floor(allowed)) {
-      const mayAside = runningAside < Math.max(1, Math.floor(allowed / 2));
-      const queue = waiting.length > 0 || !mayAside ? waiting : waitingAside;
-      if (queue.length === 0) return;
+    for (let next = findNext(); next !== undefined; next = findNext()) {
       const waitMs = nextStart - performance.now();
       if (waitMs > 0) {
         timer = setTimeout(admit, waitMs);
         return;
       }
-      running++;
-      if (queue === waitingAside) runningAside++;
+      next.running++;
       nextStart = performance.now() + gapMs;
-      queue.shift()!.resolve();
+      next.waiting.shift()!.resolve();
     }
   };
 
@@ -91,9 +102,10 @@ export function createPace(name: string): Pace {
     get pausedUntil() {
       return pausedUntil > performance.now() ? pausedUntil : 0;
     },
-    async run(request, order) {
+    async run(request, order = 'ordinary') {
       const turn: Turn = Promise.withResolvers();
-      (order === 'aside' ? waitingAside : waiting).push(turn);
+      const queue = queues[ORDERS.indexOf(order)]!;
+      queue.waiting.push(turn);
       admit();
       await turn.promise;
       try {
@@ -107,8 +119,7 @@ export function createPace(name: string): Pace {
         }
         throw error;
       } finally {
-        running--;
-        if (order === 'aside') runningAside--;
+        queue.running--;
         admit();
       }
     },

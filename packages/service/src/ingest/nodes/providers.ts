@@ -5,12 +5,12 @@
  */
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { BlockHeader, FinalityTag } from '../../store/blocks/contract.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
 import { createIdentities } from './identities.ts';
 import { operatorOf } from './operators.ts';
 import { createStateLog, survey } from './survey.ts';
-import { type FinalityTag, SourceError } from '../source.ts';
+import { SourceError } from '../source.ts';
 import type { AnyProvider, Connect } from './anyProvider.ts';
 
 export interface Providers<Provider extends AnyProvider> {
@@ -28,13 +28,8 @@ export interface Providers<Provider extends AnyProvider> {
   ): Promise<T | undefined>;
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
   doubt(hash: string): void;
-  /**
-   * Returns the lowest finalized block that the available nodes report, because confirming too
-   * early can't be undone; undefined if no node reports one.
-   */
-  readFinalized(): Promise<BlockHeader | undefined>;
-  /** Reads the tagged block from the first provider that has one, at the lowest priority. */
-  readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
+  /** Reads the tagged block; see {@link ChainSource.readTagged}. */
+  readTagged(tag: FinalityTag, from: 'all' | 'any'): Promise<BlockHeader | undefined>;
   /**
    * Tries the providers by score and returns the first result. Providers that know the block
    * `prefer.hash` come first. Rethrows expected errors and disagreements immediately. If no provider has a
@@ -78,14 +73,16 @@ const CLEARLY_BETTER = 0.5;
 const ROUNDS = 2;
 const NODES_REMEMBERED = 512;
 
-async function readLowestFinalized<Provider extends AnyProvider>(
+/** Returns the lowest block with this tag that the providers report. */
+async function readLowest<Provider extends AnyProvider>(
+  tag: FinalityTag,
   providers: readonly Provider[],
   admit: (provider: Provider) => Promise<void>,
 ): Promise<BlockHeader | undefined> {
   const results = await Promise.allSettled(
     providers.map(async (each) => {
       await admit(each);
-      return each.readTagged('finalized');
+      return each.readTagged(tag);
     }),
   );
   const found = results.flatMap((each) =>
@@ -263,9 +260,10 @@ export function createProviders<Provider extends AnyProvider>({
       givers.get(hash)?.fault('inconsistent');
     },
 
-    readFinalized: () => readLowestFinalized(ranked(), identities.admit),
-
-    readTagged: (tag) => ask((provider) => provider.readTagged(tag, 'aside')),
+    readTagged: (tag, from) =>
+      from === 'all'
+        ? readLowest(tag, ranked(), identities.admit)
+        : ask((provider) => provider.readTagged(tag, 'aside')),
 
     operatorOf: getOperator,
     witnesses: (of) =>

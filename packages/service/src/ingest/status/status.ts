@@ -1,12 +1,12 @@
 /** Reports the state of a chain: its progress, whether it is live, and any problem. */
 import { confirmationsOf } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
-import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
+import { type BlockHeader, type BlockRef, FINALITY_TAGS } from '../../store/blocks/contract.ts';
 import type { ChainReport } from '../../store/leases/contract.ts';
 import type { LocalChain } from '../localChain.ts';
 import type { Confirming } from '../confirming.ts';
 import type { ChainSource } from '../source.ts';
-import { createFinality } from './finality.ts';
+import type { Finality } from '../finality.ts';
 import { createProgress } from './progress.ts';
 
 export interface ReportOptions {
@@ -24,7 +24,7 @@ export interface ReportOptions {
 
 type ReportedSource = Pick<
   ChainSource<unknown>,
-  'agreement' | 'proof' | 'trust' | 'providers' | 'lacksTraces' | 'readTagged'
+  'agreement' | 'proof' | 'trust' | 'providers' | 'lacksTraces'
 >;
 
 export interface Status {
@@ -82,7 +82,7 @@ export function reportUnread(
     proof: source.proof?.() ?? null,
     providers: source.providers(),
     progress: null,
-    lacksTraces: source.lacksTraces,
+    lacks: source.lacksTraces ? ['traces'] : [],
   };
 }
 
@@ -92,20 +92,21 @@ export function createStatus(
     source,
     local,
     confirming,
+    finality,
     needsTraces,
     onReport,
     log,
   }: {
     source: ReportedSource;
-    local: Pick<LocalChain, 'tip' | 'confirmedUpTo' | 'note'>;
+    local: Pick<LocalChain, 'tip' | 'confirmedHeights' | 'note'>;
     confirming: Pick<Confirming, 'note'>;
+    finality: Pick<Finality, 'heights' | 'lacks'>;
     needsTraces(): boolean;
     onReport(report: ChainReport): void;
     log: Log;
   },
 ): Status {
   const { chain, isFinal } = options;
-  const finality = createFinality(source);
   const progress = createProgress();
   let state: ChainReport['state'] = 'starting';
   let message = '';
@@ -122,19 +123,28 @@ export function createStatus(
     log.warn('chain down', { chain, reason });
   };
 
-  const report = (): ChainReport => ({
-    ...reportUnread(options, source),
-    state,
-    message,
-    head: head?.number ?? null,
-    headAgeMs: head === undefined ? null : Math.round(performance.now() - headSeenAt),
-    checkpoint: local.tip()?.number ?? null,
-    confirmedUpTo: local.confirmedUpTo(),
-    ...(isFinal
-      ? { safe: head?.number ?? null, finalized: head?.number ?? null }
-      : finality.heights()),
-    progress: state === 'catching-up' ? (progress.read() ?? null) : null,
-  });
+  const confirmedUpTo = (): number | null => {
+    const upTo = local.confirmedHeights()?.chain ?? -1;
+    return upTo < 0 ? null : upTo;
+  };
+
+  const report = (): ChainReport => {
+    const unread = reportUnread(options, source);
+    return {
+      ...unread,
+      lacks: [...unread.lacks, ...FINALITY_TAGS.filter((tag) => finality.lacks(tag))],
+      state,
+      message,
+      head: head?.number ?? null,
+      headAgeMs: head === undefined ? null : Math.round(performance.now() - headSeenAt),
+      checkpoint: local.tip()?.number ?? null,
+      confirmedUpTo: confirmedUpTo(),
+      ...(isFinal
+        ? { safe: head?.number ?? null, finalized: head?.number ?? null }
+        : finality.heights()),
+      progress: state === 'catching-up' ? (progress.read() ?? null) : null,
+    };
+  };
 
   const publish = (): void => {
     publishedAt = performance.now();
@@ -168,7 +178,6 @@ export function createStatus(
     recordHead(latest) {
       if (latest.hash !== head?.hash) headSeenAt = performance.now();
       head = latest;
-      if (!isFinal) finality.look(latest.number);
     },
     catchUp(to) {
       const at = local.tip()!.number;

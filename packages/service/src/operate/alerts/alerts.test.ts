@@ -103,7 +103,7 @@ const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
   agreement: null,
   providers: [],
   progress: null,
-  lacksTraces: false,
+  lacks: [],
   state,
   message,
 });

@@ -50,7 +50,16 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
       });
     },
 
-    async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
+    async commitBlock({
+      chain,
+      epoch,
+      block,
+      ruleRevision,
+      confirmUpTo,
+      tagged,
+      windowBlocks,
+      ...commit
+    }) {
       const {
         unverified,
         searched,
@@ -59,6 +68,13 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
       // The blocks of the window must be consecutive, so it restarts here if blocks were skipped.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       const day = toBlockDay(block.timestamp);
+      const heights = {
+        chain: confirmUpTo,
+        latest: block.number,
+        depth: block.number,
+        safe: tagged?.safe ?? -1,
+        finalized: tagged?.finalized ?? -1,
+      };
       return transact(async (trx, effects) => {
         const [[held], [read], known] = await engine.pipeline(trx, [
           () => {
@@ -126,7 +142,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           await recordUncertain(trx, { chain, block, unverified, now });
         }
         const [confirmed] = await engine.pipeline(trx, [
-          () => confirmMatches(trx, { chain, confirmUpTo, open: moment.open }),
+          () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),

@@ -1,6 +1,7 @@
 /** Blocks, and the matches of streams in them. */
 import type {
   ChainGap,
+  Confirmations,
   DeliverMode,
   DeliverySummary,
   Reorg,
@@ -20,6 +21,25 @@ export interface BlockHeader extends BlockRef {
   /** Ledger version of the block's last transaction; only on Aptos. */
   lastVersion?: number | undefined;
 }
+
+/**
+ * Finality tags of chains whose validators vote: `safe` blocks are likely to stay, `finalized`
+ * blocks always stay.
+ */
+export const FINALITY_TAGS = ['safe', 'finalized'] as const;
+export type FinalityTag = (typeof FINALITY_TAGS)[number];
+
+/**
+ * The condition that confirms a match: the confirmations of its `chain`, its own block (`latest`), a
+ * `depth` of blocks, or the safe or finalized block.
+ */
+export type ConfirmBy = 'chain' | 'latest' | 'depth' | FinalityTag;
+
+/**
+ * Numbers of the newest confirmed blocks, by condition; negative if there are none.
+ * With `depth`, this is the block from which the match's number of blocks is counted back.
+ */
+export type ConfirmedHeights = Readonly<Record<ConfirmBy, number>>;
 
 /** The reading of an uncertain block, to compare a later reading with it. */
 export interface Reading {
@@ -116,8 +136,16 @@ export interface BlockCommit {
   searched?: { isProven: boolean } | undefined;
   /** Revision of the rules that the block was matched with. */
   ruleRevision: number;
-  /** Height of the newest block whose matches this commit confirms. */
+  /**
+   * Height of the newest block whose matches this commit confirms, if they wait for the chain's own
+   * confirmations.
+   */
   confirmUpTo: number;
+  /**
+   * Heights of the safe and the finalized block, up to which this commit confirms the matches that
+   * wait for them; negative if there are none. Default: none.
+   */
+  tagged?: Partial<Record<FinalityTag, number>> | undefined;
   windowBlocks: number;
   matches: NewMatch[];
   /** Marks of an unverified block; undefined if the block is verified. */
@@ -146,6 +174,8 @@ export interface Checkpoint extends BlockRef {
 export interface LedgerMatch {
   streamId: string;
   state: 'frozen' | 'confirmed' | 'orphaned';
+  /** The confirmations of the stream; null for those of the chain. */
+  confirmations: Confirmations | null;
   isEnriching: boolean;
   /** Codes of the unverified block; empty if the block is verified. */
   unverified: string[];
@@ -157,6 +187,8 @@ export interface LedgerMatch {
 
 export interface BlockReads {
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
+  /** Returns the tags that matches or running backfills of the chain wait for. */
+  listAwaitedTags(chain: string): Promise<FinalityTag[]>;
   /**
    * Returns the headers of the newest stored blocks, newest first, with the number of matches in
    * each.

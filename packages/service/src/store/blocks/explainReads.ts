@@ -1,6 +1,7 @@
 /** Finds data about a block, a transaction or an address in the ledger. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { fromConfirmColumns } from './confirmations.ts';
 import { readCodes } from './unverified.ts';
 import type { ExplainReads } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -21,7 +22,17 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   async listMatchesOf(chain, blockHash, transactionHash) {
     let query = db
       .selectFrom('match')
-      .select(['id', 'stream_id', 'state', 'enrichment', 'set_aside', 'unverified', 'witnesses'])
+      .select([
+        'id',
+        'stream_id',
+        'state',
+        'confirm_by',
+        'confirm_depth',
+        'enrichment',
+        'set_aside',
+        'unverified',
+        'witnesses',
+      ])
       .where('chain', '=', chain)
       .where('block_hash', '=', blockHash);
     if (transactionHash !== undefined) {
@@ -46,6 +57,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
     return matches.map((match) => ({
       streamId: match.stream_id,
       state: match.state,
+      confirmations: fromConfirmColumns(match),
       isEnriching: match.enrichment !== null && match.set_aside === null,
       unverified: readCodes(match.unverified),
       witnesses: match.witnesses,

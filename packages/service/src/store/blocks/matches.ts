@@ -19,7 +19,7 @@ import { newId } from '../rows/ids.ts';
 import { toBlockDay } from '../engine/days.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countMatched } from '../stats/statWrites.ts';
-import type { BlockHeader, NewMatch, Unverified } from './contract.ts';
+import type { BlockHeader, ConfirmedHeights, NewMatch, Unverified } from './contract.ts';
 import { readHolding } from './unverified.ts';
 import type { MatchState } from '../tables/blocks.ts';
 
@@ -262,12 +262,15 @@ export async function insertMatches(
       sql`
         insert into match (id, stream_id, chain, block_number, block_hash, block_day, part, parts,
           origin, state, tag, logs, transactions, internal_transactions, about, enrichment,
-          set_aside, unverified, witnesses, held, body_head, body_tail, body_bytes, created_at)
+          set_aside, unverified, witnesses, held, confirm_by, confirm_depth, body_head, body_tail,
+          body_bytes, created_at)
         select id, stream_id, ${chain}, ${block.number}, ${block.hash}, ${place.block_day}, part,
           parts, ${origin}, ${state}, tag, logs, transactions, internal_transactions, about,
-          enrichment, set_aside, ${marks.unverified}, ${marks.witnesses}, held, body_head,
-          body_tail, body_bytes, ${now}
-        from ${engine.rows(rows, matchColumns)} as wanted`.compile(trx);
+          enrichment, set_aside, ${marks.unverified}, ${marks.witnesses}, held, confirm_by,
+          confirm_depth, body_head, body_tail, body_bytes, ${now}
+        from ${engine.rows(rows, matchColumns)} as wanted
+          join (select id as owner, confirm_by, confirm_depth from stream) as owned
+            on owner = stream_id`.compile(trx);
     const delivered = rows.filter((_, n) => phase === 'confirmed' || chunk[n]!.deliver === 'both');
     let deliveries: NewDeliveries | undefined;
     const insertDelivered = (): CompiledQuery<{ id: string }> | undefined => {
@@ -357,18 +360,29 @@ function toTransactions(
     from ${engine.rows(pairs, { hash: 'text', match_id: 'text' })} as found`.compile(trx);
 }
 
-/** Builds the statement that confirms the frozen matches of blocks up to `confirmUpTo`. */
+/**
+ * Builds the statement that confirms the frozen matches that these heights confirm. Each condition
+ * names the chain, so that engines search the index `match_to_confirm` once per condition.
+ */
 export const confirmMatches = (
   trx: Db,
-  { chain, confirmUpTo, open }: Pick<Moment, 'open'> & { chain: string; confirmUpTo: number },
+  { chain, heights, open }: Pick<Moment, 'open'> & { chain: string; heights: ConfirmedHeights },
 ): CompiledQuery<ConfirmedRow> =>
   trx
     .updateTable('match')
     .set({ state: 'confirmed' satisfies MatchState })
     .where(open('block_day'))
-    .where('chain', '=', chain)
     .where('state', '=', 'frozen')
-    .where('block_number', '<=', confirmUpTo)
+    .where(({ or }) =>
+      or(
+        Object.entries(heights)
+          .filter(([, height]) => height >= 0)
+          .map(
+            ([by, height]) => sql<SqlBool>`(chain = ${chain} and confirm_by = ${by}
+              and block_number + confirm_depth <= ${height})`,
+          ),
+      ),
+    )
     .returning([...deliveredColumns, 'enrichment'])
     .compile();
 
@@ -442,7 +456,7 @@ export async function withoutDeleted(
 export async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
   const rows = await trx
     .selectFrom('stream')
-    .select(['id', 'deliver', 'notify_removed'])
+    .select(['id', 'deliver', 'confirm_by', 'confirm_depth', 'notify_removed'])
     .where('id', 'in', [...new Set(matches.map((match) => match.stream_id))])
     .where('deleted_at', 'is', null)
     .execute();

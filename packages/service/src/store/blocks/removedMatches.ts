@@ -3,12 +3,13 @@
  * within a transaction.
  */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import { type DeliverySummary, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Engine } from '../engine/engine.ts';
 import { toBlockDay } from '../engine/days.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
+import { fromConfirmColumns } from './confirmations.ts';
 import type { BlockHeader } from './contract.ts';
 import {
   type DeliveredMatch,
@@ -153,16 +154,14 @@ export async function returnMatches(
   const takenBack = await listTakenBack(trx, [...newest.values()]);
   const returned: DeliverySummary[] = [];
   for (const match of newest.values()) {
+    const stream = streams.get(match.stream_id)!;
+    const again = { ...match, confirm_by: stream.confirm_by, confirm_depth: stream.confirm_depth };
+    const sendsUnconfirmed =
+      stream.deliver === 'both' && !isConfirmedAtOnce(fromConfirmColumns(stream));
     returned.push(
       ...(takenBack.has(match.id)
-        ? await announceAgain(
-            trx,
-            engine,
-            match,
-            streams.get(match.stream_id)?.deliver === 'both',
-            now,
-          )
-        : await revive(trx, match, now)),
+        ? await announceAgain(trx, engine, again, sendsUnconfirmed, now)
+        : await revive(trx, again, now)),
     );
   }
   return returned;
@@ -198,7 +197,11 @@ async function revive(
 ): Promise<DeliverySummary[]> {
   await trx
     .updateTable('match')
-    .set({ state: 'frozen' satisfies MatchState })
+    .set({
+      state: 'frozen' satisfies MatchState,
+      confirm_by: match.confirm_by,
+      confirm_depth: match.confirm_depth,
+    })
     .where('id', '=', match.id)
     .where('block_day', '=', match.block_day)
     .execute();

@@ -1,6 +1,7 @@
 /** Reads deliveries with their attempts and bodies, and due deliveries. */
 import { type Kysely, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
+import { fromConfirmColumns } from '../blocks/confirmations.ts';
 import { readCodes } from '../blocks/unverified.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -57,7 +58,8 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         .innerJoin('match', 'match.id', 'delivery.match_id')
         .innerJoin('stream', 'stream.id', 'delivery.stream_id')
         .select(deliveryColumns.map((column) => `delivery.${column}` as const))
-        .select(['match.block_hash', 'match.unverified', 'match.witnesses', 'stream.webhook_url'])
+        .select(['match.block_hash', 'match.confirm_by', 'match.confirm_depth'])
+        .select(['match.unverified', 'match.witnesses', 'stream.webhook_url'])
         .select('delivery.fast_retried')
         .where('delivery.id', '=', id)
         .executeTakeFirst();
@@ -81,6 +83,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
         pair: pair === undefined ? null : toDeliverySummary(pair),
         fastRetried: row.fast_retried === 1,
         blockHash: row.block_hash,
+        confirmations: fromConfirmColumns(row),
         unverified: readCodes(row.unverified),
         witnesses: row.witnesses,
         webhookUrl: row.webhook_url,

@@ -814,6 +814,32 @@ const streamAttempts: Migration = {
   },
 };
 
+const streamConfirmations: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    // PostgreSQL compares keys by bytes, like SQLite; see `keysByBytes`.
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    for (const table of ['stream', 'match']) {
+      await db.schema
+        .alterTable(table)
+        .addColumn('confirm_by', text, (column) => column.notNull().defaultTo('chain'))
+        .execute();
+      await db.schema
+        .alterTable(table)
+        .addColumn('confirm_depth', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute();
+    }
+    await db.schema.dropIndex('match_to_confirm').execute();
+    await db.schema
+      .createIndex('match_to_confirm')
+      .on('match')
+      .columns(['chain', 'confirm_by'])
+      .expression(sql`(block_number + confirm_depth)`)
+      .column('stream_id')
+      .where(sql.ref('state'), '=', sql.lit('frozen'))
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -829,6 +855,7 @@ export const migrations: Record<string, Migration> = {
   '0012 unverified matches': unverifiedMatches,
   '0013 uncertain blocks': uncertainBlocks,
   '0014 attempts per stream': streamAttempts,
+  '0015 confirmations per stream': streamConfirmations,
 };
 
 /** Table with the names of the applied migrations. */

@@ -3,6 +3,7 @@ import {
   type BackOff,
   type BackOffReason,
   type ChainFamily,
+  type Confirmations,
   type DeliverMode,
   type OAuth2Credentials,
   type StreamChange,
@@ -19,6 +20,7 @@ const COLUMNS = [
   'tag',
   'description',
   'deliver',
+  'confirmations',
   'notifyRemoved',
   'unverified',
   'headers',
@@ -57,9 +59,10 @@ export const DEFAULT_LIMITS: StreamLimits = {
 
 export const DEFAULT_DELIVERY: Pick<
   AnyStreamDraft,
-  'deliver' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
+  'deliver' | 'confirmations' | 'notifyRemoved' | 'unverified' | 'headers' | 'oauth2' | 'limits'
 > = {
   deliver: defaults.deliver,
+  confirmations: defaults.confirmations,
   notifyRemoved: defaults.notifyRemoved,
   unverified: defaults.unverified,
   headers: defaults.headers,
@@ -79,6 +82,11 @@ interface AnyStreamDraft {
   limits: StreamLimits;
   /** The phases of a block to deliver. Has no effect on families whose blocks are final. */
   deliver: DeliverMode;
+  /**
+   * The confirmations of matches; null for those of the chain. Has no effect on families whose blocks
+   * are final.
+   */
+  confirmations: Confirmations | null;
   /** Whether to send removal webhooks when a block leaves the chain. */
   notifyRemoved: boolean;
   /** Whether webhooks of unverified blocks are sent at once or held. */

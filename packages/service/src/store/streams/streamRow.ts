@@ -1,5 +1,6 @@
 /** Converts rows of streams to the type that the rest of the service uses. */
 import type { Retries } from '@sluice/kit/contract';
+import { fromConfirmColumns } from '../blocks/confirmations.ts';
 import { readOAuth2 } from '../rows/oauth2.ts';
 import type { Tables } from '../tables/tables.ts';
 import { STREAM_FAMILIES, type StreamRecord } from './contract.ts';
@@ -13,6 +14,8 @@ export const streamColumns = [
   'chain_ids',
   'options',
   'deliver',
+  'confirm_by',
+  'confirm_depth',
   'notify_removed',
   'hold_unverified',
   'headers',
@@ -42,6 +45,7 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     headers: JSON.parse(row.headers) as Record<string, string>,
     oauth2: readOAuth2(row.oauth2),
     deliver: row.deliver,
+    confirmations: fromConfirmColumns(row),
     notifyRemoved: row.notify_removed === 1,
     unverified: row.hold_unverified === 1 ? ('hold' as const) : ('send' as const),
     limits: {

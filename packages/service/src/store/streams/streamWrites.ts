@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { StreamLimits, UnverifiedMode } from '@sluice/kit/contract';
+import type { Confirmations, StreamLimits, UnverifiedMode } from '@sluice/kit/contract';
 import { type Selectable, type SqlBool, sql } from 'kysely';
+import { toConfirmColumns } from '../blocks/confirmations.ts';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
 import type { Db, Tables } from '../tables/tables.ts';
@@ -67,6 +68,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
             chain_ids: JSON.stringify(draft.chainIds),
             options: JSON.stringify(draft.options),
             deliver: draft.deliver,
+            ...toConfirmColumns(draft.confirmations),
             notify_removed: Number(draft.notifyRemoved),
             hold_unverified: toHold(draft.unverified),
             headers: JSON.stringify(draft.headers),
@@ -106,6 +108,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
         async (trx, now, { status, chainIds }) => {
           if (note !== undefined) await recordStreamChange(trx, id, note, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
+          if ('confirmations' in patch) await changeWaiting(trx, engine, id, patch.confirmations);
           if ('unverified' in patch && patch.unverified === 'send') {
             await releaseMatches(trx, sql<SqlBool>`stream_id = ${id} and held = 1`, now);
           }
@@ -142,6 +145,8 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
           const { open } = await readMoment(engine, trx);
           for (const state of WAITING)
             await cancelSome(trx, engine, { streamId: id, state, open, now });
+          // If the chain has no safe or finalized block, they would wait forever.
+          await changeWaiting(trx, engine, id, null);
         },
       ),
 
@@ -218,6 +223,23 @@ const toLimitValues = (limits: StreamLimits) => ({
   retries: JSON.stringify(limits.retries),
 });
 
+/** Changes what the stream's unconfirmed matches wait for. */
+async function changeWaiting(
+  trx: Db,
+  engine: Engine,
+  streamId: string,
+  confirmations: Confirmations | null = null,
+): Promise<void> {
+  const { open } = await readMoment(engine, trx);
+  await trx
+    .updateTable('match')
+    .set(toConfirmColumns(confirmations))
+    .where(open('block_day'))
+    .where('state', '=', sql.lit('frozen'))
+    .where('stream_id', '=', streamId)
+    .execute();
+}
+
 /** Copies the stream's new strict-order setting to its queued deliveries. */
 async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
   // Uses one statement per state, because each state has its own partial index.
@@ -242,6 +264,7 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
     ...(patch.oauth2 !== undefined && { oauth2: toOAuth2Value(patch.oauth2) }),
     ...(patch.limits !== undefined && toLimitValues(patch.limits)),
     ...('deliver' in patch && { deliver: patch.deliver }),
+    ...('confirmations' in patch && toConfirmColumns(patch.confirmations ?? null)),
     ...('notifyRemoved' in patch && { notify_removed: Number(patch.notifyRemoved) }),
     ...('unverified' in patch && { hold_unverified: toHold(patch.unverified) }),
   };

@@ -1,5 +1,6 @@
 /** Tables of chains, blocks and matches. */
 import type { GapKind } from '@sluice/kit/contract';
+import type { ConfirmBy } from '../blocks/contract.ts';
 
 export interface BlockTables {
   checkpoint: CheckpointTable;
@@ -82,6 +83,9 @@ interface MatchTable {
   witnesses: number | null;
   /** 1 while the deliveries of the match are held, because its stream holds unverified blocks. */
   held: number;
+  confirm_by: ConfirmBy;
+  /** Number of blocks that must follow with `depth`; otherwise 0. */
+  confirm_depth: number;
   /** The body without the values of `confirmed` and `retries`, which `joinBody` adds. */
   body_head: string;
   body_tail: string;

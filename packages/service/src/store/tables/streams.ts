@@ -5,6 +5,7 @@ import type {
   StreamChangeKind,
   StreamStatus,
 } from '@sluice/kit/contract';
+import type { ConfirmBy } from '../blocks/contract.ts';
 
 export interface StreamTables {
   stream: StreamTable;
@@ -31,6 +32,10 @@ interface StreamTable {
   /** JSON of `StreamOptions` or, on Aptos, of `AptosStreamOptions`. */
   options: string;
   deliver: DeliverMode;
+  /** The condition that confirms matches of the stream. */
+  confirm_by: ConfirmBy;
+  /** Number of blocks that must follow with `depth`; otherwise 0. */
+  confirm_depth: number;
   /** 1 if removal webhooks are sent for blocks that left the chain. */
   notify_removed: number;
   /** 1 if deliveries of unverified blocks are held until a second witness confirms the block. */

@@ -1,6 +1,13 @@
 /** Blocks that are read again later: accepted with a failed check, or held by a stream. */
 import type { DeliverySummary } from '@sluice/kit/contract';
-import type { BlockNeeds, BlockHeader, NewMatch, Reading, Unverified } from '../blocks/contract.ts';
+import type {
+  BlockNeeds,
+  BlockHeader,
+  ConfirmedHeights,
+  NewMatch,
+  Reading,
+  Unverified,
+} from '../blocks/contract.ts';
 
 export interface UncertainBlock {
   chain: string;
@@ -41,8 +48,8 @@ export interface LaterReading {
   matches: readonly NewMatch[];
   /** Ids of matches with records that vanished. */
   removed: readonly string[];
-  /** Whether the block is confirmed. */
-  isConfirmed: boolean;
+  /** The numbers of the newest confirmed blocks; undefined while unknown. */
+  heights: ConfirmedHeights | undefined;
   /** Marks after this reading; undefined if the block is verified. */
   unverified: Unverified | undefined;
   /** When to read the block again; undefined if this was the last reading. */

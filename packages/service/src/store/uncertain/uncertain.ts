@@ -1,14 +1,21 @@
 /** Reads uncertain blocks again later, and commits the readings together with their matches. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import { type BlockNeeds, isWitnessed } from '../blocks/contract.ts';
-import { insertMatches, releaseMatches } from '../blocks/matches.ts';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import { confirmedUpTo, fromConfirmColumns } from '../blocks/confirmations.ts';
+import {
+  type BlockNeeds,
+  type ConfirmedHeights,
+  type NewMatch,
+  isWitnessed,
+} from '../blocks/contract.ts';
+import { insertMatches, readStreamsOf, releaseMatches } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { isHeld } from '../blocks/uncertain.ts';
 import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
-import type { Tables } from '../tables/tables.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../leases/leases.ts';
 import type { UncertainBlock, UncertainReads, UncertainWrites } from './contract.ts';
@@ -125,7 +132,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
       and step = ${step} and left_at is null`;
 
   return {
-    async commitReading({ block, epoch, matches, removed, isConfirmed, unverified, next }) {
+    async commitReading({ block, epoch, matches, removed, heights, unverified, next }) {
       const { chain, header, jobId, step } = block;
       return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
@@ -190,16 +197,24 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         // Receivers with strict order get the removal webhook before the new match.
         const removals = await insertRemovals(trx, engine, orphaned, now);
         const origin = `recheck:${step}:${id}`;
-        const created = await insertMatches(trx, engine, {
-          chain,
-          block: header,
-          matches,
-          known: [],
-          unverified,
-          now,
-          origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
-          state: isConfirmed ? 'confirmed' : 'frozen',
-        });
+        const confirmed = await findConfirmed(trx, heights, header.number, matches);
+        const created: DeliverySummary[] = [];
+        for (const state of ['confirmed', 'frozen'] as const) {
+          created.push(
+            ...(await insertMatches(trx, engine, {
+              chain,
+              block: header,
+              matches: matches.filter(
+                ({ streamId }) => confirmed.has(streamId) === (state === 'confirmed'),
+              ),
+              known: [],
+              unverified,
+              now,
+              origin: jobId === null ? `${origin}:0` : `job:${jobId}:${origin}`,
+              state,
+            })),
+          );
+        }
         const moved = [...canceled, ...removals, ...created];
         effects.moveDeliveries(moved);
         return [...released, ...moved];
@@ -218,4 +233,19 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         .execute();
     },
   };
+}
+
+/** Returns the streams whose matches in this block are already confirmed. */
+async function findConfirmed(
+  trx: Db,
+  heights: ConfirmedHeights | undefined,
+  blockNumber: number,
+  matches: readonly NewMatch[],
+): Promise<ReadonlySet<string>> {
+  if (heights === undefined || matches.length === 0) return new Set();
+  const wanted = matches.map(({ streamId }) => ({ stream_id: streamId }));
+  const streams = await readStreamsOf(trx, wanted);
+  const isConfirmed = (stream: Parameters<typeof fromConfirmColumns>[0]): boolean =>
+    blockNumber <= confirmedUpTo(heights, fromConfirmColumns(stream));
+  return new Set([...streams.values()].filter(isConfirmed).map(({ id }) => id));
 }

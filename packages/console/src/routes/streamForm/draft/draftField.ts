@@ -13,6 +13,7 @@ export type DraftField =
   | 'tag'
   | NumberName
   | 'retries'
+  | 'confirmations'
   | 'headers'
   | 'oauth2';
 

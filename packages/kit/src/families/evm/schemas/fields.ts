@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { typed } from '../../../contract/named.ts';
 import { abiItemSchema, abiSchema, functionSchema } from '../../../contract/requests/abi.ts';
 import {
+  confirmations,
   deliverMode,
   transactionStatus,
   unverifiedMode,
@@ -281,6 +282,20 @@ export const evmFields = {
       hint: 'otherwise each match is sent twice: at once and when confirmed',
       checked: 'confirmed',
     },
+  },
+  confirmations: {
+    kind: 'text',
+    description:
+      "When matches are confirmed: `latest` at once, so that only the confirmed webhook is sent; `safe` or `finalized` with that block of the chain; or after a number of blocks, 0 to 8,192. Null, the default, means the chain's own.",
+    isSluiceOnly: true,
+    accepts: confirmations.nullish(),
+    returns: confirmations.nullable(),
+    default: null,
+    flag: {
+      syntax: '--confirmations <when>',
+      help: "When matches are confirmed: latest, safe, finalized, or a number of blocks; default: the chain's own",
+    },
+    label: 'Confirmations',
   },
   notifyRemoved: boolean({
     description:

@@ -16,7 +16,7 @@ export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = namedRequest(
 
 export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = namedRequest(
   'UpdateEvmStream',
-  'Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list.',
+  'Any fields of a stream. Absent and null fields stay unchanged, except that null removes `oauth2`, `confirmations` and the limits `maxInFlight`, `maxPerSecond`, `maxWebhookBytes` and `timeoutSeconds`. An empty list clears a list.',
   typed('Optional<CreateEvmStream>', z.strictObject(toUpdated(evmFields))),
 );
 

@@ -1,4 +1,5 @@
 /** Calls for the sessions of the console, and the live events that they watch. */
+import type { HttpBindings } from '@hono/node-server';
 import { type Auth, callerOf } from '../../auth/auth.ts';
 import type { Handlers } from '../../handlers.ts';
 import type { Live } from '../../live.ts';
@@ -22,8 +23,11 @@ export function createSessionHandlers({ auth, live }: { auth: Auth; live: Live }
       };
       // A HEAD request gets only the headers, because nothing would read a stream.
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
-      const events = live.open(context.req.header('last-event-id'), callerOf(context).keyId, () =>
-        auth.watch(context, context.req.raw.signal),
+      const events = live.open(
+        context.req.header('last-event-id'),
+        callerOf(context).keyId,
+        () => auth.watch(context, context.req.raw.signal),
+        () => (context.env as HttpBindings).outgoing.destroy(),
       );
       return context.body(events, 200, headers);
     },

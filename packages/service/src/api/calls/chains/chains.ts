@@ -16,7 +16,7 @@ export function createChainHandlers({ store, chains }: ChainHandlerNeeds) {
   return {
     async listChains() {
       const result = await Promise.all(
-        chains().map(async ({ lacksTraces: _lacksTraces, ...health }): Promise<ChainHealth> => {
+        chains().map(async ({ lacks: _lacks, ...health }): Promise<ChainHealth> => {
           const [window, unverified] = await Promise.all([
             store.readWindow(health.id, TIMELINE_BLOCKS),
             store.readUnverified(health.id),

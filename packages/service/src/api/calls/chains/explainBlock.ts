@@ -1,7 +1,13 @@
 /** Explains one block: its progress, and the verdict of each stream. */
-import { familyOf, type Explanation, type StreamVerdict } from '@sluice/kit/contract';
+import {
+  type Explanation,
+  type StreamVerdict,
+  confirmationsOf,
+  familyOf,
+} from '@sluice/kit/contract';
 import { messageOf } from '../../../base/errors.ts';
 import type { ChainCalls, ExplainedBlock } from '../../../chains/calls.ts';
+import { heightsOf } from '../../../chains/chainReports.ts';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { Store } from '../../../store/store.ts';
@@ -75,6 +81,8 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
           ? newest.reason
           : undefined,
       unverified: [...new Set([...ofBlock, ...matches.flatMap((match) => match.unverified)])],
+      confirmations: health?.confirmations ?? confirmationsOf(chain),
+      heights: heightsOf(health),
       records: explained?.streams,
       checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
       isReplaced,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import type { Confirmations, DeliverySummary } from '@sluice/kit/contract';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { type BlockFacts, toBlockStages, toStreamVerdict } from './explainVerdict.ts';
 
@@ -9,6 +9,8 @@ const FACTS: BlockFacts = {
   timestamp: undefined,
   records: new Map(),
   checkpoint: 10,
+  confirmations: 12,
+  heights: { chain: 3, latest: 15, depth: 15, safe: 9, finalized: -1 },
   isReplaced: false,
   halt: undefined,
   unverified: [],
@@ -69,7 +71,11 @@ const SENT_AT = Date.UTC(2026, 0, 1);
 /** Returns the verdict and its reason for a stream with one delivery in a block to be confirmed. */
 const verdictOf = (
   delivery: Partial<DeliverySummary>,
-  { status = 'active', backOffUntil }: { status?: string; backOffUntil?: number } = {},
+  {
+    status = 'active',
+    backOffUntil,
+    confirmations = null,
+  }: { status?: string; backOffUntil?: number; confirmations?: Confirmations | null } = {},
 ): string => {
   const { verdict, reason } = toStreamVerdict(
     { id: 's', tag: '', status, chainIds: ['0x1'] } as unknown as StreamRecord,
@@ -78,6 +84,7 @@ const verdictOf = (
       {
         streamId: 's',
         state: 'frozen',
+        confirmations,
         isEnriching: false,
         unverified: [],
         witnesses: null,
@@ -114,5 +121,20 @@ test('the verdict says why a delivery is held back, although its block is not co
   );
   expect(verdictOf(retrying, { backOffUntil: SENT_AT - 1 })).not.toContain('backed off');
   expect(verdictOf({ state: 'leased' })).toBe('waiting: unconfirmed: sending');
-  expect(verdictOf({ state: 'succeeded' })).toBe('delivered: more blocks must follow');
+  expect(verdictOf({ state: 'succeeded' })).toBe(
+    'delivered: waits for 12 blocks to follow, now 5 of 12',
+  );
 });
+
+test.each([
+  [200, 'waits for 200 blocks to follow, now 5 of 200'],
+  [2, 'waits for 2 blocks to follow, now 2 of 2'],
+  ['safe', 'waits until the safe block of the chain, now 9, has reached 10'],
+  ['finalized', 'waits for the finalized block of the chain, which no node has reported yet'],
+  ['latest', 'waits for the next block'],
+] as const)(
+  'an unconfirmed match with the confirmations %s says what it waits for',
+  (wish, why) => {
+    expect(verdictOf({ state: 'succeeded' }, { confirmations: wish })).toBe(`delivered: ${why}`);
+  },
+);

@@ -12,7 +12,7 @@ import {
   EXPLAIN_STAGES,
   describeUnverifiedCode,
 } from '@sluice/kit/contract';
-import type { LedgerMatch } from '../../../store/blocks/contract.ts';
+import type { ConfirmedHeights, LedgerMatch } from '../../../store/blocks/contract.ts';
 import type { ChainReport } from '../../../store/leases/contract.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 
@@ -30,6 +30,10 @@ export interface BlockFacts {
   isReplaced: boolean;
   /** Why the chain is halted, if the block may not be on it; undefined otherwise. */
   halt: string | undefined;
+  /** The confirmations of the chain. */
+  confirmations: ChainReport['confirmations'];
+  /** The numbers of the newest confirmed blocks. */
+  heights: ConfirmedHeights;
   /** Codes of what the evidence for the block does not cover; empty if it is verified. */
   unverified: string[];
 }
@@ -139,7 +143,7 @@ export function toStreamVerdict(
   if (matches.length > 0) {
     const stages = [
       ...recordReasons(records).filter(({ outcome }) => outcome === 'passed'),
-      ...matchReasons(matches, stream, backOff),
+      ...matchReasons(matches, stream, facts, backOff),
     ];
     const name = verdictOf(matches);
     // The verdict shows why a delivery failed, is held or waits, even if a later check waits, too.
@@ -299,12 +303,13 @@ function describeHold(
 function matchReasons(
   matches: readonly LedgerMatch[],
   stream: StreamRecord,
+  facts: BlockFacts,
   backOff: Pick<BackOff, 'until'> | undefined,
 ): ExplainReason[] {
   const deliveries = matches.flatMap((match) => match.deliveries);
   const isOrphaned = matches.every(({ state }) => state === 'orphaned');
   const isEnriching = matches.some((match) => match.isEnriching);
-  const isFrozen = matches.some(({ state }) => state === 'frozen');
+  const frozen = matches.find(({ state }) => state === 'frozen');
   const reasons = [
     reason(
       'match',
@@ -325,9 +330,28 @@ function matchReasons(
     const message = `${phase}: ${STATE_WORDS[state]}${tries}${hold}${why}`;
     reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], message));
   }
-  if (isFrozen) reasons.push(reason('confirmation', 'waiting', 'more blocks must follow'));
-  else if (!isOrphaned) reasons.push(reason('confirmation', 'passed', 'the block is confirmed'));
+  if (frozen !== undefined) {
+    reasons.push(reason('confirmation', 'waiting', describeConfirmation(frozen, facts)));
+  } else if (!isOrphaned) reasons.push(reason('confirmation', 'passed', 'the block is confirmed'));
   return reasons;
+}
+
+/** Describes what an unconfirmed match waits for, and how far the chain is. */
+function describeConfirmation(
+  { confirmations }: Pick<LedgerMatch, 'confirmations'>,
+  { number, heights, confirmations: ofChain }: BlockFacts,
+): string {
+  const needed = confirmations ?? ofChain;
+  if (needed === 'safe' || needed === 'finalized') {
+    const height = heights[needed];
+    return height < 0
+      ? `waits for the ${needed} block of the chain, which no node has reported yet`
+      : `waits until the ${needed} block of the chain, now ${height}, has reached ${number}`;
+  }
+  if (needed === 'latest' || number === undefined) return 'waits for the next block';
+  const followed = Math.min(needed, Math.max(0, heights.depth - number));
+  const blocks = needed === 1 ? '1 block' : `${needed} blocks`;
+  return `waits for ${blocks} to follow, now ${followed} of ${needed}`;
 }
 
 const DELIVERY_OUTCOMES = {

@@ -10,6 +10,7 @@ import {
   retryWaitsMs,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
+import { flagOf } from '../../../config/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/streams/contract.ts';
 import { longestWaitMs } from '../../../deliver/schedule.ts';
@@ -92,6 +93,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       const endpoint = { ...draft, id };
       refuseTwoAuthorizations(endpoint, sent.body);
       refuseLateRetries(draft.limits, needs.kept, sent.body);
+      refuseLongTimeout(draft.limits, needs, sent.body);
       await tryWebhook(needs, family.testWebhook, endpoint, [secret]);
       const sealed = endpoints.seal<StreamDraft>(id, draft);
       return family.toResponse(open(await store.createStream(sealed, { id, sealedSecret })));
@@ -110,6 +112,9 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const { webhookUrl, headers, oauth2, limits } = patch;
         if (limits !== undefined && limits.retries !== before.limits.retries) {
           refuseLateRetries(limits, needs.kept, sent.body);
+        }
+        if (limits !== undefined && limits.timeoutSeconds !== before.limits.timeoutSeconds) {
+          refuseLongTimeout(limits, needs, sent.body);
         }
         if (webhookUrl !== undefined || headers !== undefined || oauth2 !== undefined) {
           const endpoint = {
@@ -199,6 +204,17 @@ function refuseLateRetries(
   if (longestWaitMs(retryWaitsMs(retries) ?? []) < undeliveredMs) return;
   const message = `should have waits of less than ${undeliveredMs / 1_000} seconds together, including the 10% that are added at random, because undelivered webhooks are deleted after that time`;
   throw validationFailed('requestBody', [{ path: ['retries'], message }], body);
+}
+
+/** Throws a 422 if attempts would take longer than the operator allows. */
+function refuseLongTimeout(
+  { timeoutSeconds }: StreamLimits,
+  { maxTimeoutSeconds }: StreamCallNeeds,
+  body: unknown,
+): void {
+  if (timeoutSeconds === null || timeoutSeconds <= maxTimeoutSeconds) return;
+  const message = `should be at most ${maxTimeoutSeconds}, the ${flagOf('maxTimeoutSeconds')} of this service, or null`;
+  throw validationFailed('requestBody', [{ path: ['timeoutSeconds'], message }], body);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { EVM_API } from '../../../families/evm/api/evmApi.ts';
-import { DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
+import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../../../store/streams/contract.ts';
 import { type StreamSummaryHandlerNeeds, createStreamSummaryHandlers } from './streamSummaries.ts';
 
 const CHAINS = ['0x1', '0x2'];
@@ -13,10 +13,11 @@ test('a list of streams reads the state of each chain once', async () => {
     chainIds: CHAINS,
     webhookUrl: 'https://receiver.test/',
     options: { ...DEFAULT_OPTIONS, includeInternalTxs: true },
+    limits: DEFAULT_LIMITS,
   }));
   const none = () => Promise.resolve([]);
   const whyDown = vi.fn((chain: string) => (chain === '0x2' ? 'its node is away' : undefined));
-  const lacksTraces = vi.fn((chain: string) => chain === '0x1');
+  const lacks = vi.fn((chain: string) => (chain === '0x1' ? ['traces'] : []));
   const { listStreamSummaries } = createStreamSummaryHandlers({
     store: {
       listStreams: () => Promise.resolve({ rows, total: rows.length, next: undefined }),
@@ -28,7 +29,8 @@ test('a list of streams reads the state of each chain once', async () => {
     families: { evm: EVM_API },
     hasSource: () => true,
     whyDown,
-    lacksTraces,
+    lacks,
+    maxTimeoutSeconds: 60,
   } as unknown as StreamSummaryHandlerNeeds);
   const { result } = await listStreamSummaries();
   for (const { statusMessage } of result) {
@@ -37,7 +39,7 @@ test('a list of streams reads the state of each chain once', async () => {
   }
   expect(result).toHaveLength(3);
   expect(whyDown.mock.calls).toEqual([['0x1'], ['0x2']]);
-  expect(lacksTraces.mock.calls.map(([chain]) => chain)).toEqual([
-    ...new Set(lacksTraces.mock.calls.map(([chain]) => chain)),
+  expect(lacks.mock.calls.map(([chain]) => chain)).toEqual([
+    ...new Set(lacks.mock.calls.map(([chain]) => chain)),
   ]);
 });

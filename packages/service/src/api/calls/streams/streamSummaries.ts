@@ -21,7 +21,8 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
       const problemNeeds: ProblemNeeds = {
         hasSource: (chain) => needs.hasSource(chain),
         whyDown: readOnce((chain) => needs.whyDown(chain)),
-        lacksTraces: readOnce((chain) => needs.lacksTraces(chain)),
+        lacks: readOnce((chain) => needs.lacks(chain)),
+        maxTimeoutSeconds: needs.maxTimeoutSeconds,
       };
       const [stats, backOffs, certificates, pauses] = await Promise.all([
         store.readStreamStats(),

@@ -176,7 +176,6 @@ export function createAptosSource({
       const at = await providers.ask((provider) => provider.readHeightOf(version));
       return at === undefined ? undefined : { at };
     },
-    readFinalized: async () => undefined,
     readTagged: async () => undefined,
     // The head itself may still grow.
     readNewestComplete: async ({ number }) =>

@@ -8,8 +8,8 @@ const NAMED = 3;
 
 /** Returns the problems of a stream's options. */
 export function problemsOf(
-  { chainIds, options }: EvmStreamRecord,
-  { hasSource, lacksTraces }: Pick<ProblemNeeds, 'hasSource' | 'lacksTraces'>,
+  { chainIds, confirmations, options }: EvmStreamRecord,
+  { hasSource, lacks }: Pick<ProblemNeeds, 'hasSource' | 'lacks'>,
 ): string[] {
   const problems: string[] = [];
   const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } = options;
@@ -33,15 +33,25 @@ export function problemsOf(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
     );
   }
+  const lacking = (what: ReturnType<typeof lacks>[number]): string[] =>
+    chainIds.filter((chain) => lacks(chain).includes(what));
   const traced = [
     ...(includeInternalTxs ? ['internal transactions'] : []),
     ...(hasCalls && options.includeInternalCalls ? ['internal calls'] : []),
   ];
-  const untraced = traced.length > 0 ? chainIds.filter(lacksTraces) : [];
+  const untraced = traced.length > 0 ? lacking('traces') : [];
   if (untraced.length > 0 && chainIds.every(hasSource)) {
     problems.push(
       `No ${traced.join(' and ')} on ${untraced.join(', ')}: add a node that supports debug_traceBlockByHash or trace_block`,
     );
+  }
+  if (confirmations === 'safe' || confirmations === 'finalized') {
+    const chains = lacking(confirmations);
+    if (chains.length > 0) {
+      problems.push(
+        `Confirms nothing on ${chains.join(', ')}: no node reports a ${confirmations} block. Set confirmations to a number of blocks, or add a node that reports one`,
+      );
+    }
   }
   return problems;
 }

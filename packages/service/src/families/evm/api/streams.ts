@@ -52,6 +52,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     chainIds: record.chainIds,
     ...record.options,
     deliver: record.deliver,
+    confirmations: record.confirmations,
     notifyRemoved: record.notifyRemoved,
     unverified: record.unverified,
     headers: record.headers,
@@ -85,6 +86,10 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         ...commonPatch(wanted, before),
         ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
         ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
+        ...(wanted.confirmations !== undefined &&
+          wanted.confirmations !== before.confirmations && {
+            confirmations: wanted.confirmations,
+          }),
         ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
         ...(wanted.unverified !== undefined && { unverified: wanted.unverified }),
         options,
@@ -113,7 +118,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       const found = await findStream(store, params.id, 'evm');
       const original = endpoints.open(found.id, found);
       const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
-      const { options, deliver, notifyRemoved, unverified, limits } = original;
+      const { options, deliver, confirmations, notifyRemoved, unverified, limits } = original;
       const isPaused = original.status === 'paused';
       const id = randomUUID();
       const { secret, sealedSecret } = needs.streamSecrets.create(id);
@@ -131,6 +136,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         oauth2,
         options,
         deliver,
+        confirmations,
         notifyRemoved,
         unverified,
         limits,

@@ -50,7 +50,7 @@ export function toReason({ error, output }: CallFailure, errors: CustomErrors): 
   const data = output === '0x' || output.length > DATA_CHARACTERS ? null : output;
   const reason = (kind: WebhookCallReason['kind'], message: string): WebhookCallReason => ({
     kind,
-    message: previewText(message, MESSAGE_CHARACTERS),
+    message: previewText(cleanLine(message), MESSAGE_CHARACTERS),
     data,
   });
   if (output !== '0x') {
@@ -64,7 +64,7 @@ export function toReason({ error, output }: CallFailure, errors: CustomErrors): 
   if (/revert/i.test(error)) {
     return reason('revert', output === '0x' ? 'reverted without data' : 'reverted with other data');
   }
-  return reason('other', cleanLine(error));
+  return reason('other', error);
 }
 
 function describeCustom(output: string, errors: CustomErrors): string | undefined {

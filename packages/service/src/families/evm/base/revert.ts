@@ -1,5 +1,6 @@
 /** Reads the revert data that Solidity writes for `require`, `revert` and failed checks. */
 import { compileParameters } from '@sluice/kit/contract';
+import { cleanLine } from '../../../base/foreignText.ts';
 
 const ERROR = '0x08c379a0'; // Error(string)
 const textOfError = compileParameters([{ name: 'text', type: 'string' }])!;
@@ -14,7 +15,7 @@ export function readRevert(data: string): SolidityRevert | undefined {
   try {
     if (data.startsWith(ERROR)) {
       const [text] = textOfError.decode(body) as [string];
-      return { kind: 'error', text };
+      return { kind: 'error', text: cleanLine(text) };
     }
     if (data.startsWith(PANIC)) {
       const [code] = codeOfPanic.decode(body) as [bigint];

@@ -63,7 +63,7 @@ export async function readName(
   let answer: unknown;
   try {
     const call = [{ to: UNIVERSAL_RESOLVER, data }, at];
-    answer = await source.requestAt(head, 'eth_call', call, MAX_ANSWER_BYTES);
+    answer = await source.requestAt(head, 'eth_call', call, { maxBytes: MAX_ANSWER_BYTES });
   } catch (error) {
     if (!(error instanceof SourceError && isReverted(error))) throw error;
     return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;

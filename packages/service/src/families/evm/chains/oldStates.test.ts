@@ -128,10 +128,10 @@ test('states that no node keeps are requested a few times, and then once for eac
     const { rows } = await store.listDeliveries({ limit: 1, streamId, state: 'enriching' });
     return rows.length > 0;
   };
-  await expect.poll(isWaiting, { timeout: 20_000 }).toBe(false);
+  await expect.poll(isWaiting, { timeout: 100_000 }).toBe(false);
   const calls = STATE_METHODS.reduce((sum, method) => sum + (chain.calls[method] ?? 0), 0);
   expect(calls).toBeGreaterThanOrEqual(MATCHES);
   expect(calls).toBeLessThan(MATCHES * 3);
   const [node] = source.providers();
   expect(node!.failures).toBe(0);
-}, 60_000);
+}, 120_000);

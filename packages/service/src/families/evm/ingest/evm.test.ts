@@ -66,6 +66,22 @@ describe('a part that one node lacks', () => {
     expect(two.calls[methods[0]]).toBe(1);
   });
 
+  test('traces are lacking once no node supports them', async () => {
+    const TRACES = { ...ALL, transactions: false, logs: false };
+    const unsupported = {
+      kind: 'error',
+      code: -32601,
+      methods: ['debug_traceBlockByHash', 'trace_block', 'debug_traceTransaction'],
+    } as const;
+    one.trouble(unsupported);
+    await source.readHead();
+    await source.readBlock(mine(), TRACES);
+    expect(source.lacksTraces).toBe(false);
+    two.trouble(unsupported);
+    await source.readBlock(mine(), TRACES);
+    expect(source.lacksTraces).toBe(true);
+  });
+
   test('no other node is queried while the first has all parts', async () => {
     const header = mine();
     await source.readHead();
@@ -142,6 +158,19 @@ describe('a request at a block', () => {
     await expect(source.requestAt(nobodys, 'eth_call', [])).rejects.toMatchObject({
       kind: 'missing',
     });
+  });
+
+  test('without a response does not count against the node', async () => {
+    const header = mine();
+    for (const node of [one, two]) {
+      node.trouble({ kind: 'httpError', status: 504, methods: ['eth_getBalance'] });
+    }
+    await expect(balanceAt(header)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect([health(0).state, health(1).state]).toEqual(['good', 'good']);
+    expect(health(0).failures).toBe(0);
+    for (const node of [one, two]) node.trouble({ kind: 'httpError', status: 504 });
+    await expect(source.readHead()).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(health(0).state).toBe('down');
   });
 
   test('that a contract reverts is sent to no other node', async () => {

@@ -156,7 +156,6 @@ export function createEvmSource({
     later: { afterMs: readAgainAfterMs, records: EVM_RECORDS, read: reading.readAgain },
 
     findTransaction: (hash) => findTransaction(providers, hash),
-    readFinalized: providers.readFinalized,
     readTagged: providers.readTagged,
     sizeOf,
 
@@ -191,14 +190,14 @@ function createStateRequests(
   chain: string,
   providers: Pick<Providers<Provider>, 'ask'>,
 ): EvmSource['requestAt'] {
-  return async (block, method, params, maxBytes) => {
+  return async (block, method, params, given) => {
     let lacking: SourceError | undefined;
     const result = await providers.ask(
       async (node) => {
         const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
         if (!isKnown) return undefined;
         try {
-          const how = { order: 'aside', isOptional: true, maxBytes } as const;
+          const how = { order: 'aside', isOptional: true, ...given } as const;
           return { value: await node.request(method, params, how) };
         } catch (error) {
           // Few nodes keep old states, so a missing state does not count against a node.

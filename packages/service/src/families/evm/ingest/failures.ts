@@ -19,7 +19,7 @@ export function createFailureReader({
   requestAt,
 }: Pick<EvmSource, 'requestAt'>): StateReader['failures'] {
   const request = (block: BlockRef, method: string, ...params: unknown[]): Promise<unknown> =>
-    requestAt(block, method, params, MAX_ANSWER_BYTES);
+    requestAt(block, method, params, { maxBytes: MAX_ANSWER_BYTES });
 
   const traceWithGeth = async (block: BlockRef, hash: string): Promise<CallFailure | undefined> => {
     const failure = failureOfResult(await request(block, 'debug_traceTransaction', hash, TRACER));

@@ -10,6 +10,7 @@ import type { Connect } from '../../../ingest/nodes/anyProvider.ts';
 import type { RpcClient } from './rpc/rpcClient.ts';
 import { SourceError, isLacking, isOfKind } from '../../../ingest/source.ts';
 import { createNodeTracker } from '../../../ingest/nodes/nodeTracker.ts';
+import type { RequestOrder } from '../../../ingest/nodes/pace.ts';
 import type { AnyProvider, Identity } from '../../../ingest/nodes/anyProvider.ts';
 import { createRpcClient } from './rpc/createRpcClient.ts';
 import { flagOf } from '../../../config/settings.ts';
@@ -36,8 +37,8 @@ export interface Provider extends AnyProvider {
 }
 
 interface RequestHow {
-  /** `aside` starts the request only while no ordinary request is waiting. */
-  order?: 'aside' | undefined;
+  /** Default: `ordinary`. */
+  order?: RequestOrder | undefined;
   /**
    * If true, an error due to missing data or an unsupported method does not count against the node.
    */
@@ -127,7 +128,7 @@ export function createProvider(
         if (result === null) pushedHeads.recordMissing(params[0]);
         return result;
       } catch (error) {
-        const isLimited = isOfKind(error, 'rate-limited') && order !== 'aside';
+        const isLimited = isOfKind(error, 'rate-limited') && (order ?? 'ordinary') === 'ordinary';
         if (!isLimited || tries === PATIENT_TRIES || !isAlone()) throw error;
         const waitMs = error.retryAfterMs ?? 0;
         if (waitMs > PATIENCE_MS || closing.signal.aborted) throw error;

@@ -58,11 +58,11 @@ export function createPrunedStates(
   };
 
   return {
-    async requestAt(block, method, params, maxBytes) {
+    async requestAt(block, method, params, how) {
       const known = missing.get(block.hash);
       if (known !== undefined && performance.now() - known.at < REMEMBERED_MS) throw known.error;
       try {
-        const result = await source.requestAt(block, method, params, maxBytes);
+        const result = await source.requestAt(block, method, params, how);
         if (missedAt > 0 && isOld(block)) missedAt = Number.NEGATIVE_INFINITY;
         return result;
       } catch (error) {

@@ -244,7 +244,7 @@ test.each(['hash', 'number'])('a response by %s is read only up to its useful si
   const bounds: unknown[] = [];
   const reader = createStateReader({
     providers: () => [],
-    async requestAt(_, method, params, maxBytes) {
+    async requestAt(_, method, params, { maxBytes } = {}) {
       if (by === 'number') refuseHashes({ params });
       if (method === 'eth_call') bounds.push(maxBytes);
       if (bounds.length === 2) {
@@ -344,6 +344,106 @@ test('an outage throws, without naming a contract', async () => {
     expect.objectContaining({ code: 'unavailable', message: 'node-1: connection refused' }),
   );
 });
+
+describe('a contract whose calls get no response', () => {
+  const BOMB = `0x${'b0'.repeat(20)}`;
+  const bomb: StateCall = { to: BOMB, data: '0x12345678' };
+  const unanswered = {
+    outcome: 'refused',
+    message: 'the nodes did not respond to this call in time',
+  } as const;
+  const mentionsBomb = (params: readonly unknown[]): boolean =>
+    JSON.stringify(params).includes(BOMB.slice(2));
+
+  test('is refused while the nodes respond to others, alone and in a batch', async () => {
+    const { reader } = createReader(({ method, params }) => {
+      if (method !== 'eth_call' || !mentionsBomb(params)) return undefined;
+      throw new SourceError('unreachable', 'node-1: the request timed out');
+    });
+    expect(await reader.call(head(), [bomb])).toEqual([unanswered]);
+    const others = [callOf('drawings'), callOf('drawings')];
+    const { reader: another } = createReader(({ method, params }) => {
+      if (method !== 'eth_call' || !mentionsBomb(params)) return undefined;
+      throw new SourceError('refused', 'node-1: eth_call failed: execution aborted (timeout = 5s)');
+    });
+    for (const each of [reader, another]) {
+      const [refused, ...answers] = await each.call(head(), [bomb, ...others]);
+      expect(refused!.outcome).not.toBe('read');
+      expect(answers).toEqual(others.map(() => read(word(2n))));
+    }
+  });
+
+  test('holds one request at first, and then only a share for slow calls', async () => {
+    const orders: (string | undefined)[] = [];
+    let fail = (): void => {};
+    const reader = createStateReader({
+      providers: () => [],
+      async requestAt(_, method, params, how) {
+        if (method !== 'eth_call') return client.request(method, params);
+        const { to } = params[0] as StateCall;
+        if (to !== BOMB) return client.request(method, params);
+        orders.push(how?.order);
+        return new Promise((_resolve, reject) => {
+          fail = () => reject(new SourceError('unreachable', 'node-1: the request timed out'));
+        });
+      },
+    });
+    const alone = blocks[WITHOUT]!;
+    const many = Array.from({ length: 20 }, () => reader.call(alone, [bomb]));
+    await expect.poll(() => orders).toEqual(['aside']);
+    // A contract that responds is called meanwhile.
+    expect(await reader.call(alone, [callOf('drawings')])).toEqual([read(word(1n))]);
+    fail();
+    for (const each of many) expect(await each).toEqual([unanswered]);
+    const again = reader.call(head(), [bomb, callOf('drawings'), callOf('drawings')]);
+    await expect.poll(() => orders).toEqual(['aside', 'slow']);
+    fail();
+    expect(await again).toEqual([unanswered, read(word(2n)), read(word(2n))]);
+  });
+
+  test('is not called for a while after three timeouts, unless no call gets a response', async () => {
+    let isOutage = false;
+    const { reader, requests } = createReader(({ method, params }) => {
+      if (method !== 'eth_call' || !(isOutage || mentionsBomb(params))) return undefined;
+      throw new SourceError('unreachable', 'node-1: the request timed out');
+    });
+    isOutage = true;
+    for (let n = 0; n < 5; n++) {
+      await expect(reader.call(head(), [bomb])).rejects.toThrow('timed out');
+    }
+    isOutage = false;
+    for (let n = 0; n < 3; n++) expect(await reader.call(head(), [bomb])).toEqual([unanswered]);
+    requests.length = 0;
+    expect(await reader.call(head(), [bomb])).toEqual([failed(unanswered.message)]);
+    expect(requests).toEqual([]);
+  });
+});
+
+test('the reason of a revert has no control characters, alone and in a batch', async () => {
+  const reason = 'bad\u0007\u202e\ntoken\u2066';
+  const error = encodeErrorResult({ abi: errorAbi, errorName: 'Error', args: [reason] });
+  const results = encodeAbiParameters(
+    [{ type: 'tuple[]', components: [{ type: 'bool' }, { type: 'bytes' }] }],
+    [Array.from({ length: 2 }, () => [false, error] as const)],
+  );
+  const { reader } = createReader(({ method, params }) =>
+    method === 'eth_call' && (params[0] as StateCall).to === MULTICALL ? results : undefined,
+  );
+  const calls = [callOf('drawings'), callOf('drawings')];
+  const shown = calls.map(() => failed('execution reverted: bad token'));
+  expect(await reader.call(head(), calls)).toEqual(shown);
+  const { reader: single } = createReader(() => {
+    throw new SourceError('refused', 'n: eth_call failed: reverted (3)', {
+      rpcCode: 3,
+      data: error,
+    });
+  });
+  expect(await single.call(head(), calls.slice(1))).toEqual(shown.slice(1));
+});
+
+const errorAbi = [
+  { type: 'error', name: 'Error', inputs: [{ name: 'reason', type: 'string' }] },
+] as const;
 
 test('the reason of a revert is the same from data and from text', async () => {
   const data = `0x08c379a0${encodeAbiParameters([{ type: 'string' }], ['no more']).slice(2)}`;

@@ -4,7 +4,6 @@
  * balance.
  */
 import { RetryableError } from '../../../base/errors.ts';
-import { cleanLine } from '../../../base/foreignText.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
 import { encodeAbiParameters } from 'viem/utils';
 import { readRevert } from '../base/revert.ts';
@@ -20,7 +19,7 @@ import { createPrunedStates } from './prunedStates.ts';
 import { toHex } from '../../../ingest/json.ts';
 import { mapLimited } from './mapLimited.ts';
 import { isReverted } from './provider.ts';
-import { SourceError } from '../../../ingest/source.ts';
+import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import type { EvmSource } from './source.ts';
 
 /** The address of Multicall3 on the chains where it is deployed (github.com/mds1/multicall3). */
@@ -40,6 +39,14 @@ const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
 const CONCURRENCY = 4;
 /** Number of blocks after which a missing Multicall3 is looked up again. */
 const RECHECK_BLOCKS = 1_000;
+
+/** Time for which a contract is slow after a call timed out. */
+const SLOW_FOR_MS = 10 * 60_000;
+/** Number of timeouts in a row after which calls to a contract fail while it is slow. */
+const MAX_TIMEOUTS = 3;
+const NOBODY = `0x${'0'.repeat(40)}`;
+/** Maximum number of quick and of slow contracts that are remembered. */
+const MAX_REMEMBERED = 10_000;
 
 const AGGREGATE_INPUT = [
   {
@@ -70,8 +77,14 @@ type RequestState = (
   block: BlockRef,
   method: string,
   first: unknown,
-  maxBytes?: number,
+  how?: StateHow,
 ) => Promise<string>;
+
+interface StateHow {
+  /** Default: {@link MAX_ANSWER_BYTES}. */
+  maxBytes?: number;
+  order?: 'aside' | 'slow';
+}
 
 function createStateRequests(source: Pick<EvmSource, 'requestAt'>): RequestState {
   /** True once the node has accepted a block number after it rejected a block hash (EIP-1898). */
@@ -81,10 +94,10 @@ function createStateRequests(source: Pick<EvmSource, 'requestAt'>): RequestState
     block: BlockRef,
     method: string,
     first: unknown,
-    maxBytes: number,
+    how: StateHow,
   ): Promise<unknown> => {
     const number = toHex(block.number);
-    const result = await source.requestAt(block, method, [first, number], maxBytes);
+    const result = await source.requestAt(block, method, [first, number], how);
     // Checks the hash after the request, to detect a reorg before or during it.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
     if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
@@ -93,17 +106,18 @@ function createStateRequests(source: Pick<EvmSource, 'requestAt'>): RequestState
     return result;
   };
 
-  return async (block, method, first, maxBytes = MAX_ANSWER_BYTES) => {
+  return async (block, method, first, given) => {
+    const how = { maxBytes: MAX_ANSWER_BYTES, ...given };
     let result: unknown;
     if (byNumber) {
-      result = await requestByNumber(block, method, first, maxBytes);
+      result = await requestByNumber(block, method, first, how);
     } else {
       try {
         const at = { blockHash: block.hash, requireCanonical: false };
-        result = await source.requestAt(block, method, [first, at], maxBytes);
+        result = await source.requestAt(block, method, [first, at], how);
       } catch (error) {
         if (!refusesHash(error)) throw error;
-        result = await requestByNumber(block, method, first, maxBytes);
+        result = await requestByNumber(block, method, first, how);
         byNumber = true;
       }
     }
@@ -122,20 +136,38 @@ export function createStateReader(
   /** Numbers of the blocks at which Multicall3 was last found and last missing. */
   let deployedAt = Number.POSITIVE_INFINITY;
   let missingAt = Number.NEGATIVE_INFINITY;
+  const slowContracts = createSlowContracts();
+  /** The first calls to contracts that have not responded yet. */
+  const firstCalls = new Map<string, Promise<StateAnswer>>();
+
+  /** Returns whether a node responds to a call that needs no time. */
+  const respondsToCalls = async (block: BlockRef): Promise<boolean> => {
+    try {
+      await requestAt(block, 'eth_call', { to: NOBODY, data: '0x' });
+      return true;
+    } catch (error) {
+      return isOfKind(error, 'refused');
+    }
+  };
+
+  /** Converts an error like {@link toAnswer}, but a call without a response may be no outage. */
+  const explain = async (error: unknown, block: BlockRef): Promise<StateAnswer> =>
+    isOfKind(error, 'unreachable') && (await respondsToCalls(block))
+      ? UNANSWERED
+      : toAnswer(error, block);
 
   const ask = async (
     block: BlockRef,
     method: string,
     first: unknown,
     resultBytes = MAX_RESULT_BYTES,
+    order: 'aside' | 'slow' = 'aside',
   ): Promise<StateAnswer> => {
     const maxBytes = ENVELOPE_BYTES + 2 * resultBytes;
     try {
-      return toResult(await requestAt(block, method, first, maxBytes), resultBytes);
+      return toResult(await requestAt(block, method, first, { maxBytes, order }), resultBytes);
     } catch (error) {
-      return (error as SourceError).kind === 'too-large'
-        ? tooMuch(resultBytes)
-        : toAnswer(error, block);
+      return isOfKind(error, 'too-large') ? tooMuch(resultBytes) : explain(error, block);
     }
   };
 
@@ -149,10 +181,32 @@ export function createStateReader(
     return code.value !== '0x';
   };
 
+  const callOnce = async (block: BlockRef, call: StateCall, order?: 'slow') => {
+    const { to, data, from, maxBytes } = call;
+    const request = { to, data, ...(from !== undefined && { from }) };
+    const answer = await ask(block, 'eth_call', request, maxBytes, order);
+    slowContracts.note(to, answer);
+    return answer;
+  };
+
+  /** Makes a call. While a contract has not responded yet, only its first call is in flight. */
+  const callAlone = async (block: BlockRef, call: StateCall): Promise<StateAnswer> => {
+    const { to } = call;
+    if (slowContracts.isGivenUp(to)) return GIVEN_UP;
+    if (slowContracts.has(to)) return callOnce(block, call, 'slow');
+    if (slowContracts.isQuick(to)) return callOnce(block, call);
+    const first = firstCalls.get(to);
+    if (first === undefined) {
+      const own = callOnce(block, call).finally(() => firstCalls.delete(to));
+      firstCalls.set(to, own);
+      return own;
+    }
+    await first;
+    return slowContracts.has(to) ? UNANSWERED : callOnce(block, call);
+  };
+
   const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
-    mapLimited(calls, CONCURRENCY, ({ to, data, from, maxBytes }) =>
-      ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }, maxBytes),
-    );
+    mapLimited(calls, CONCURRENCY, (call) => callAlone(block, call));
 
   const callTogether = async (
     block: BlockRef,
@@ -163,7 +217,7 @@ export function createStateReader(
     try {
       results = decodeAggregate(await requestAt(block, 'eth_call', request), calls.length);
     } catch (error) {
-      const answer = toAnswer(error, block);
+      const answer = await explain(error, block);
       // If the state is missing for the batch, it is also missing for each call.
       if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
     }
@@ -193,9 +247,13 @@ export function createStateReader(
     const save = (some: readonly StateCall[], theirs: readonly StateAnswer[]): void => {
       for (const [n, each] of some.entries()) answers.set(each, theirs[n]!);
     };
-    // Multicall3 is the sender of batched calls, so calls with their own sender are made alone.
-    const alone = calls.filter(({ from }) => from !== undefined);
-    const rest = calls.filter(({ from }) => from === undefined);
+    // Multicall3 is the sender of batched calls, so calls with their own sender are made alone. A
+    // slow contract would delay the other calls of a batch.
+    const isAlone = ({ from, to }: StateCall): boolean =>
+      from !== undefined || slowContracts.has(to);
+    const { alone = [], rest = [] } = Object.groupBy(calls, (each) =>
+      isAlone(each) ? 'alone' : 'rest',
+    );
     if (rest.length > 1 && (await hasMulticall(block))) {
       const slices = toSlices(rest);
       const sliced = await mapLimited(slices, CONCURRENCY, (slice) => callTogether(block, slice));
@@ -230,6 +288,46 @@ export function createStateReader(
     },
   };
 }
+
+/**
+ * Remembers which contracts respond, and whose calls timed out, so that calls to a slow contract do
+ * not delay those to others.
+ */
+function createSlowContracts() {
+  const quick = new Set<string>();
+  /** Times until which contracts are slow, and the numbers of their timeouts in a row. */
+  const slow = new Map<string, { until: number; timeouts: number }>();
+  const find = (contract: string) => {
+    const found = slow.get(contract);
+    return found !== undefined && found.until > performance.now() ? found : undefined;
+  };
+  return {
+    note(contract: string, answer: StateAnswer): void {
+      if (isTimeout(answer)) {
+        const { timeouts = 0 } = find(contract) ?? {};
+        quick.delete(contract);
+        slow.set(contract, { until: performance.now() + SLOW_FOR_MS, timeouts: timeouts + 1 });
+      } else {
+        quick.add(contract);
+        slow.delete(contract);
+      }
+      for (const each of [quick, slow]) {
+        if (each.size > MAX_REMEMBERED) each.delete(each.keys().next().value!);
+      }
+    },
+    has: (contract: string): boolean => find(contract) !== undefined,
+    isGivenUp: (contract: string): boolean => (find(contract)?.timeouts ?? 0) >= MAX_TIMEOUTS,
+    isQuick: (contract: string): boolean => quick.has(contract),
+  };
+}
+
+const NO_RESPONSE = 'the nodes did not respond to this call in time';
+const UNANSWERED: StateAnswer = { outcome: 'refused', message: NO_RESPONSE };
+const GIVEN_UP: StateAnswer = { outcome: 'failed', message: NO_RESPONSE };
+
+/** Returns whether the call got no response, or the node ended it because it took too long. */
+const isTimeout = (answer: StateAnswer): boolean =>
+  answer === UNANSWERED || (answer.outcome === 'failed' && /time(d )?-?out/i.test(answer.message));
 
 function toSlices(calls: readonly StateCall[]): StateCall[][] {
   const slices: StateCall[][] = [];
@@ -325,7 +423,7 @@ const refusesHash = (error: unknown): boolean =>
 function describeFailure(error: SourceError): string {
   const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;
   return data !== undefined && data !== '0x'
-    ? cleanLine(describeRevert(data.toLowerCase()))
+    ? describeRevert(data.toLowerCase())
     : nodeMessage(error);
 }
 

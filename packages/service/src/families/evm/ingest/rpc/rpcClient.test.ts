@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createRpcClient } from './createRpcClient.ts';
 import type { RpcClient } from './rpcClient.ts';
 
@@ -37,6 +37,31 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
     expect(await call(1, bytes)).toBe('0x5a');
     await expect(call(1, bytes - 1)).rejects.toMatchObject({ kind: 'too-large' });
   });
+});
+
+test('a WebSocket is closed after a timeout only if it had no message since the request', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const client = createRpcClient(chain.wsUrl, 'node');
+  const messageOf = (method: string): Promise<unknown> =>
+    client.request(method, []).catch(({ message }: Error) => message);
+  try {
+    chain.trouble({ kind: 'hang', methods: ['eth_call'] });
+    const first = messageOf('eth_call');
+    expect(await messageOf('eth_chainId')).toBe('0x7a69');
+    await vi.advanceTimersByTimeAsync(8_001);
+    expect(await first).toBe('node: eth_call timed out after 8000 ms');
+    expect(await messageOf('eth_chainId')).toBe('0x7a69');
+    const second = messageOf('eth_call');
+    await vi.advanceTimersByTimeAsync(1_000);
+    const third = messageOf('eth_call');
+    await vi.advanceTimersByTimeAsync(7_001);
+    expect(await second).toBe('node: eth_call timed out after 8000 ms');
+    expect(await third).toBe('node: the connection was closed');
+  } finally {
+    vi.useRealTimers();
+    chain.heal();
+    await client.close();
+  }
 });
 
 test('a response without an end is aborted at its limit', async () => {

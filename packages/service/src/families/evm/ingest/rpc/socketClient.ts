@@ -34,6 +34,7 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
   let reconnectMs = RECONNECT_MIN_MS;
   let reconnectTimer: NodeJS.Timeout | undefined;
   let lastId = 0;
+  let lastMessageAt = 0;
   let closed = false;
 
   const lose = (reason: string): void => {
@@ -62,6 +63,7 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
         resolve(socket);
       });
       socket.addEventListener('message', (event) => {
+        lastMessageAt = performance.now();
         const text = String(event.data);
         const message = parseAnswer(text) as Record<string, unknown> | null | undefined;
         if (message?.['method'] === 'eth_subscription') {
@@ -100,6 +102,7 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
     const socket = await open();
     const id = ++lastId;
     const timeoutMs = timeoutOf(method);
+    const sentAt = performance.now();
     const call: Waiting = { ...Promise.withResolvers<unknown>(), method, maxBytes };
     waiting.set(id, call);
     const deadline = setTimeout(() => {
@@ -107,8 +110,9 @@ export function createSocketClient(url: string, name: string, connect?: Connect)
       call.reject(
         new SourceError('unreachable', `${name}: ${method} timed out after ${timeoutMs} ms`),
       );
-      // A half-open connection never closes on its own.
-      socket.close();
+      // A half-open connection never closes on its own. If it still has messages, only this request
+      // got no response.
+      if (lastMessageAt <= sentAt) socket.close();
     }, timeoutMs);
     try {
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
