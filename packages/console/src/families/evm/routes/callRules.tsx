@@ -97,7 +97,7 @@ function CallFilter({
   const { signature, transactionStatus } = rule;
   const [name] = signature.split('(');
   return (
-    <div className="grid gap-1" role="group" aria-label={`Filter of ${name}`}>
+    <fieldset className="grid min-w-0 gap-1" aria-label={`Filter of ${name}`}>
       <div className="flex flex-wrap items-center gap-2">
         <RuleName signature={signature} unknown="unknown function" />
         <Select
@@ -131,7 +131,7 @@ function CallFilter({
         isChecked={isChecked}
         onChange={onChange}
       />
-    </div>
+    </fieldset>
   );
 }
 

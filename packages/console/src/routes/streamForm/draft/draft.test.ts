@@ -310,9 +310,10 @@ test('conditions on calls compare the sender, the value and the arguments', () =
 });
 
 test('an invalid condition on calls is a problem of the functions', () => {
+  const bySender = { name: 'sluice_sender', operator: 'eq', value: 'alice' } as const;
   const rule: CallRule = {
     signature: PAY,
-    conditions: [{ name: 'sluice_sender', operator: 'eq', value: 'alice' }],
+    conditions: [bySender],
     filterJson: null,
     transactionStatus: '',
   };
@@ -321,7 +322,7 @@ test('an invalid condition on calls is a problem of the functions', () => {
     functions: 'The condition on sender has an invalid value.',
   });
   expect(validConditions(rule, inputsOfCall([], PAY))).toEqual([]);
-  const empty = { ...rule, conditions: [{ ...rule.conditions[0]!, value: ' ' }] };
+  const empty = { ...rule, conditions: [{ ...bySender, value: ' ' }] };
   expect(draftProblems({ ...good, callRules: [empty] }, 1).functions).toBe(
     `A condition of ${PAY} is incomplete.`,
   );
