@@ -136,17 +136,12 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
 ];
 
-/**
- * Returns the ABI item of an event. Unlike the signature, it contains the names of the parameters.
- */
-export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
-  abi.find((item) => item.type === 'event' && itemSignature(item) === signature);
-
 /** Values that the conditions of a rule can compare. */
 export type Inputs = readonly { name: string; type: string }[];
 
+/** Returns the parameters of an event, whose names are in the ABI only. */
 export const inputsOfEvent = (abi: readonly AbiItem[], signature: string): Inputs =>
-  itemOf(abi, signature)?.inputs ?? [];
+  abi.find((item) => item.type === 'event' && itemSignature(item) === signature)?.inputs ?? [];
 
 /** Values of a call that conditions can compare, besides the arguments. */
 const INPUTS_OF_CALLS: Inputs = [
@@ -154,7 +149,10 @@ const INPUTS_OF_CALLS: Inputs = [
   { name: 'sluice_value', type: 'uint256' },
 ];
 
-/** Arguments have the names in the signature or, without names, those in the ABI. */
+/**
+ * Returns the sender, the value and the arguments of a call. Arguments have the names in the
+ * signature or, without names, those in the ABI.
+ */
 export function inputsOfCall(abi: readonly AbiItem[], signature: string): Inputs {
   const { selector, item } = parseFunctionSignature(signature) ?? {};
   const isNamed = item?.inputs?.some(({ name }) => name !== '') ?? false;
