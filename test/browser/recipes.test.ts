@@ -148,3 +148,40 @@ test('recipes fit a phone', async () => {
   await expectNoSidewaysScroll(page);
   expect(await smallTargets(page)).toEqual([]);
 });
+
+test('failed transactions have a recipe, and calls are filtered by sender and status', async () => {
+  const page = await visitor.signedIn(`/streams/new?recipe=failed&address=${world.token}`);
+  const calls = page.getByRole('group', { name: 'Calls', exact: true });
+  const functions = calls.getByLabel('Functions', { exact: true });
+  await expect.poll(() => functions.inputValue()).toBe('*');
+  const failed = calls.getByRole('button', { name: 'Failed', exact: true });
+  expect(await failed.getAttribute('aria-pressed')).toBe('true');
+  await functions.fill('transfer(address to, uint256 value)');
+  await calls.getByRole('button', { name: 'Filter transfer' }).click();
+  const filter = calls.getByRole('group', { name: 'Filter of transfer' });
+  await filter.getByRole('combobox', { name: 'Outcome' }).selectOption('Successful');
+  await filter.getByRole('button', { name: 'Add condition' }).click();
+  // The amount is in the unit of the token.
+  await filter.getByLabel('Value', { exact: true }).fill('1,000');
+  await filter.getByRole('button', { name: 'Add condition' }).click();
+  await filter.getByRole('combobox', { name: 'Parameter' }).last().selectOption('sender');
+  await filter.getByRole('combobox', { name: 'Operator' }).last().selectOption('is');
+  await filter.getByLabel('Value', { exact: true }).last().fill(WALLET);
+  await expectAccessible(page);
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: /failures/ }).waitFor();
+  const id = page.url().split('/').at(-1)!;
+  const stream = await world.client.streams.get(id);
+  expect(stream).toMatchObject({
+    functions: ['transfer(address to, uint256 value)'],
+    transactionStatus: 'failed',
+    includeContractLogs: false,
+    advancedOptions: [
+      {
+        function: 'transfer(address to, uint256 value)',
+        filter: { and: [{ gte: ['value', '1000000000'] }, { eq: ['sluice_sender', WALLET] }] },
+        transactionStatus: 'success',
+      },
+    ],
+  });
+});

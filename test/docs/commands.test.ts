@@ -31,6 +31,7 @@ test('these pages have examples', () =>
     'filter.md',
     'migrate.md',
     'reorgs.md',
+    'rules.md',
   ]));
 
 describe.each(pages)('%s', (_, page) => {

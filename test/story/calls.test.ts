@@ -12,6 +12,8 @@ import {
   type Anvil,
   type WebhookSink,
   answers,
+  entryPoint,
+  smartAccount,
   startAnvil,
   startWebhookSink,
   until,
@@ -31,12 +33,7 @@ let contract: Hex;
 
 beforeAll(async () => {
   [anvil, sink] = await Promise.all([startAnvil(), startWebhookSink()]);
-  const deployed = await send({ data: answers.bytecode });
-  await anvil.request('evm_mine');
-  const receipt = await anvil.request<{ contractAddress: Hex }>('eth_getTransactionReceipt', [
-    deployed,
-  ]);
-  contract = receipt.contractAddress;
+  contract = await deploy(answers.bytecode);
   service = await serve([
     ...['--data', join(folder, 'data')],
     ...['--chain', `${CHAIN}=${anvil.url},confirmations=1,poll=50`],
@@ -56,6 +53,17 @@ const send = (transaction: { to?: Hex; data: Hex; value?: Hex; gas?: Hex }): Pro
   anvil.request<Hex>('eth_sendTransaction', [
     { from: anvil.accounts[1]!.address, gas: '0x1e8480', ...transaction },
   ]);
+
+async function deploy(bytecode: Hex): Promise<Hex> {
+  const hash = await send({ data: bytecode });
+  await anvil.request('evm_mine');
+  const receipt = await anvil.request<{ contractAddress: Hex }>('eth_getTransactionReceipt', [
+    hash,
+  ]);
+  return receipt.contractAddress;
+}
+
+const headNumber = async (): Promise<number> => Number(await anvil.request('eth_blockNumber'));
 
 const abi: Abi = answers.abi;
 type Called = 'refuse' | 'refuseWithError' | 'refuseSilently' | 'divide' | 'exhaust' | 'draw';
@@ -189,4 +197,163 @@ test('calls inside transactions need traces, and are marked', async () => {
     [[0], 'delegatecall', at, contract, 'success', undefined],
     [[1], 'call', at, contract, 'failed', 'not today'],
   ]);
+});
+
+test('operations of accounts are matched inside the transaction of their entry point', async () => {
+  const at = {
+    entryPoint: await deploy(entryPoint.bytecode),
+    account: await deploy(smartAccount.bytecode),
+  };
+  await createStream('operations', {
+    functions: ['draw((string,(uint256,int8)[],bool))', 'refuseWithError()'],
+    includeInternalCalls: true,
+    transactionStatus: 'any',
+    abi: answers.abi as never,
+  });
+  const execute = (callData: Hex): { account: Hex; callData: Hex } => ({
+    account: at.account,
+    callData: encodeFunctionData({
+      abi: smartAccount.abi,
+      functionName: 'execute',
+      args: [contract, 0n, callData],
+    }),
+  });
+  const shape = { label: 'house', points: [], closed: false };
+  const operations = [inputOf('draw', [shape]), inputOf('refuseWithError')].map(execute);
+  const hash = await send({
+    to: at.entryPoint,
+    data: encodeFunctionData({
+      abi: entryPoint.abi,
+      functionName: 'handleOps',
+      args: [operations],
+    }),
+  });
+  await anvil.request('evm_mine');
+  const [body] = await until('the webhook arrives', () => {
+    const found = bodiesAt('/operations');
+    return found.length > 0 && found;
+  });
+  const receipt = await anvil.request<{ status: Hex }>('eth_getTransactionReceipt', [hash]);
+  expect(receipt.status, 'the transaction succeeds').toBe('0x1');
+  expect(body!.logs).toEqual([]);
+  expect(body!.calls).toMatchObject([
+    { traceAddress: [0, 0], from: at.account, to: contract, status: 'success' },
+    {
+      traceAddress: [1, 0],
+      from: at.account,
+      to: contract,
+      status: 'failed',
+      reason: { kind: 'custom', message: 'Unwilling(code: 7)' },
+    },
+  ]);
+  expect(body!.calls!.every(({ transactionHash }) => transactionHash === hash)).toBe(true);
+});
+
+test('a backfill finds past calls, also inside transactions, as a live stream would', async () => {
+  const from = (await headNumber()) + 1;
+  const account = await deploy(smartAccount.bytecode);
+  const hashes = [
+    await send({ to: contract, data: inputOf('divide', [1n]) }),
+    await send({ to: contract, data: inputOf('divide', [0n]) }),
+    await send({
+      to: account,
+      data: encodeFunctionData({
+        abi: smartAccount.abi,
+        functionName: 'execute',
+        args: [contract, 0n, inputOf('divide', [2n])],
+      }),
+    }),
+    await send({ to: contract, data: inputOf('refuse') }),
+  ];
+  await anvil.request('anvil_mine', ['0x2']);
+  const head = await headNumber();
+  const to = head - 1;
+  await until(
+    'the blocks are past',
+    async () => (await sluice.listChains())[0]?.checkpoint === head,
+  );
+  const id = await createStream('past', {
+    functions: ['divide(uint256 by)'],
+    includeInternalCalls: true,
+    transactionStatus: 'any',
+  });
+  const { jobId } = await client.streams.createHistoricalJob({
+    streamId: id,
+    chainId: CHAIN,
+    blockFrom: from,
+    blockTo: to,
+  });
+  const job = await until('the backfill is done', async () => {
+    const found = await sluice.getJob(jobId!);
+    return found.state === 'done' && found;
+  });
+  expect(job).toMatchObject({ matches: 3 });
+  const bodies = await until('the webhooks arrive', () => {
+    const found = bodiesAt('/past');
+    return found.length === 3 && found;
+  });
+  const calls = bodies
+    .toSorted((a, b) => Number(a.block.number) - Number(b.block.number))
+    .flatMap((body) => body.calls!);
+  expect(
+    calls.map(({ transactionHash, traceAddress, arguments: args, status, reason }) => [
+      transactionHash,
+      traceAddress,
+      args![0]!.value,
+      status,
+      reason?.kind,
+    ]),
+  ).toEqual([
+    [hashes[0], [], '1', 'success', undefined],
+    [hashes[1], [], '0', 'failed', 'panic'],
+    [hashes[2], [0], '2', 'success', undefined],
+  ]);
+  expect(bodies.every(({ confirmed }) => confirmed)).toBe(true);
+});
+
+test('a dry run lists calls that a single comparison excludes', async () => {
+  await send({ to: contract, data: inputOf('divide', [3n]) });
+  const block = await headNumber();
+  const { webhook, closeMatches } = await sluice.dryRunEvm(CHAIN, {
+    block,
+    addresses: [contract],
+    advancedOptions: [{ function: 'divide(uint256 by)', filter: { gt: ['by', '3'] } }],
+  });
+  expect(webhook).toBeNull();
+  expect(closeMatches).toEqual([
+    {
+      function: 'divide(uint256)',
+      name: 'by',
+      operator: 'gt',
+      filterValue: '3',
+      count: 1,
+      min: '3',
+      max: '3',
+    },
+  ]);
+});
+
+test('a reorg sends a removal webhook with the calls of the webhook before', async () => {
+  const id = await createStream('removed', {
+    functions: ['refuse()'],
+    transactionStatus: 'failed',
+    notifyRemoved: true,
+  });
+  const snapshot = await anvil.request('evm_snapshot');
+  await send({ to: contract, data: inputOf('refuse') });
+  const [sent] = await until('the webhook arrives', () => {
+    const found = bodiesAt('/removed');
+    return found.length > 0 && found;
+  });
+  await anvil.request('evm_revert', [snapshot]);
+  await anvil.request('evm_mine');
+  const removal = await until('the removal webhook arrives', () =>
+    bodiesAt('/removed').find((body) => body.removed === true),
+  );
+  expect(removal).toMatchObject({ streamId: id, confirmed: false, block: sent!.block });
+  expect(sent!.logs).toEqual([]);
+  expect(sent!.calls).toMatchObject([
+    { status: 'failed', reason: { kind: 'error', message: 'not today' } },
+  ]);
+  expect(removal.calls).toEqual(sent!.calls);
 });

@@ -4,11 +4,13 @@ export { type DevAccount, devAccounts } from './anvil/devAccounts.ts';
 export {
   answers,
   crier,
+  entryPoint,
   multicall,
   oddToken,
   sluiceCollectible,
   sluiceItems,
   sluiceToken,
+  smartAccount,
   valueMover,
 } from './anvil/contracts.generated.ts';
 export { type Activity, type ActivityOptions, startActivity } from './anvil/activity.ts';

@@ -1,6 +1,7 @@
 /** Formats the result of a dry run as lines of limited width. */
 import { describeWebhook } from '@sluice/kit';
 import type { AnyWebhook } from '@sluice/kit/contract';
+import { nameOfCloseMatch } from '@sluice/kit/operator';
 import type { CloseMatch, ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
 import { webhooksLike } from '../families/webhooks.ts';
 import { cutText, shortenHash } from '../terminal/text.ts';
@@ -35,7 +36,7 @@ export function describeBlock(
   ].map((line) => cutText(line, width));
 }
 
-/** Lists the close matches: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
+/** Lists the close matches of filters. */
 export function describeCloseMatches(
   closeMatches: readonly CloseMatch[],
   tx: string | undefined,
@@ -44,10 +45,13 @@ export function describeCloseMatches(
   if (closeMatches.length === 0) return [];
   return [
     `Close matches${tx === undefined ? '' : ' in the complete block'}:`,
-    ...closeMatches.flatMap(({ count: found, event, name, operator, filterValue, min, max }) => [
-      `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(filterValue)}`,
-      `      actual: ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
-    ]),
+    ...closeMatches.flatMap((each) => {
+      const { name, operator, filterValue, min, max } = each;
+      return [
+        `  ${count(each.count)} × ${nameOfCloseMatch(each)}  ${name} ${SIGNS[operator]} ${number(filterValue)}`,
+        `      actual: ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
+      ];
+    }),
   ].map((line) => cutText(line, width));
 }
 

@@ -3,12 +3,14 @@ import type { NetworkType } from '@sluice/kit';
 import { type AptosDraft, NEW_APTOS_DRAFT } from './aptos/draft.ts';
 import { type EvmDraft, NEW_EVM_DRAFT } from './evm/draft.ts';
 
-/** Event rules and triggers, which the form describes in words. */
+/** Rules and triggers, which the form describes in words. */
 export {
   type Condition,
   EMITTER,
-  type EventRule,
-  itemOf,
+  type FilterRule,
+  type Inputs,
+  inputsOfCall,
+  inputsOfEvent,
   OPERATOR_WORDS,
   type TriggerDraft,
 } from './evm/draft.ts';

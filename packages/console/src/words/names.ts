@@ -45,11 +45,13 @@ export function nameOfStreamId(
  */
 export const formatKey = (name: string): string => (name === 'bootstrap' ? '--api-key' : name);
 
-/** Words for the special names in filters, which are not parameters of the event. */
+/** Words for the special names in filters, which are not parameters of the event or function. */
 const FILTER_NAMES: ReadonlyMap<string, string> = new Map([
   ['moralis_streams_contract_address', 'contract'],
   ['moralis_streams_chain_id', 'chain'],
   ['moralis_streams_possibleSpam', 'possible spam'],
+  ['sluice_sender', 'sender'],
+  ['sluice_value', 'value in wei'],
 ]);
 
 /** Returns what to show for a name in a filter: a word for a special name, otherwise the name. */

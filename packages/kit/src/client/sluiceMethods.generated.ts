@@ -201,7 +201,7 @@ export interface SluiceMethods {
   createPublicKey: (body?: RotateStreamSecret, options?: CallOptions) => CallResult<PublicKey>;
   /** Stop signing with a key pair now. Without any key pair, webhooks have only HMAC signatures. */
   removePublicKey: (publicKeyId: string, options?: CallOptions) => CallResult<void>;
-  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others. */
+  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs and calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others. */
   dryRunEvm: (
     chainId: string,
     body: Given<EvmDryRun>,

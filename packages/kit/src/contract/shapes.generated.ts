@@ -530,16 +530,18 @@ export interface ChainProof {
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'settling' | 'down';
 /** How blocks are accepted. `evidence`: on the best evidence of the nodes; what it does not cover is marked · `strict`: only completely verified blocks · `node`: only the links between blocks are checked. */
 export type ChainTrust = 'evidence' | 'strict' | 'node';
-/** Logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
+/** Logs or calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 export interface CloseMatch {
-  /** Such as `Transfer(address,address,uint256)`. */
-  event: string;
-  /** The compared parameter of the event. */
+  /** The event of logs, such as `Transfer(address,address,uint256)`. */
+  event?: string;
+  /** The function of calls: its signature, its selector if the signature is unknown, or `*`. */
+  function?: string;
+  /** The compared parameter, or a special name of filters. */
   name: string;
   operator: 'lt' | 'lte' | 'gt' | 'gte';
   /** The value in the filter, decimal. */
   filterValue: string;
-  /** Number of these logs in the block. */
+  /** Number of these logs or calls in the block. */
   count: number;
   /** Smallest and largest compared value, decimal. */
   min: string;

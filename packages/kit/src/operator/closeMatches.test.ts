@@ -1,6 +1,6 @@
 import type { CloseMatch } from '../contract/shapes.generated.ts';
 import { expect, test } from 'vitest';
-import { mergeCloseMatches } from './closeMatches.ts';
+import { mergeCloseMatches, nameOfCloseMatch } from './closeMatches.ts';
 
 const closeMatches = (changes: Partial<CloseMatch>): CloseMatch => ({
   event: 'Transfer(address,address,uint256)',
@@ -20,6 +20,22 @@ test('close matches of one rule are merged across blocks, the most frequent firs
     closeMatches({ count: 5, min: '99', max: '950' }),
     closeMatches({ name: 'fee', count: 2 }),
   ]);
+});
+
+test('an event and a function of the same signature are different rules', () => {
+  const { event: _, ...rule } = closeMatches({});
+  const called = { ...rule, function: 'Transfer(address,address,uint256)' };
+  expect(mergeCloseMatches([closeMatches({})], [called])).toEqual([closeMatches({}), called]);
+});
+
+test('close matches are named by event or function, without parameters', () => {
+  expect(nameOfCloseMatch(closeMatches({}))).toBe('Transfer');
+  const { event: _, ...rule } = closeMatches({});
+  expect(
+    ['pay(uint256)', '*', '0xa9059cbb'].map((called) =>
+      nameOfCloseMatch({ ...rule, function: called }),
+    ),
+  ).toEqual(['pay', '*', '0xa9059cbb']);
 });
 
 test('values are compared as integers of any size', () => {

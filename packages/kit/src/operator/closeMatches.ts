@@ -24,6 +24,20 @@ export function mergeCloseMatches(
   return [...rules.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Returns a key for the rule of a close match, from its event, parameter, operator and value. */
-export const ruleOfCloseMatch = ({ event, name, operator, filterValue }: CloseMatch): string =>
-  `${event} ${name} ${operator} ${filterValue}`;
+/** Returns a key for the rule of a close match, from what it selects, parameter, operator and value. */
+export const ruleOfCloseMatch = (closeMatch: CloseMatch): string =>
+  [
+    closeMatch.event === undefined ? 'function' : 'event',
+    signatureOfCloseMatch(closeMatch),
+    closeMatch.name,
+    closeMatch.operator,
+    closeMatch.filterValue,
+  ].join(' ');
+
+/** Returns the event or function of a close match. */
+export const signatureOfCloseMatch = ({ event, function: called }: CloseMatch): string =>
+  event ?? called ?? '';
+
+/** Returns the name of the event or function of a close match, without its parameters. */
+export const nameOfCloseMatch = (closeMatch: CloseMatch): string =>
+  signatureOfCloseMatch(closeMatch).split('(')[0]!;

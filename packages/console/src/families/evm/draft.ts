@@ -1,6 +1,10 @@
 /** The part of the draft of a stream that only EVM streams have. */
-import type { AbiItem, AdvancedOption, RecordKind, StreamTrigger } from '@sluice/kit';
-import { itemSignature } from '@sluice/kit/contract';
+import type { AbiItem, RecordKind, StreamTrigger } from '@sluice/kit';
+import {
+  itemSignature,
+  parseFunctionSignature,
+  type TransactionStatus,
+} from '@sluice/kit/contract';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 
@@ -15,11 +19,15 @@ export const OPERATOR_WORDS: Record<Operator, string> = {
   lte: 'at most',
 };
 
-/** Name by which filters refer to the contract that emits an event, as if it were a parameter. */
+/**
+ * Name by which filters refer to the contract that emits an event or is called, as if it were a
+ * parameter.
+ */
 export const EMITTER = 'moralis_streams_contract_address';
 
 /**
- * A condition on a parameter of an event or on the emitting contract, such as `value gte 1000000`.
+ * A condition on a parameter of an event or function, or on a special name, such as
+ * `value gte 1000000`.
  */
 export interface Condition {
   name: string;
@@ -27,14 +35,24 @@ export interface Condition {
   value: string;
 }
 
-export interface EventRule {
-  /** Canonical signature, or the hash if the signature is unknown. */
+/** Conditions on the logs of an event or the calls of a function. */
+export interface FilterRule {
+  /** The event or function. */
   signature: string;
   conditions: Condition[];
   /**
    * JSON of a filter that cannot be shown as conditions joined by `and`; null for other filters.
    */
   filterJson: string | null;
+}
+
+/** A rule for an event: its canonical signature, or the hash if the signature is unknown. */
+export type EventRule = FilterRule;
+
+/** A rule for a function: its signature, selector or `*`. */
+export interface CallRule extends FilterRule {
+  /** Outcome of the calls; empty for that of the stream. */
+  transactionStatus: TransactionStatus | '';
 }
 
 /** A trigger as typed in the form: a read-only contract call for each record of a kind. */
@@ -68,8 +86,7 @@ export interface EvmDraft {
   rules: EventRule[];
   /** Functions as signatures or selectors, one per line. */
   calledFunctions: string;
-  /** Filters on functions, which the form keeps but does not show. */
-  functionOptions: readonly AdvancedOption[];
+  callRules: CallRule[];
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
   /** Confirmations as typed, such as `safe` or `20`; empty for those of the chain. */
@@ -80,7 +97,7 @@ export const NEW_EVM_DRAFT: EvmDraft = {
   abi: [],
   rules: [],
   calledFunctions: '',
-  functionOptions: [],
+  callRules: [],
   triggers: [],
   balances: [],
   confirmations: '',
@@ -89,9 +106,9 @@ export const NEW_EVM_DRAFT: EvmDraft = {
 /** Returns whether a draft selects functions. */
 export const selectsFunctions = ({
   calledFunctions,
-  functionOptions,
-}: Pick<EvmDraft, 'calledFunctions' | 'functionOptions'>): boolean =>
-  calledFunctions.trim() !== '' || functionOptions.length > 0;
+  callRules,
+}: Pick<EvmDraft, 'calledFunctions' | 'callRules'>): boolean =>
+  calledFunctions.trim() !== '' || callRules.length > 0;
 
 /**
  * Transfer event of an ERC-20 token. Without an ABI, its signature also matches ERC-721 transfers.
@@ -119,11 +136,34 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
 ];
 
+/** Values that the conditions of a rule can compare. */
+export type Inputs = readonly { name: string; type: string }[];
+
+/** Returns the parameters of an event, whose names are in the ABI only. */
+export const inputsOfEvent = (abi: readonly AbiItem[], signature: string): Inputs =>
+  abi.find((item) => item.type === 'event' && itemSignature(item) === signature)?.inputs ?? [];
+
+/** Values of a call that conditions can compare, besides the arguments. */
+const INPUTS_OF_CALLS: Inputs = [
+  { name: 'sluice_sender', type: 'address' },
+  { name: 'sluice_value', type: 'uint256' },
+];
+
 /**
- * Returns the ABI item of an event. Unlike the signature, it contains the names of the parameters.
+ * Returns the sender, the value and the arguments of a call. Arguments have the names in the
+ * signature or, without names, those in the ABI.
  */
-export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
-  abi.find((item) => item.type === 'event' && itemSignature(item) === signature);
+export function inputsOfCall(abi: readonly AbiItem[], signature: string): Inputs {
+  const { selector, item } = parseFunctionSignature(signature) ?? {};
+  const isNamed = item?.inputs?.some(({ name }) => name !== '') ?? false;
+  const known = abi.find(
+    (each) =>
+      each.type === 'function' &&
+      parseFunctionSignature(itemSignature(each))?.selector === selector,
+  );
+  const { inputs = [] } = (isNamed ? item : known) ?? {};
+  return [...INPUTS_OF_CALLS, ...inputs.filter(({ name }) => name !== '')];
+}
 
 /** Adds events to the ABI of a draft, and selects all of them. */
 export function withEvents<Draft extends EvmDraft>(draft: Draft, items: readonly AbiItem[]): Draft {

@@ -1,7 +1,7 @@
 import type { Stream } from '@sluice/kit';
 import { isConfirmedAtOnce, parseConfirmations } from '@sluice/kit/contract';
 import type { DraftFamily } from '../draftFamily.ts';
-import { selectsFunctions, withEvents, withRule } from './draft.ts';
+import { inputsOfCall, inputsOfEvent, selectsFunctions, withEvents, withRule } from './draft.ts';
 import { findEvmExample } from './examples.ts';
 import { toEvmDraft, toEvmFields } from './fields.ts';
 import { findEvmProblems, validConditions } from './problems.ts';
@@ -13,7 +13,14 @@ export const EVM_DRAFTS: DraftFamily = {
   selects: (draft) => draft.rules.length > 0 || selectsFunctions(draft),
   withoutBroken: (draft) => ({
     ...draft,
-    rules: draft.rules.map((rule) => ({ ...rule, conditions: validConditions(rule, draft) })),
+    rules: draft.rules.map((rule) => ({
+      ...rule,
+      conditions: validConditions(rule, inputsOfEvent(draft.abi, rule.signature)),
+    })),
+    callRules: draft.callRules.map((rule) => ({
+      ...rule,
+      conditions: validConditions(rule, inputsOfCall(draft.abi, rule.signature)),
+    })),
   }),
   countsApart: () => [],
   timesSent: ({ deliver, confirmations }) =>

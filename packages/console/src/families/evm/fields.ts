@@ -2,7 +2,14 @@
 import type { AdvancedOption, Stream, StreamFields } from '@sluice/kit';
 import { itemSignature, parseConfirmations, parseEventSignature } from '@sluice/kit/contract';
 import { type StreamDraft, linesOf } from '../../routes/streamForm/draft/draft.ts';
-import { OPERATORS, type Condition, type EventRule, type EvmDraft, isEvent } from './draft.ts';
+import {
+  OPERATORS,
+  type CallRule,
+  type Condition,
+  type EvmDraft,
+  type FilterRule,
+  isEvent,
+} from './draft.ts';
 import { filterProblem } from './problems.ts';
 import { fromTrigger, toTrigger } from './routes/triggers.ts';
 
@@ -10,7 +17,7 @@ import { fromTrigger, toTrigger } from './routes/triggers.ts';
  * Returns a rule's filter; undefined if the rule has none or the JSON is not a valid filter.
  * Integers stay strings, which the service accepts and which are exact at any length.
  */
-const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
+const toFilter = ({ conditions, filterJson }: FilterRule): Record<string, unknown> | undefined => {
   if (filterJson !== null) {
     return filterProblem(filterJson) === undefined
       ? (JSON.parse(filterJson) as Record<string, unknown>)
@@ -27,12 +34,21 @@ export function toEvmFields(draft: StreamDraft): Partial<StreamFields> {
     const filter = toFilter(rule);
     return filter === undefined ? [] : [{ topic0: rule.signature, filter }];
   });
+  const called = draft.callRules.map((rule): AdvancedOption => {
+    const { signature, transactionStatus } = rule;
+    const filter = toFilter(rule);
+    return {
+      function: signature,
+      ...(filter !== undefined && { filter }),
+      ...(transactionStatus !== '' && { transactionStatus }),
+    };
+  });
   return {
     chainIds: draft.chains,
     topic0: draft.rules.map(({ signature }) => signature),
     abi: draft.abi,
     functions: linesOf(draft.calledFunctions),
-    advancedOptions: [...filtered, ...draft.functionOptions],
+    advancedOptions: [...filtered, ...called],
     triggers: draft.triggers.flatMap(toTrigger),
     getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
     confirmations: parseConfirmations(draft.confirmations) ?? null,
@@ -63,7 +79,12 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
       (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),
     ),
     calledFunctions: (stream.functions ?? []).join('\n'),
-    functionOptions: (stream.advancedOptions ?? []).filter(({ topic0 }) => topic0 === undefined),
+    callRules: (stream.advancedOptions ?? []).flatMap(
+      ({ function: signature, filter, transactionStatus }): CallRule[] =>
+        signature === undefined
+          ? []
+          : [{ signature, ...fromFilter(filter), transactionStatus: transactionStatus ?? '' }],
+    ),
     triggers: (stream.triggers ?? []).map(fromTrigger),
     balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
     confirmations: String(stream.confirmations ?? ''),
@@ -72,7 +93,7 @@ export function toEvmDraft(stream: Stream): EvmDraft & Pick<StreamDraft, 'chains
 
 function fromFilter(
   filter: Record<string, unknown> | undefined,
-): Pick<EventRule, 'conditions' | 'filterJson'> {
+): Pick<FilterRule, 'conditions' | 'filterJson'> {
   if (filter === undefined || Object.keys(filter).length === 0) {
     return { conditions: [], filterJson: null };
   }

@@ -11,7 +11,16 @@ import type { DraftProblems } from '../../routes/streamForm/draft/draftField.ts'
 import type { StreamDraft } from '../../routes/streamForm/draft/draft.ts';
 import { jsonProblem } from '../../ui/form/jsonProblem.ts';
 import { problemAt, type LineProblem } from '../../ui/form/lineProblem.ts';
-import { EMITTER, itemOf, selectsFunctions, type Condition, type EventRule } from './draft.ts';
+import { wordOfFilterName } from '../../words/names.ts';
+import {
+  EMITTER,
+  type Condition,
+  type FilterRule,
+  type Inputs,
+  inputsOfCall,
+  inputsOfEvent,
+  selectsFunctions,
+} from './draft.ts';
 import {
   balanceProblem,
   toTriggerSentence,
@@ -49,10 +58,7 @@ const VALUES: readonly { type: RegExp; form: RegExp; words: string }[] = [
 ];
 
 /** Returns the problem of a condition's value; undefined if the value is valid or empty. */
-export function conditionProblem(
-  { name, value }: Condition,
-  inputs: readonly { name: string; type: string }[],
-): string | undefined {
+export function conditionProblem({ name, value }: Condition, inputs: Inputs): string | undefined {
   const text = value.trim();
   const type =
     name === EMITTER ? 'address' : (inputs.find((input) => input.name === name)?.type ?? '');
@@ -63,12 +69,12 @@ export function conditionProblem(
 /**
  * Returns the conditions of a rule that are complete and valid, so that the service accepts them.
  */
-export const validConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
+export const validConditions = (rule: FilterRule, inputs: Inputs): Condition[] =>
   rule.conditions.filter(
     (condition) =>
       condition.name !== '' &&
       condition.value.trim() !== '' &&
-      conditionProblem(condition, itemOf(abi, rule.signature)?.inputs ?? []) === undefined,
+      conditionProblem(condition, inputs) === undefined,
   );
 
 /** Returns the problems of lines that are neither functions nor `*`. */
@@ -79,6 +85,27 @@ export const functionProblems = (text: string): LineProblem[] =>
       : `“${line}” is not a function. Write it as transfer(address to, uint256 amount).`,
   );
 
+/** Returns the problem of the first rule that has one. */
+function ruleProblem(
+  rules: readonly FilterRule[],
+  inputsOf: (signature: string) => Inputs,
+): string | undefined {
+  for (const { signature, conditions, filterJson } of rules) {
+    if (filterJson !== null && filterProblem(filterJson) !== undefined) {
+      return `The filter of ${signature} is not valid.`;
+    }
+    if (conditions.some(({ name, value }) => name === '' || value.trim() === '')) {
+      return `A condition of ${signature} is incomplete.`;
+    }
+    const inputs = inputsOf(signature);
+    const wrong = conditions.find((each) => conditionProblem(each, inputs) !== undefined);
+    if (wrong !== undefined) {
+      return `The condition on ${wordOfFilterName(wrong.name)} has an invalid value.`;
+    }
+  }
+  return undefined;
+}
+
 export function findEvmProblems(draft: StreamDraft): DraftProblems {
   const problems: DraftProblems = {};
   if (draft.allAddresses && draft.rules.length === 0 && !selectsFunctions(draft)) {
@@ -86,22 +113,12 @@ export function findEvmProblems(draft: StreamDraft): DraftProblems {
       'Choose an event or a function. Otherwise, the stream would match the entire chain.';
   }
   const [badFunction] = functionProblems(draft.calledFunctions);
-  if (badFunction !== undefined) problems.functions = badFunction.message;
-  const broken = draft.rules.find(
-    ({ filterJson }) => filterJson !== null && filterProblem(filterJson) !== undefined,
-  );
-  if (broken !== undefined) problems.rules = `The filter of ${broken.signature} is not valid.`;
-  const empty = draft.rules.find(({ conditions }) =>
-    conditions.some(({ name, value }) => name === '' || value.trim() === ''),
-  );
-  if (empty !== undefined) problems.rules = `A condition of ${empty.signature} is incomplete.`;
-  for (const { signature, conditions } of draft.rules) {
-    const inputs = itemOf(draft.abi, signature)?.inputs ?? [];
-    const wrong = conditions.find((each) => conditionProblem(each, inputs) !== undefined);
-    if (wrong !== undefined) {
-      problems.rules = `The condition on ${wrong.name} has an invalid value.`;
-    }
-  }
+  const called =
+    badFunction?.message ??
+    ruleProblem(draft.callRules, (signature) => inputsOfCall(draft.abi, signature));
+  if (called !== undefined) problems.functions = called;
+  const ruled = ruleProblem(draft.rules, (signature) => inputsOfEvent(draft.abi, signature));
+  if (ruled !== undefined) problems.rules = ruled;
   for (const [index, trigger] of draft.triggers.entries()) {
     const [first] = Object.entries(triggerProblems(trigger, draft.abi));
     if (first === undefined) continue;

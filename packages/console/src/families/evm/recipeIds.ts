@@ -1,1 +1,8 @@
-export const EVM_RECIPE_IDS = ['wallet', 'transfers', 'payments', 'events', 'mints'] as const;
+export const EVM_RECIPE_IDS = [
+  'wallet',
+  'transfers',
+  'payments',
+  'events',
+  'failed',
+  'mints',
+] as const;

@@ -62,6 +62,20 @@ export const EVM_RECIPES: readonly Recipe[] = [
     fill: (draft) => draft,
   },
   {
+    id: 'failed',
+    title: 'Failed transactions',
+    text: 'Paste the address of a contract. Watches the calls of it that fail, with the reason.',
+    family: 'evm',
+    toFill: ['addresses'],
+    name: (subject = 'Contract') => `${subject} failures`,
+    fill: (draft) => ({
+      ...draft,
+      includeContractLogs: false,
+      calledFunctions: '*',
+      transactionStatus: 'failed',
+    }),
+  },
+  {
     id: 'mints',
     title: 'NFT mints',
     text: 'Paste the address of a collection. Watches its mints: transfers from the zero address.',

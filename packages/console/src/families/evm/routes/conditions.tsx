@@ -6,7 +6,8 @@ import {
   OPERATOR_WORDS,
   OPERATORS,
   type Condition,
-  type EventRule,
+  type FilterRule,
+  type Inputs,
   type Operator,
 } from '../draft.ts';
 import {
@@ -28,25 +29,23 @@ import { Button } from '../../../ui/button.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { LineArea } from '../../../ui/form/lineArea.tsx';
 
-type Inputs = readonly { name: string; type: string }[];
-
 /**
- * Edits the conditions of an event, one per line. A filter that is more than a list of conditions
+ * Edits the conditions of an event or function, one per line. A filter that is more than a list of conditions
  * is edited as JSON.
  */
-export function Conditions({
+export function Conditions<Rule extends FilterRule>({
   rule,
   inputs,
   known,
   isChecked,
   onChange,
 }: {
-  rule: EventRule;
+  rule: Rule;
   inputs: Inputs;
   known: KnownTokens;
   /** Whether empty values are shown as errors. */
   isChecked: boolean;
-  onChange: (rule: EventRule) => void;
+  onChange: (rule: Rule) => void;
 }) {
   if (rule.filterJson !== null) {
     const problem = filterProblem(rule.filterJson);

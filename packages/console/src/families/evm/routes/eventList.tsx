@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
-import { isEvent, itemOf, withoutRule, withRule, type EventRule } from '../draft.ts';
+import { inputsOfEvent, isEvent, withoutRule, withRule, type EventRule } from '../draft.ts';
 import { type StreamDraft } from '../../../routes/streamForm/draft/draft.ts';
-import { formatHash } from '../../../ui/text/format.ts';
 import { countEach, countObserved, offeredOf, withObservedEvent } from './observedEvents.ts';
 import { Conditions } from './conditions.tsx';
+import { RuleName } from './ruleName.tsx';
 import { ObservedList, ObservedRow } from '../../../routes/streamForm/dryRun/observedList.tsx';
 import { useSharedDryRun } from '../../../routes/streamForm/dryRun/sharedDryRun.tsx';
 import type { PartProps } from '../../../routes/streamForm/partProps.ts';
@@ -35,7 +35,7 @@ export function EventList({
           return (
             <ObservedRow
               key={signature}
-              name={<EventName signature={signature} />}
+              name={<RuleName signature={signature} unknown="unknown event" />}
               // A count of 0 is useful only for selected events.
               count={rule === undefined && count === 0 ? null : count}
               asked={asked}
@@ -47,7 +47,7 @@ export function EventList({
               {rule !== undefined && (
                 <Conditions
                   rule={rule}
-                  inputs={itemOf(draft.abi, signature)?.inputs ?? []}
+                  inputs={inputsOfEvent(draft.abi, signature)}
                   known={known}
                   isChecked={problems.rules !== undefined}
                   onChange={change}
@@ -59,7 +59,7 @@ export function EventList({
         offered={offered.map((event) => (
           <ObservedRow
             key={event.signature ?? event.topic0}
-            name={<EventName signature={event.signature ?? event.topic0} />}
+            name={<RuleName signature={event.signature ?? event.topic0} unknown="unknown event" />}
             count={event.count}
             asked={asked}
             checked={false}
@@ -80,27 +80,6 @@ export function EventList({
  */
 const takesAll = ({ rules, includeContractLogs, allAddresses }: StreamDraft): boolean =>
   rules.length === 0 && includeContractLogs && !allAddresses;
-
-/** Shows a signature, or the hash of an unknown event. */
-function EventName({ signature }: { signature: string }) {
-  const [name = signature] = signature.split('(');
-  if (name.startsWith('0x')) {
-    return (
-      <span className="inline-flex flex-wrap items-baseline gap-x-2">
-        <span className="data" title={signature}>
-          {formatHash(signature, 6)}
-        </span>
-        <span className="text-faint">unknown event</span>
-      </span>
-    );
-  }
-  return (
-    <span className="inline-flex max-w-full flex-wrap gap-x-2">
-      <span>{name}</span>
-      <span className="data min-w-0 break-all text-faint">{signature.slice(name.length)}</span>
-    </span>
-  );
-}
 
 /** Returns the selected events in their order, then the other events of the ABI. */
 const signaturesOf = (draft: StreamDraft): string[] => [

@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { parseEvents } from '../../../families/evm/routes/abiText.ts';
 import { describeChanges, describeRule } from './changeWords.ts';
 import { FIELDS } from './plainFields.ts';
-import { EMITTER, ERC20_TRANSFER, withEvents, withRule } from '../../../families/evm/draft.ts';
+import {
+  EMITTER,
+  ERC20_TRANSFER,
+  inputsOfEvent,
+  withEvents,
+  withRule,
+} from '../../../families/evm/draft.ts';
 import { NEW_DRAFT, type StreamDraft } from './draft.ts';
 import { changesOf, toFields } from './fields.ts';
 import { contractsToRead, tokenOf, withToken, type KnownTokens } from './knownTokens.ts';
@@ -24,7 +30,9 @@ const ofToken = { name: EMITTER, operator: 'eq', value: USDT.address } as const;
 
 test('a rule is a sentence, with amounts in the unit of its token', () => {
   const wordsOf = (draft: StreamDraft, known: KnownTokens) =>
-    draft.rules.map((rule) => describeRule(rule, draft, known)).join('; ');
+    draft.rules
+      .map((rule) => describeRule(rule, inputsOfEvent(draft.abi, rule.signature), known))
+      .join('; ');
   expect(wordsOf(plain, ONE)).toBe('always');
   expect(wordsOf(where(large), ONE)).toBe('where value at least 1,000,000 USDT');
   expect(wordsOf(where(large), NONE)).toBe('where value at least 1,000,000,000,000');
@@ -37,6 +45,40 @@ test('a rule is a sentence, with amounts in the unit of its token', () => {
   expect(wordsOf(where(onPolygon), ONE)).toBe('where chain is 0x89');
   const zero = { name: 'from', operator: 'ne', value: `0x${'0'.repeat(40)}` } as const;
   expect(wordsOf(where(zero), ONE)).toBe('where from is not 0x0000…0000');
+});
+
+test('changes of filters are one line per function', () => {
+  const rule = {
+    signature: 'pay(address to, uint256 amount)',
+    conditions: [{ ...large, name: 'amount' }],
+    filterJson: null,
+    transactionStatus: '',
+  } as const;
+  const filtered: StreamDraft = {
+    ...plain,
+    callRules: [{ ...rule, conditions: [...rule.conditions] }],
+  };
+  expect(describeChanges(plain, filtered, ONE)).toEqual([
+    { label: 'pay', before: 'no filter', after: 'where amount at least 1,000,000 USDT' },
+  ]);
+  const failed: StreamDraft = {
+    ...plain,
+    callRules: [
+      ...filtered.callRules,
+      {
+        ...rule,
+        conditions: [{ name: 'sluice_value', operator: 'gt', value: '10' }],
+        transactionStatus: 'failed',
+      },
+    ],
+  };
+  expect(describeChanges(filtered, failed, NONE)).toEqual([
+    {
+      label: 'pay',
+      before: 'where amount at least 1,000,000,000,000',
+      after: 'where amount at least 1,000,000,000,000 or where value in wei more than 10 (failed)',
+    },
+  ]);
 });
 
 test('changes of events are one line per event', () => {

@@ -4,10 +4,12 @@ import { wordOfFilterName } from '../../../words/names.ts';
 import { formatCount, formatHash, formatQuantity } from '../../../ui/text/format.ts';
 import {
   EMITTER,
-  itemOf,
+  inputsOfCall,
+  inputsOfEvent,
   OPERATOR_WORDS,
   type Condition,
-  type EventRule,
+  type FilterRule,
+  type Inputs,
 } from '../../../families/draft.ts';
 import { type StreamDraft } from './draft.ts';
 import { changesOf } from './fields.ts';
@@ -23,8 +25,8 @@ export interface WordedChange {
   after: string;
 }
 
-/** API fields that together define the events of a stream. */
-const EVENT_FIELDS: readonly string[] = ['topic0', 'advancedOptions', 'abi'];
+/** API fields that together define the events and the filters of a stream. */
+const RULE_FIELDS: readonly string[] = ['topic0', 'advancedOptions', 'abi'];
 
 /** Describes the changes between two drafts. The result is empty only if nothing would be saved. */
 export function describeChanges(
@@ -33,7 +35,7 @@ export function describeChanges(
   known: KnownTokens,
 ): WordedChange[] {
   const changes = changesOf(before, after);
-  const others = changes.filter(({ field }) => !EVENT_FIELDS.includes(field));
+  const others = changes.filter(({ field }) => !RULE_FIELDS.includes(field));
   const worded = others.map((change): WordedChange => {
     const words = [change.before, change.after].map((json) => describeValue(json, change.field));
     // Two secrets have the same words, and their JSON must not be shown.
@@ -44,28 +46,37 @@ export function describeChanges(
   });
   return others.length === changes.length
     ? worded
-    : [...describeEvents(before, after, known), ...worded];
+    : [...describeRules(before, after, known), ...worded];
 }
 
-function describeEvents(
+function describeRules(
   before: StreamDraft,
   after: StreamDraft,
   known: KnownTokens,
 ): WordedChange[] {
-  const rules = [...before.rules, ...after.rules];
-  const signatures = [...new Set(rules.map(({ signature }) => signature))];
-  const changes = signatures.flatMap((signature): WordedChange[] => {
-    const [from = '', to = ''] = [before, after].map((draft) => {
-      const rule = draft.rules.find((each) => each.signature === signature);
-      return rule === undefined ? 'not selected' : describeRule(rule, draft, known);
-    });
-    return from === to ? [] : [{ label: nameOfEvent(signature), before: from, after: to }];
-  });
+  const drafts = [before, after];
+  const changes = [
+    ...changesOfRules(drafts, 'not selected', ({ rules, abi }) =>
+      rules.map((rule) => ({
+        signature: rule.signature,
+        words: describeRule(rule, inputsOfEvent(abi, rule.signature), known),
+      })),
+    ),
+    ...changesOfRules(drafts, 'no filter', ({ callRules, abi }) =>
+      callRules.map((rule) => ({
+        signature: rule.signature,
+        words: [
+          describeRule(rule, inputsOfCall(abi, rule.signature), known),
+          ...(rule.transactionStatus === '' ? [] : [`(${rule.transactionStatus})`]),
+        ].join(' '),
+      })),
+    ),
+  ];
   if (changes.length > 0) return changes;
-  // Only the ABI or the order of the events differs.
+  // Only the ABI or the order of the rules differs.
   const [from = '', to = ''] = [before, after].map(({ abi, rules: listed }) =>
     before.abi.length === after.abi.length
-      ? listed.map(({ signature }) => nameOfEvent(signature)).join(', ')
+      ? listed.map(({ signature }) => nameOfRule(signature)).join(', ')
       : formatQuantity(abi.length, 'item'),
   );
   return [
@@ -73,25 +84,44 @@ function describeEvents(
   ];
 }
 
-const nameOfEvent = (signature: string): string =>
+/** Describes how the rules of each event or function differ. A function can have several. */
+function changesOfRules(
+  drafts: readonly StreamDraft[],
+  absent: string,
+  rulesOf: (draft: StreamDraft) => readonly { signature: string; words: string }[],
+): WordedChange[] {
+  const lists = drafts.map(rulesOf);
+  const signatures = [...new Set(lists.flat().map(({ signature }) => signature))];
+  return signatures.flatMap((signature): WordedChange[] => {
+    const [before = '', after = ''] = lists.map(
+      (rules) =>
+        rules
+          .filter((rule) => rule.signature === signature)
+          .map(({ words }) => words)
+          .join(' or ') || absent,
+    );
+    return before === after ? [] : [{ label: nameOfRule(signature), before, after }];
+  });
+}
+
+const nameOfRule = (signature: string): string =>
   signature.startsWith('0x') ? formatHash(signature, 6) : (signature.split('(')[0] ?? signature);
 
 /** Maximum length of a filter's JSON, in characters; longer JSON is truncated. */
 const MAX_FILTER_LENGTH = 200;
 
 /**
- * Describes which occurrences of an event are sent, such as `where value at least 1,000,000 USDT`.
+ * Describes which logs of an event or calls of a function are sent, such as `where value at least 1,000,000 USDT`.
  */
 export function describeRule(
-  { signature, conditions, filterJson }: EventRule,
-  { abi }: Pick<StreamDraft, 'abi'>,
+  { conditions, filterJson }: FilterRule,
+  inputs: Inputs,
   known: KnownTokens,
 ): string {
   if (filterJson !== null) {
     return `where ${filterJson.replaceAll(/\s+/g, ' ').slice(0, MAX_FILTER_LENGTH)}`;
   }
   if (conditions.length === 0) return 'always';
-  const inputs = itemOf(abi, signature)?.inputs ?? [];
   const token = tokenOf(conditions, known);
   const words = conditions.map((condition) => {
     const isOfToken = inputs.some((input) => input.name === condition.name && isAmount(input));

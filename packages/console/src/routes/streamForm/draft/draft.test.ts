@@ -1,5 +1,6 @@
 import type { AptosStream, Stream } from '@sluice/kit';
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/calls';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { changesOf, toChanges, toDraft, toFields } from './fields.ts';
 import {
@@ -9,7 +10,15 @@ import {
 } from '../../../families/evm/problems.ts';
 import { movePathProblems } from '../../../families/aptos/problems.ts';
 import { draftProblems, headerProblems } from './problems.ts';
-import { type EventRule, withEvents, withoutRule, withRule } from '../../../families/evm/draft.ts';
+import {
+  type CallRule,
+  type EventRule,
+  inputsOfCall,
+  inputsOfEvent,
+  withEvents,
+  withoutRule,
+  withRule,
+} from '../../../families/evm/draft.ts';
 import { NEW_DRAFT, type StreamDraft } from './draft.ts';
 import { createSnippets } from '../../newStream/createSnippets.ts';
 import { describeChanges } from './changeWords.ts';
@@ -235,22 +244,95 @@ test('the value of a condition fits the type of its parameter', () => {
   };
   const draft = { ...withEvents(NEW_DRAFT, [transfer]), rules: [rule] };
   expect(draftProblems(draft, 1).rules).toContain('The condition on value has an invalid value');
-  expect(validConditions(rule, draft)).toEqual([]);
+  expect(validConditions(rule, inputsOfEvent(draft.abi, TRANSFER))).toEqual([]);
 });
 
-const calling = {
-  functions: ['transfer(address to, uint256 amount)', '0xa9059cbb'],
-  transactionStatus: 'failed',
-  includeInternalCalls: true,
-  advancedOptions: [
-    { topic0: 'Transfer(address,address,uint256)', filter: { eq: ['value', '1'] } },
-    { function: '*', filter: { gt: ['sluice_value', '0'] }, transactionStatus: 'any' },
-  ],
-};
+const PAY = 'pay(address to, uint256 amount)';
+const condition = fc.record({
+  operator: fc.constantFrom('eq', 'ne', 'gt', 'gte', 'lt', 'lte'),
+  name: fc.constantFrom('to', 'amount', 'sluice_sender', 'sluice_value'),
+  value: fc.nat().map(String),
+});
+const comparison = condition.map(({ operator, name, value }) => ({ [operator]: [name, value] }));
+const filters = fc.oneof(
+  comparison,
+  fc.array(comparison, { minLength: 2, maxLength: 3 }).map((and) => ({ and })),
+  fc.array(comparison, { minLength: 2, maxLength: 3 }).map((or) => ({ or })),
+  fc.array(fc.nat().map(String), { minLength: 1 }).map((values) => ({ in: ['amount', values] })),
+);
+const callOption = fc.record(
+  {
+    function: fc.constantFrom(PAY, '0xa9059cbb', '*'),
+    filter: filters,
+    transactionStatus: fc.constantFrom('success', 'failed', 'any'),
+  },
+  { requiredKeys: ['function'] },
+);
 
-test('functions are kept by the form, with the filters that it does not show', () => {
-  const draft = toDraft({ ...asStream(good), ...calling } as Stream);
-  expect(toFields(draft)).toMatchObject(calling);
+test('property: the form keeps each filter of a function, in order', () => {
+  const event = { topic0: TRANSFER, filter: { eq: ['value', '1'] } };
+  fc.assert(
+    fc.property(fc.array(callOption, { maxLength: 4 }), (options) => {
+      const calling = {
+        functions: [PAY, '*'],
+        transactionStatus: 'failed',
+        includeInternalCalls: true,
+        advancedOptions: [event, ...options],
+      };
+      const draft = toDraft({ ...asStream(good), ...calling } as Stream);
+      expect(toFields(draft)).toMatchObject(calling);
+      expect(toFields(draft)).toHaveProperty('advancedOptions', calling.advancedOptions);
+      const isList = ({ filter = {} }: { filter?: object }) => !('or' in filter || 'in' in filter);
+      expect(draft.callRules.map(({ filterJson }) => filterJson === null)).toEqual(
+        options.map(isList),
+      );
+    }),
+  );
+});
+
+test('conditions on calls compare the sender, the value and the arguments', () => {
+  const item = (name: string) => ({
+    type: 'function',
+    name: 'pay',
+    inputs: [
+      { name, type: 'address' },
+      { name: '', type: 'uint256' },
+    ],
+  });
+  const namesOf = (signature: string, abi = [item('payee')]) =>
+    inputsOfCall(abi, signature).map(({ name }) => name);
+  const always = ['sluice_sender', 'sluice_value'];
+  expect(namesOf(PAY)).toEqual([...always, 'to', 'amount']);
+  expect(namesOf('pay(address,uint256)')).toEqual([...always, 'payee']);
+  expect(namesOf('0xc4076876')).toEqual([...always, 'payee']);
+  expect(namesOf('0xc4076876', [])).toEqual(always);
+  expect(namesOf('*')).toEqual(always);
+});
+
+test('an invalid condition on calls is a problem of the functions', () => {
+  const bySender = { name: 'sluice_sender', operator: 'eq', value: 'alice' } as const;
+  const rule: CallRule = {
+    signature: PAY,
+    conditions: [bySender],
+    filterJson: null,
+    transactionStatus: '',
+  };
+  const draft = { ...good, callRules: [rule] };
+  expect(draftProblems(draft, 1)).toEqual({
+    functions: 'The condition on sender has an invalid value.',
+  });
+  expect(validConditions(rule, inputsOfCall([], PAY))).toEqual([]);
+  const empty = { ...rule, conditions: [{ ...bySender, value: ' ' }] };
+  expect(draftProblems({ ...good, callRules: [empty] }, 1).functions).toBe(
+    `A condition of ${PAY} is incomplete.`,
+  );
+  const broken = { ...rule, filterJson: '[]' };
+  expect(draftProblems({ ...good, callRules: [broken] }, 1).functions).toBe(
+    `The filter of ${PAY} is not valid.`,
+  );
+  expect(
+    draftProblems({ ...good, rules: [], allAddresses: true, callRules: [rule] }, 0).rules,
+  ).toBe(undefined);
 });
 
 test('functions replace the events that all addresses require, and invalid ones are named', () => {

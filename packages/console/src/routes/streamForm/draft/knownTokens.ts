@@ -30,7 +30,7 @@ export function contractsToRead(draft: StreamDraft, watched: readonly string[]):
   const { hasContracts, findExample } = DRAFT_FAMILIES[draft.family];
   if (!hasContracts) return [];
   const first = watched.slice(0, MAX_READ);
-  const conditions = draft.rules.flatMap((rule) => rule.conditions);
+  const conditions = [...draft.rules, ...draft.callRules].flatMap((rule) => rule.conditions);
   if (conditions.length === 0)
     return watched.length === 1 ? first.map((text) => text.toLowerCase()) : [];
   const named = conditions.filter(({ name }) => name === EMITTER).map(({ value }) => value.trim());

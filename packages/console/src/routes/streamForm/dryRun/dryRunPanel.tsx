@@ -6,7 +6,7 @@ import { bodyOf } from '../../../body/body.ts';
 import { OPERATOR_WORDS } from '../../../families/draft.ts';
 import { type StreamDraft } from '../draft/draft.ts';
 import type { CloseMatch } from '@sluice/kit/sluice';
-import { ruleOfCloseMatch } from '@sluice/kit/operator';
+import { nameOfCloseMatch, ruleOfCloseMatch, signatureOfCloseMatch } from '@sluice/kit/operator';
 import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
 import { dryRunFigures, spanOf, type DryRunFigures } from './dryRunFigures.ts';
 import {
@@ -21,6 +21,7 @@ import { isAmount, toAmount, type TokenUnit } from '../draft/tokenAmount.ts';
 import { BlockTimeline } from '../../../chains/blockTimeline.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { wordOfFilterName } from '../../../words/names.ts';
 import { JsonTree } from '../../../body/jsonTree.tsx';
 import { Segments } from '../../../ui/form/segments.tsx';
 import { DecodedView } from '../../delivery/body/decodedView.tsx';
@@ -210,7 +211,7 @@ function Days({
 
 /**
  * Shows close matches. Without them, a filter that is slightly too strict would look like a lack of
- * events.
+ * events or calls.
  */
 function CloseMatches({
   closeMatches,
@@ -226,10 +227,10 @@ function CloseMatches({
         {closeMatches.map((each) => (
           <li key={ruleOfCloseMatch(each)} className="flex flex-wrap items-baseline gap-x-2">
             <span className="font-medium">
-              {formatCount(each.count)} {each.event.slice(0, each.event.indexOf('('))}
+              {formatCount(each.count)} {nameOfCloseMatch(each)}
             </span>
             <span className="data min-w-0 break-all">
-              {each.name} {formatRange(each, unit)}
+              {wordOfFilterName(each.name)} {formatRange(each, unit)}
             </span>
             <span className="data min-w-0 break-all text-muted">
               not {OPERATOR_WORDS[each.operator]} {formatValue(each, each.filterValue, unit)}
@@ -241,8 +242,10 @@ function CloseMatches({
   );
 }
 
-function formatValue({ event, name }: CloseMatch, value: string, unit: TokenUnit | null): string {
-  const isOne = event.includes('uint256') && isAmount({ name, type: 'uint256' });
+function formatValue(miss: CloseMatch, value: string, unit: TokenUnit | null): string {
+  const isOne =
+    signatureOfCloseMatch(miss).includes('uint256') &&
+    isAmount({ name: miss.name, type: 'uint256' });
   return (isOne && unit && toAmount(value, unit)) || formatCount(BigInt(value));
 }
 

@@ -91,13 +91,20 @@ const historicalJobResponse = named(
 
 const closeMatch = shape(
   'CloseMatch',
-  'Logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded.',
+  'Logs or calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded.',
   z.strictObject({
-    event: text.describe('Such as `Transfer(address,address,uint256)`.'),
-    name: text.describe('The compared parameter of the event.'),
+    event: text
+      .exactOptional()
+      .describe('The event of logs, such as `Transfer(address,address,uint256)`.'),
+    function: text
+      .exactOptional()
+      .describe(
+        'The function of calls: its signature, its selector if the signature is unknown, or `*`.',
+      ),
+    name: text.describe('The compared parameter, or a special name of filters.'),
     operator: z.enum(['lt', 'lte', 'gt', 'gte']),
     filterValue: text.describe('The value in the filter, decimal.'),
-    count: count.describe('Number of these logs in the block.'),
+    count: count.describe('Number of these logs or calls in the block.'),
     min: text.describe('Smallest and largest compared value, decimal.'),
     max: text,
   }),
@@ -175,7 +182,7 @@ export const evmBlocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an EVM stream for one block, with close matches and observed events',
     description:
-      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
+      "Includes triggers and balances, read at that block. `closeMatches`: logs and calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
     body: evmDryRunSchema,
     response: evmDryRunResult,
     errors: [400, 404, 409, 422, 503],

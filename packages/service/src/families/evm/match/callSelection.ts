@@ -27,6 +27,7 @@ import {
   type Filter,
   FilterError,
   type FilterSubject,
+  type Miss,
   type RecordContext,
   compileFilter,
   isEmptyFilter,
@@ -47,6 +48,11 @@ export interface CallSelection {
   /** Whether the stream selects every call. */
   readonly takesAll: boolean;
   takes(call: EvmCall, context: RecordContext, addReason?: AddReason): boolean;
+  /**
+   * Returns a numeric comparison that alone excludes a call that does not match; undefined if there
+   * is none.
+   */
+  missOf(call: EvmCall, context: RecordContext): (Miss & { function: string }) | undefined;
   /** Decodes call data; undefined if its function is unknown. */
   decode(input: string): DecodedCall | undefined;
 }
@@ -147,6 +153,14 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
   const describeCalled = (selector: string | undefined): string | undefined =>
     selector && describe(selector);
 
+  /** Returns the selected function that the call is matched as; undefined if there is none. */
+  const keyOf = (selector: string | undefined): string | undefined =>
+    selector !== undefined && selected.has(selector)
+      ? selector
+      : takesAll
+        ? ANY_FUNCTION
+        : undefined;
+
   const functionCondition = (
     selector: string | undefined,
     holds: boolean,
@@ -170,12 +184,7 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
 
     takes(call, context, addReason) {
       const selector = selectorOf(call.input);
-      const key =
-        selector !== undefined && selected.has(selector)
-          ? selector
-          : takesAll
-            ? ANY_FUNCTION
-            : undefined;
+      const key = keyOf(selector);
       if (key === undefined) {
         addReason?.(
           stopped(
@@ -208,6 +217,21 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
           explainFilter(option, call, context, addReason);
       }
       return open.some(passes);
+    },
+
+    missOf(call, context) {
+      const key = keyOf(selectorOf(call.input));
+      if (key === undefined) return undefined;
+      for (const { status, filters, functions: known } of choices.get(key) ?? []) {
+        const found = isWanted(call, status) ? subjectOf(known, call, context) : undefined;
+        if (found === undefined) continue;
+        const { item, subject } = found;
+        const miss = filters?.get(item)?.missOf(subject);
+        if (miss !== undefined) {
+          return { ...miss, function: item === UNKNOWN ? key : itemSignature(item) };
+        }
+      }
+      return undefined;
     },
   };
 }

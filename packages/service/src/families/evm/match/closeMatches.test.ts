@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AbiItem, keccak256 } from '@sluice/kit/contract';
+import { type AbiItem, keccak256, selectorOf } from '@sluice/kit/contract';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type StreamOptions,
 } from '../../../store/streams/contract.ts';
-import type { EvmBlock } from './block.ts';
+import type { EvmBlock, EvmTransaction } from './block.ts';
 import { matchBlock, createStreamIndex } from './match.ts';
 import { findCloseMatches } from './closeMatches.ts';
 
@@ -143,4 +143,91 @@ test('property: with a single comparison, each log is either close or matched', 
       },
     ),
   );
+});
+
+const PAY = 'pay(address to, uint256 amount)';
+const PAY_SELECTOR = selectorOf(keccak256('pay(address,uint256)'))!;
+
+interface Called {
+  amount: bigint;
+  value?: bigint;
+  isFailed?: boolean;
+  contract?: string;
+}
+
+const calledBlock = (called: readonly Called[]): EvmBlock => ({
+  ...blockOf([]),
+  transactions: called.map(
+    ({ amount, value = 0n, isFailed = false, contract = TOKEN }, n) =>
+      ({
+        hash: word(2000 + n),
+        transactionIndex: n,
+        from: address(1),
+        to: contract,
+        value: `0x${value.toString(16)}`,
+        input: `${PAY_SELECTOR}${word(7).slice(2)}${word(amount).slice(2)}`,
+        receipt: { status: isFailed ? '0x0' : '0x1' },
+      }) as EvmTransaction,
+  ),
+});
+
+const closeCallsOf = (
+  advancedOptions: NonNullable<StreamOptions['advancedOptions']>,
+  called: readonly Called[],
+) => findCloseMatches(indexOf([], { advancedOptions }), CHAIN, calledBlock(called));
+
+const payRule = {
+  function: 'pay(address,uint256)',
+  name: 'amount',
+  operator: 'gte',
+  filterValue: '1000',
+};
+
+test('calls that a single comparison excluded are counted like logs', () => {
+  const filter = { and: [{ gte: ['amount', '1000'] }, { lt: ['sluice_value', '5'] }] };
+  const called = [
+    { amount: 5n },
+    { amount: 999n },
+    { amount: 1000n },
+    { amount: 1000n, value: 7n },
+    // Two comparisons, the outcome or the contract exclude these calls.
+    { amount: 5n, value: 7n },
+    { amount: 998n, isFailed: true },
+    { amount: 997n, contract: address(901) },
+  ];
+  expect(closeCallsOf([{ function: PAY, filter }], called)).toEqual([
+    { ...payRule, count: 2, min: '5', max: '999' },
+    {
+      ...payRule,
+      name: 'sluice_value',
+      operator: 'lt',
+      filterValue: '5',
+      count: 1,
+      min: '7',
+      max: '7',
+    },
+  ]);
+});
+
+test('calls of an option are close only with its outcome, and not if another option takes them', () => {
+  const filter = { gte: ['amount', '1000'] };
+  const called = [{ amount: 5n }, { amount: 6n, isFailed: true }];
+  const failed = { function: PAY, filter, transactionStatus: 'failed' as const };
+  expect(closeCallsOf([failed], called)).toEqual([{ ...payRule, count: 1, min: '6', max: '6' }]);
+  expect(closeCallsOf([failed, { function: PAY, transactionStatus: 'any' }], called)).toEqual([]);
+  const succeeded = { function: PAY, filter: { gt: ['amount', '50'] } };
+  const rules = closeCallsOf([succeeded, failed], called);
+  expect(rules.map(({ operator, min, max }) => [operator, min, max])).toEqual([
+    ['gt', '5', '5'],
+    ['gte', '6', '6'],
+  ]);
+});
+
+test('close matches name a function without a signature by its selector, or *', () => {
+  const filter = { gt: ['sluice_value', '10'] };
+  const called = [{ amount: 5n, value: 9n }];
+  const [unnamed] = closeCallsOf([{ function: PAY_SELECTOR, filter }], called);
+  expect(unnamed).toMatchObject({ function: PAY_SELECTOR, name: 'sluice_value', min: '9' });
+  const [any] = closeCallsOf([{ function: '*', filter }], called);
+  expect(any).toMatchObject({ function: '*', name: 'sluice_value', min: '9' });
 });

@@ -1,22 +1,24 @@
-/** Finds close matches: logs that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
+/**
+ * Finds close matches: logs and calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded.
+ */
 import type { CloseMatch } from '@sluice/kit/contract';
-import type { EvmBlock, EvmLog } from './block.ts';
-import { matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
+import type { EvmBlock, EvmCall, EvmLog } from './block.ts';
+import { involves, matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
 
 /** Maximum number of comparisons to report. Handwritten filters have fewer. */
 const MAX_RULES = 20;
 
 /**
  * Counts the close matches by comparison, most frequent first. Expects an index with a single
- * stream, because each log is counted only once.
+ * stream, because each log or call is counted only once.
  */
 export function findCloseMatches(
   index: EvmStreams,
   chain: string,
   block: EvmBlock,
-  spam?: ReadonlySet<string>,
+  spam: ReadonlySet<string> = new Set(),
 ): CloseMatch[] {
-  const keptOut = new Map<EvmLog, CompiledStream>();
+  const keptOut = new Map<EvmLog | EvmCall, CompiledStream>();
   const matches = matchBlock(
     index,
     chain,
@@ -25,21 +27,28 @@ export function findCloseMatches(
     (stream, record) =>
       ({ stage, outcome }) => {
         const isKeptOut = stage === 'filter' && outcome === 'stopped';
-        if (isKeptOut && 'topics' in record) keptOut.set(record, stream);
+        if (isKeptOut && ('topics' in record || 'traceAddress' in record)) {
+          keptOut.set(record, stream);
+        }
       },
   );
-  // Logs that matched through another option, or along with another record, are not close matches.
-  for (const { logs } of matches) for (const log of logs) keptOut.delete(log);
+  // Records that matched through another option, or along with another one, are not close matches.
+  for (const { logs, calls } of matches) {
+    for (const record of [...logs, ...calls]) keptOut.delete(record);
+  }
 
   const rules = new Map<string, Omit<CloseMatch, 'min' | 'max'> & { values: bigint[] }>();
-  for (const [log, stream] of keptOut) {
-    const context = { chain, possibleSpam: spam?.has(log.address) ?? false };
-    const miss = stream.selection.missOf(log, context);
+  const missOf = (record: EvmLog | EvmCall, { selection }: CompiledStream) =>
+    'topics' in record
+      ? selection.missOf(record, { chain, possibleSpam: spam.has(record.address) })
+      : selection.calls?.missOf(record, { chain, possibleSpam: involves(spam, record) });
+  for (const [record, stream] of keptOut) {
+    const miss = missOf(record, stream);
     if (miss === undefined) continue;
-    const { event, name, operator, actual } = miss;
-    const filterValue = String(miss.wanted);
-    const key = JSON.stringify([event, name, operator, filterValue]);
-    const rule = rules.get(key) ?? { event, name, operator, filterValue, count: 0, values: [] };
+    const { wanted, actual, ...compared } = miss;
+    const filterValue = String(wanted);
+    const key = JSON.stringify([compared, filterValue]);
+    const rule = rules.get(key) ?? { ...compared, filterValue, count: 0, values: [] };
     rule.count++;
     rule.values.push(actual);
     rules.set(key, rule);

@@ -399,7 +399,7 @@ export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddres
 const isSpamFree = (stream: CompiledStream): boolean =>
   stream.record.options.filterPossibleSpamAddresses;
 
-const involves = (
+export const involves = (
   spam: ReadonlySet<string>,
   { from, to }: { from: string; to: string | null },
 ): boolean => spam.has(from) || (to !== null && spam.has(to));
