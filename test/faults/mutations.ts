@@ -53,8 +53,8 @@ export const MUTATIONS: readonly Mutation[] = [
         'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          chain,',
       ],
       [
-        "state: 'frozen',\n        });\n        const [confirmed]",
-        "state: 'frozen',\n        }), 1_000);\n        const [confirmed]",
+        "state: 'frozen',\n        });\n        if (unverified",
+        "state: 'frozen',\n        }), 1_000);\n        if (unverified",
       ],
     ],
     suite: 'processes',
