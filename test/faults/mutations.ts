@@ -224,8 +224,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'const changed = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];',
-        'const changed = [...canceled];',
+        'const deliveries = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];',
+        'const deliveries = [...canceled];',
       ],
     ],
     suite: 'chains',

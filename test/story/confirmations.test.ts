@@ -131,6 +131,7 @@ test('a block that is sent by hand and a backfill follow the confirmations of th
   ] as const) {
     const before = await phasesOf(streamId);
     await client.streams.sendBlock({ chainId: CHAIN, blockNumber: again, streamId });
+    await until('it is sent', async () => (await phasesOf(streamId)).length > before.length);
     expect((await phasesOf(streamId)).length).toBe(before.length + 1);
     expect(await phasesOf(streamId)).toContain(`${again} ${phase}`);
   }

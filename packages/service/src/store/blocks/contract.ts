@@ -9,6 +9,7 @@ import type {
   UnverifiedCode,
 } from '@sluice/kit/contract';
 import type { Child } from '../children/contract.ts';
+import type { ConfirmBy } from '../tables/blocks.ts';
 
 export interface BlockRef {
   number: number;
@@ -27,14 +28,8 @@ export interface BlockHeader extends BlockRef {
  * Finality tags of chains whose validators vote: `safe` blocks are likely to stay, `finalized`
  * blocks always stay.
  */
-export const FINALITY_TAGS = ['safe', 'finalized'] as const;
+export const FINALITY_TAGS = ['safe', 'finalized'] as const satisfies ConfirmBy[];
 export type FinalityTag = (typeof FINALITY_TAGS)[number];
-
-/**
- * The condition that confirms a match: the confirmations of its `chain`, its own block (`latest`), a
- * `depth` of blocks, or the safe or finalized block.
- */
-export type ConfirmBy = 'chain' | 'latest' | 'depth' | FinalityTag;
 
 /**
  * Numbers of the newest confirmed blocks, by condition; negative if there are none.

@@ -1,6 +1,5 @@
 /** Leases on tasks that one process performs at a time, and the processes that read chains. */
 import type { ChainHealth } from '@sluice/kit/contract';
-import type { FinalityTag } from '../blocks/contract.ts';
 
 /** A lease on a task that only one process performs at a time. Times are by the ledger's clock. */
 export interface Lease {
@@ -19,7 +18,7 @@ export interface Lease {
 /** The state of a chain, as reported by the process that reads it. */
 export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
   /** Features that no node of this chain has: traces of blocks, or a safe or finalized block. */
-  lacks: readonly ('traces' | FinalityTag)[];
+  lacks: readonly ('traces' | 'safe' | 'finalized')[];
 };
 
 /** A process that reads chains. */

@@ -1,6 +1,5 @@
 /** Tables of chains, blocks and matches. */
 import type { GapKind } from '@sluice/kit/contract';
-import type { ConfirmBy } from '../blocks/contract.ts';
 
 export interface BlockTables {
   checkpoint: CheckpointTable;
@@ -44,6 +43,12 @@ interface BlockTable {
   /** Time of the commit, in Unix milliseconds. */
   created_at: number;
 }
+
+/**
+ * The condition that confirms a match: the confirmations of its `chain`, its own block (`latest`), a
+ * `depth` of blocks, or the safe or finalized block.
+ */
+export type ConfirmBy = 'chain' | 'latest' | 'depth' | 'safe' | 'finalized';
 
 /**
  * `frozen`: waits for confirmations. `orphaned`: its block left the chain, or the chain was

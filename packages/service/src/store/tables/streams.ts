@@ -5,7 +5,7 @@ import type {
   StreamChangeKind,
   StreamStatus,
 } from '@sluice/kit/contract';
-import type { ConfirmBy } from '../blocks/contract.ts';
+import type { ConfirmBy } from './blocks.ts';
 
 export interface StreamTables {
   stream: StreamTable;
