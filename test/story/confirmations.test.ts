@@ -55,8 +55,12 @@ const createStream = async (fields: Partial<StreamFields>): Promise<string> => {
 /** Sends a transaction to the watched address in a new block, whose number it returns. */
 const transfer = async (): Promise<number> => {
   const [from, to] = [anvil.accounts[0]!.address, anvil.accounts[5]!.address];
-  await anvil.request('eth_sendTransaction', [{ from, to }]);
-  return Number(await anvil.request('eth_blockNumber', []));
+  const hash = await anvil.request('eth_sendTransaction', [{ from, to }]);
+  const receipt = await until('the transaction is mined', async () => {
+    const found = await anvil.request('eth_getTransactionReceipt', [hash]);
+    return (found as { blockNumber: string } | null) ?? undefined;
+  });
+  return Number(receipt.blockNumber);
 };
 /** Mines a block, and waits until it is committed. */
 const mine = async (): Promise<void> => {
