@@ -107,7 +107,8 @@ test('failed transactions are delivered with the reason of each', async () => {
   await anvil.request('evm_mine');
   const calls = await until('every failure is confirmed', () => {
     const found = bodiesAt('/failures').filter(({ confirmed }) => confirmed);
-    const all = found.flatMap((body) => body.calls!);
+    const inOrder = found.toSorted((a, b) => Number(a.block.number) - Number(b.block.number));
+    const all = inOrder.flatMap((body) => body.calls!);
     return all.length >= inputs.length - 1 && all;
   });
   expect(
