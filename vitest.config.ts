@@ -53,8 +53,6 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          // The command line wraps its output, so the paths of its tests must be short.
-          env: { TMPDIR: '' },
           retry,
           expect,
           include: ['packages/*/src/**/*.test.ts'],

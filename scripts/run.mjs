@@ -6,7 +6,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
-import { createMemoryFolder } from './memoryFolder.mjs';
 import {
   SetupError,
   ensureConsole,
@@ -69,13 +68,10 @@ async function run(node) {
     const TESTS_WITHOUT = ensureOptionalPrograms().join(' ');
     const CHROMIUM_BIN = ensureChromium();
     const TESTS_PROGRAM = ensureProgram(node);
-    const keepInMemory = task === 'test' && process.env['TMPDIR'] === undefined;
     const isChosen = args.some((arg) => arg.startsWith('--project'));
     const projects = task === 'packages' ? PUBLISHED : STAGES.map((project) => `!${project}`);
     const chosen = isChosen ? [] : projects.flatMap((project) => ['--project', project]);
-    const more = { CHROMIUM_BIN, TESTS_PROGRAM, TESTS_WITHOUT };
-    const memory = keepInMemory ? { TMPDIR: createMemoryFolder() } : {};
-    handOver(node, [...VITEST, ...chosen, ...args], { ...more, ...memory });
+    handOver(node, [...VITEST, ...chosen, ...args], { CHROMIUM_BIN, TESTS_PROGRAM, TESTS_WITHOUT });
   } else if (task === 'faults') {
     addToPath(ensurePostgres());
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
