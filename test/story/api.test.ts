@@ -123,7 +123,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     return Promise.all([look('/settings'), readFamily('evm'), readFamily('aptos')]);
   }
 
-  /** What was stored before the test, and should be stored after it. */
+  /** The stored rows, which each test must leave unchanged. */
   let before: unknown;
 
   beforeAll(async () => {

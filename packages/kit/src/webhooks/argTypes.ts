@@ -65,3 +65,21 @@ type TypeValue<
           : Type extends 'string'
             ? string
             : DecodedValue;
+
+/** A decoded event or function of an ABI, with the name and the arguments of the item. */
+export type DecodedItem<Item, Kind extends 'event' | 'function', Decoded> = Item extends {
+  readonly type: infer Type extends string;
+  readonly name?: infer Name extends string | undefined;
+  readonly inputs?: infer Inputs extends readonly Parameter[] | undefined;
+}
+  ? string extends Type
+    ? Decoded
+    : Type extends Kind
+      ? Flat<
+          Omit<Decoded, 'name' | 'args'> & {
+            readonly name: Name;
+            readonly args: Inputs extends readonly Parameter[] ? ArgsOf<Inputs> : {};
+          }
+        >
+      : never
+  : never;

@@ -26,7 +26,7 @@ import type {
   TextFormat,
 } from '../contract/rules/abi/values.ts';
 import type { Abi } from 'abitype';
-import type { ArgsOf, Flat, Parameter } from './argTypes.ts';
+import type { DecodedItem } from './argTypes.ts';
 
 /** The part of a webhook that {@link decodeLogs} reads. */
 export interface LogSource {
@@ -58,7 +58,7 @@ export interface DecodedLog {
  */
 export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A['length']
   ? DecodedLog
-  : EventOf<A[number]>;
+  : DecodedItem<A[number], 'event', DecodedLog>;
 
 /**
  * Reason why a log could not be decoded:
@@ -384,20 +384,3 @@ function readField(
   if (!codec) throw MALFORMED_ERROR;
   return readMember(codec, source, 2, at);
 }
-
-type EventOf<Item> = Item extends {
-  readonly type: infer Type extends string;
-  readonly name?: infer Name extends string | undefined;
-  readonly inputs?: infer Inputs extends readonly Parameter[] | undefined;
-}
-  ? string extends Type
-    ? DecodedLog
-    : Type extends 'event'
-      ? Flat<
-          Omit<DecodedLog, 'name' | 'args'> & {
-            readonly name: Name;
-            readonly args: Inputs extends readonly Parameter[] ? ArgsOf<Inputs> : {};
-          }
-        >
-      : never
-  : never;

@@ -6,7 +6,7 @@ import type { DecodedValue, Malformation, ReadOptions } from '../contract/rules/
 import { parseFunctionSignature, selectorOf } from '../contract/rules/functions.ts';
 import type { AbiItem, WebhookCall, WebhookCallReason } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
-import type { ArgsOf, Flat, Parameter } from './argTypes.ts';
+import type { DecodedItem } from './argTypes.ts';
 import { type AddressFormat, type DecodeOptions, READ_ADDRESS, hasItems } from './decode.ts';
 
 /** The part of a webhook that {@link decodeCalls} reads. */
@@ -40,7 +40,7 @@ export interface DecodedCall {
  */
 export type DecodedCallOf<A extends Abi | readonly AbiItem[]> = number extends A['length']
   ? DecodedCall
-  : FunctionOf<A[number]>;
+  : DecodedItem<A[number], 'function', DecodedCall>;
 
 /**
  * Reason why a call could not be decoded:
@@ -181,20 +181,3 @@ const toDecoded = (
   status,
   reason,
 });
-
-type FunctionOf<Item> = Item extends {
-  readonly type: infer Type extends string;
-  readonly name?: infer Name extends string | undefined;
-  readonly inputs?: infer Inputs extends readonly Parameter[] | undefined;
-}
-  ? string extends Type
-    ? DecodedCall
-    : Type extends 'function'
-      ? Flat<
-          Omit<DecodedCall, 'name' | 'args'> & {
-            readonly name: Name;
-            readonly args: Inputs extends readonly Parameter[] ? ArgsOf<Inputs> : {};
-          }
-        >
-      : never
-  : never;

@@ -225,7 +225,7 @@ async function open(rules: readonly Rule[]) {
       keyId: 'bootstrap',
     });
   }
-  /** What happens to the next write. */
+  /** How the next write ends. */
   let outcome = 'ok';
   /** The matches of the last commit. */
   let committed: readonly NewMatch[] = [];
