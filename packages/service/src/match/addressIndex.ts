@@ -97,7 +97,7 @@ function shrinkLevel(table: number, level: number, used: number): number {
 }
 
 /** @param addressBytes size of an address: 20 on EVM chains, 32 on Aptos */
-export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
+export function createAddressIndex(addressBytes: 20 | 32): AddressIndex {
   /** Number of words in an address, and position of the owner word, which follows them. */
   const OWNER = addressBytes / Uint32Array.BYTES_PER_ELEMENT;
   const SLOT_WORDS = OWNER + 1;

@@ -5,7 +5,7 @@
  */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { RetryableError } from '../base/errors.ts';
-import type { StreamOfFamily } from '../store/streams/contract.ts';
+import { STREAM_FAMILIES, type StreamOfFamily } from '../store/streams/contract.ts';
 import { type AddressList, createAddressLists } from './addressLists.ts';
 import type { ChildListRef } from '../store/children/contract.ts';
 import type { DeltaPosition } from '../store/addresses/contract.ts';
@@ -129,19 +129,17 @@ const keyOf = (chain: string, factory: string): string => `${chain} ${factory}`;
 
 export function createRuleIndex<Name extends ChainFamily, Rules>({
   family,
-  addressBytes,
   compile,
   factoriesOf = () => [],
 }: {
   family: Name;
-  addressBytes: 20 | 32;
   compile(record: StreamOfFamily<Name>): Rules;
   /** Returns the keys of the factories in a stream's rules. Default: none. */
   factoriesOf?(rules: Rules): readonly string[];
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
-  const lists = createAddressLists<ListOwner<Name, Rules>>(addressBytes);
+  const lists = createAddressLists<ListOwner<Name, Rules>>(STREAM_FAMILIES[family].addressBytes);
   /**
    * Caches by chain, cleared whenever a stream changes: all streams, those of all addresses, and
    * those with factories.
