@@ -252,7 +252,9 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     },
     sweep: lists.sweep,
     watching(chain, text, at, visit) {
-      lists.visit(text, at, ({ owner: { entry, child } }) => {
+      const found = lists.find(text, at);
+      if (found === 0) return;
+      lists.visit(found, ({ owner: { entry, child } }) => {
         if (child === undefined && watches(entry, chain)) visit(entry);
       });
     },
@@ -261,9 +263,11 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     matching: (chain) => streamsOf(chain).filter(canMatch),
     following: {
       watching(chain, text, at, visit) {
+        const found = lists.find(text, at);
+        if (found === 0) return;
         let first: Own | undefined;
         let others: Set<Own> | undefined;
-        lists.visit(text, at, ({ owner: { entry, child } }) => {
+        lists.visit(found, ({ owner: { entry, child } }) => {
           if (child === undefined ? !watches(entry, chain) : child.chain !== chain) return;
           // A stream with factories may have the address in several lists.
           if (entry.children.size > 0) {
@@ -279,7 +283,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       matching: (chain) => streamsOf(chain).filter(canMatch),
     },
     visitChildren(chain, text, at, visit) {
-      lists.visit(text, at, ({ owner: { entry, child } }) => {
+      lists.visit(lists.find(text, at), ({ owner: { entry, child } }) => {
         if (child?.chain === chain) visit(entry, child.factory);
       });
     },
@@ -342,7 +346,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         watching(_, text, at, visit) {
           check();
           if (options.allAddresses) return;
-          lists.visit(text, at, (list) => {
+          lists.visit(lists.find(text, at), (list) => {
             if (list === addresses) visit(own);
           });
         },
