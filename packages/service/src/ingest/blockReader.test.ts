@@ -76,6 +76,7 @@ const anyOptions = fc.record({
   includeContractLogs: fc.integer({ max: 9, min: 0 }).map((n) => n > 0),
   includeNativeTxs: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
   includeAllTxLogs: fc.boolean(),
+  functions: fc.constantFrom([], [], [], ['*']),
   topic0: fc.subarray(EVENTS),
   abi: fc.option(fc.integer({ min: 0, max: 2 }).map(abiOf), { nil: null }),
   advancedOptions: fc.option(
@@ -132,7 +133,10 @@ const toEvmBlock = ({ number, transactions, ...block }: ScriptedBlock): EvmBlock
   parentHash: block.parentHash,
   timestamp: Number(block.timestamp),
   internalTransactions: [],
-  transactions: transactions as unknown as EvmBlock['transactions'],
+  transactions: transactions.map((each) => ({
+    ...each,
+    receipt: { status: each.status === 'success' ? '0x1' : '0x0' },
+  })) as unknown as EvmBlock['transactions'],
   logs: transactions.flatMap(({ hash, transactionIndex, logs }) =>
     logs.map((log) => ({
       transactionHash: hash,
@@ -192,10 +196,11 @@ test('property: searching by logs finds what reading each block finds, for all r
         index.put(stream(options));
         index.addAddresses('s', packAddresses(watched).bytes);
         const matchesOf = (block: EvmBlock) =>
-          matchBlock(index, CHAIN, block).map(({ logs, transactions }) => ({
+          matchBlock(index, CHAIN, block).map(({ logs, transactions, calls }) => ({
             block: block.hash,
             logs: logs.map(({ logIndex }) => logIndex),
             transactions: transactions.map(({ hash }) => hash),
+            calls: calls.map(({ transactionHash }) => transactionHash),
           }));
         const needs = needsOf(index, CHAIN);
         const matcher = {
