@@ -206,7 +206,8 @@ export function testBlocks(tools: StoreTools): void {
     const oneMatch = async () => {
       const chain = await startChain();
       const stream = await tools.store.createStream(draft([chain.chain]));
-      await chain.commit(chain.next(), [newMatch(stream.id, { tag: 'before' })]);
+      const match = { tag: 'before', bodyHead: ',"chainId":"0x1","tag":"before","retries":' };
+      await chain.commit(chain.next(), [newMatch(stream.id, match)]);
       return { chain, id: stream.id };
     };
     const bodiesOf = async (id: string): Promise<string[]> => {

@@ -30,7 +30,7 @@ test('attempts of the service, and of its isolated process, end after --max-time
     id: crypto.randomUUID(),
     body: Buffer.from('{}'),
     headers: {},
-    timeoutMs: 60_000,
+    timeoutMs: 3_000,
     queueSize: 1,
     recordsCharged: 0,
   };
