@@ -65,7 +65,7 @@ test('property: whatever becomes slow, the deliveries in flight are limited in n
         /** Attempts that take 2 s are slow. */
         afterMs: fc.constantFrom(0, 0, 2_000),
       }),
-      { maxLength: 300 },
+      { maxLength: 40 },
     ),
   );
   fc.assert(
@@ -78,7 +78,7 @@ test('property: whatever becomes slow, the deliveries in flight are limited in n
         const found = limits();
         const room = quick ? found : found?.slow;
         if (room === undefined || room.limit <= 0 || room.maxBytes <= 0) continue;
-        const count = Math.min(room.limit, 64);
+        const count = Math.min(room.limit, 512);
         const bodyBytes = Math.min(bytes, Math.floor(room.maxBytes / count));
         enter(String(stream), count, bodyBytes);
         sum.total += count;

@@ -45,7 +45,6 @@ const anyLog = fc.record({
       fc.constantFrom(...EVENTS),
       fc.array(fc.constantFrom(...ADDRESSES.map(inTopic), ...EVENTS), {
         maxLength: 3,
-        size: 'max',
       }),
     )
     .map(([event, others]) => [event, ...others]),
@@ -68,7 +67,7 @@ const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScri
     .chain((weight) =>
       fc.array(
         fc.oneof({ weight, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: anyBlock }),
-        { minLength, maxLength, size: 'max' },
+        { minLength, maxLength },
       ),
     );
 
@@ -177,7 +176,7 @@ test('property: searching by logs finds what reading each block finds, for all r
         forkAfter: fc.nat(6),
         options: anyOptions,
         watched: fc.subarray(ADDRESSES, { minLength: 1 }),
-        troubles: fc.array(anyTrouble, { maxLength: 2, size: 'max' }),
+        troubles: fc.array(anyTrouble, { maxLength: 2 }),
         verifyHeaders: fc.boolean(),
         /** Whether the list of addresses is treated as too long for a query. */
         isLong: fc.boolean(),
