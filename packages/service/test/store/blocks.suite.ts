@@ -200,6 +200,24 @@ export function testBlocks(tools: StoreTools): void {
         'unconfirmed pending',
       ]);
     });
+
+    test('come back after they were sent: nothing is sent again, and they are confirmed once', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const [ancestor, a] = [chain.tip(), chain.next()];
+      await chain.commit(a, [newMatch(id)]);
+      for (const claimed of await claimOf(id))
+        await tools.store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      await chain.commit(chain.next(), []);
+      await chain.rewind(ancestor);
+      expect(await chain.commit(a, [newMatch(id)])).toMatchObject({ deliveries: [] });
+      await chain.commit(chain.next(), []);
+      await chain.commit(chain.next(), []);
+      expect(
+        (await deliveriesOf(id)).map((each) => `${each.phase} ${each.state}`).toSorted(),
+      ).toEqual(['confirmed pending', 'unconfirmed succeeded']);
+    });
   });
 
   describe('an existing match', () => {
