@@ -173,6 +173,8 @@ describe('internal transactions', () => {
     ]) {
       expect(fromTraceBlock([top, ...order])).toEqual([]);
     }
+    const other = trace(0, [12], call(2, 9, '0x9', '0x7'));
+    expect(fromTraceBlock([top, reverted(1), other])).toMatchObject([{ value: '0x9' }]);
   });
 
   test('from an older node without transaction hashes are the same', () => {
