@@ -76,7 +76,7 @@ const anyOptions = fc.record({
   includeContractLogs: fc.integer({ max: 9, min: 0 }).map((n) => n > 0),
   includeNativeTxs: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
   includeAllTxLogs: fc.boolean(),
-  functions: fc.constantFrom([], [], [], ['*']),
+  functions: fc.constantFrom<string[]>([], [], [], ['*']),
   topic0: fc.subarray(EVENTS),
   abi: fc.option(fc.integer({ min: 0, max: 2 }).map(abiOf), { nil: null }),
   advancedOptions: fc.option(

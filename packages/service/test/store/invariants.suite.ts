@@ -237,7 +237,7 @@ export function testInvariants(
       ['held with an incomplete body', "state = 'held'", "held = 1, enrichment = '{}'"],
       ['held although its match is released', "state = 'held'"],
       ['pending although its match is held', "state = 'pending'", 'held = 1'],
-    ])('finds a delivery that is %s', async (_, breaking, ofMatch) => {
+    ])('finds a delivery that is %s', async (_, breaking, ofMatch?: string) => {
       const id = await someDelivery('succeeded');
       const { matchId } = (await store.readDelivery(id))!;
       const match = (values: string) => `update match set ${values} where id = '${matchId}'`;
