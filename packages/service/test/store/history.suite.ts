@@ -560,7 +560,8 @@ export function testHistory(open: () => Promise<Store>): void {
       const resultOf = ({ attempts, error }: DeliverySummary): AttemptResult | undefined =>
         error !== null ? 'undelivered' : attempts > 0 ? 'delivered' : undefined;
       const times = all.map(({ id }) => timeOfId(id));
-      const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined });
+      // Half of the fields are absent, because few deliveries pass all of them.
+      const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined, freq: 2 });
       await fc.assert(
         fc.asyncProperty(
           fc.record({

@@ -177,6 +177,24 @@ describe('internal transactions', () => {
     expect(fromTraceBlock([top, reverted(1), other])).toMatchObject([{ value: '0x9' }]);
   });
 
+  test('at any depth below a reverted call are omitted', () => {
+    const sends = (from: number, calls: object[] = []) => ({
+      type: 'CALL',
+      from: address(from),
+      to: address(from + 1),
+      value: '0x1',
+      calls,
+    });
+    const reverted = { ...sends(2, [sends(3, [sends(4)])]), error: 'execution reverted' };
+    const result = sends(1, [reverted, sends(2)]);
+    const found = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
+    expect(found).toMatchObject([{ from: address(2) }]);
+    const traces = [[], [0], [0, 0], [0, 0, 0], [1]].map((at, n) =>
+      trace(0, at, { ...call(n + 1, n + 2, '0x1', '0x1'), ...(n === 1 && { error: 'Reverted' }) }),
+    );
+    expect(fromTraceBlock(traces)).toMatchObject([{ from: address(5) }]);
+  });
+
   test('from an older node without transaction hashes are the same', () => {
     const unnamed = callTracer.map(({ result }) => ({ result }));
     expect(fromCallTracer(unnamed)).toEqual(expected);
