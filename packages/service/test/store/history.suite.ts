@@ -610,6 +610,16 @@ export function testHistory(open: () => Promise<Store>): void {
         ),
         { numRuns: 25 },
       );
+      const filter = {
+        results: ['delivered', 'undelivered'] as const,
+        chains: chains.map(({ chain }) => chain),
+      };
+      for (const at of new Set(times)) {
+        const expected = all.filter((row) => resultOf(row) && timeOfId(row.id) === at);
+        expect(await listAll({ ...filter, from: at, to: at }, 40)).toEqual(
+          expected.map(({ id }) => id),
+        );
+      }
     });
   });
 
