@@ -177,6 +177,20 @@ describe('internal transactions', () => {
     expect(fromTraceBlock([top, reverted(1), other])).toMatchObject([{ value: '0x9' }]);
   });
 
+  test.each([
+    ['CALL', true],
+    ['CREATE', true],
+    ['CREATE2', true],
+    ['SELFDESTRUCT', true],
+    ['CALLCODE', false],
+    ['DELEGATECALL', false],
+  ])('by %s from callTracer move value: %s', (type, moves) => {
+    const frame = { type, from: address(2), to: address(3), value: '0x5' };
+    const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
+    const found = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
+    expect(found.map(({ value }) => value)).toEqual(moves ? ['0x5'] : []);
+  });
+
   test('at any depth below a reverted call are omitted', () => {
     const sends = (from: number, calls: object[] = []) => ({
       type: 'CALL',
