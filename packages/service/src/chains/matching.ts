@@ -215,17 +215,14 @@ export function createMatching<
   ): NewMatch[] =>
     family.match(streams, chain, block).flatMap((match) => toNewMatches(chain, block, match));
 
-  /**
-   * Returns the streams with the children that they have at a block, according to the ledger and the
-   * block itself.
-   */
-  const asOf = async (
+  /** Returns the children that the ledger has for the addresses of a block, and those it adds. */
+  const childrenAsOf = async (
     streams: WatchingStreams<Name, Rules>,
     chain: string,
     block: Block,
-  ): Promise<WatchingStreams<Name, Rules>> => {
+  ): Promise<{ known: FoundChild<Name, Rules>[]; found: FoundChild<Name, Rules>[] }> => {
     const { children } = family;
-    if (children?.exist(streams, chain) !== true) return streams;
+    if (children?.exist(streams, chain) !== true) return { known: [], found: [] };
     const all = streams.streams(chain);
     const known = (
       await store.findChildren(chain, {
@@ -242,6 +239,19 @@ export function createMatching<
       `${stream.record.id} ${factory} ${address}`;
     const keys = new Set(known.map(keyOf));
     const found = children.find(streams, chain, block, (child) => keys.has(keyOf(child)));
+    return { known, found };
+  };
+
+  /**
+   * Returns the streams with the children that they have at a block, according to the ledger and the
+   * block itself.
+   */
+  const asOf = async (
+    streams: WatchingStreams<Name, Rules>,
+    chain: string,
+    block: Block,
+  ): Promise<WatchingStreams<Name, Rules>> => {
+    const { known, found } = await childrenAsOf(streams, chain, block);
     return withChildren(streams, [...known, ...found]);
   };
 
@@ -281,6 +291,27 @@ export function createMatching<
         return [{ streamId, chain, factory }, bytes];
       },
     );
+  /** Number of times that loaded children were removed or forgotten. */
+  let removals = 0;
+  const forgetChildren = (chain: string): void => {
+    removals++;
+    index.forgetChildren(chain);
+  };
+  const changeChildren: LiveMatcher<Block>['changeChildren'] = (
+    chain,
+    { added = [], removed = [] },
+  ) => {
+    for (const [list, addresses] of packByList(chain, added)) index.addChildren(list, addresses);
+    if (removed.length > 0) removals++;
+    for (const [list, addresses] of packByList(chain, removed)) {
+      index.removeChildren(list, addresses);
+    }
+  };
+  const toChild = ({ stream, factory, address }: FoundChild<Name, Rules>): Child => ({
+    streamId: stream.record.id,
+    factory,
+    address,
+  });
   const hasChild = (chain: string, child: FoundChild<Name, Rules>): boolean => {
     let isChild = false;
     index.visitChildren(chain, child.address, 2, (stream, factory) => {
@@ -305,21 +336,27 @@ export function createMatching<
         const found = family.children?.find(index, chain, block, (child) => hasChild(chain, child));
         return {
           matches: matchAll(withChildren(index.following, found ?? []), chain, block),
-          children: (found ?? []).map(({ stream, factory, address }) => ({
-            streamId: stream.record.id,
-            factory,
-            address,
-          })),
+          children: (found ?? []).map(toChild),
         };
       },
-      changeChildren(chain, { added = [], removed = [] }) {
-        for (const [list, addresses] of packByList(chain, added))
-          index.addChildren(list, addresses);
-        for (const [list, addresses] of packByList(chain, removed)) {
-          index.removeChildren(list, addresses);
+      findChildren: async (chain, block) =>
+        (await childrenAsOf(index, chain, block)).found.map(toChild),
+      async addLateChildren(chain, children, write) {
+        if (children.length === 0) return write();
+        const before = removals;
+        try {
+          const result = await write();
+          // A rewind may have removed some of them after the write.
+          if (removals !== before) forgetChildren(chain);
+          else if (result !== undefined) changeChildren(chain, { added: children });
+          return result;
+        } catch (error) {
+          forgetChildren(chain);
+          throw error;
         }
       },
-      forgetChildren: index.forgetChildren,
+      changeChildren,
+      forgetChildren,
       matchAsOf: async (chain, block) => matchAll(await asOf(index, chain, block), chain, block),
       async explain(chain, block, only) {
         await refresh('now');

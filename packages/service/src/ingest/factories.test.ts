@@ -3,8 +3,23 @@ import { createClient } from '@sluice/kit';
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { ScriptedLog } from '@sluice/testkit';
 import { type Address, encodeEventTopics, parseAbi } from 'viem';
-import { expect, onTestFinished, test } from 'vitest';
-import { API_KEY, CHAIN, TOKEN, createIngestWorld } from './ingestWorld.test-only.ts';
+import { test as base, expect } from 'vitest';
+import {
+  API_KEY,
+  CHAIN,
+  type IngestWorld,
+  TOKEN,
+  createIngestWorld,
+} from './ingestWorld.test-only.ts';
+
+const test = base.extend<{ world: IngestWorld }>({
+  // oxlint-disable-next-line no-empty-pattern
+  world: async ({}, use) => {
+    const world = await createIngestWorld();
+    await use(world);
+    await world.stop();
+  },
+});
 
 const FACTORY = '0x00000000000000000000000000000000000000fa';
 const CHILD = '0x00000000000000000000000000000000000000c1';
@@ -20,50 +35,79 @@ const created = (child: Address): ScriptedLog => ({
 });
 const ping: ScriptedLog = { address: CHILD, topics: [`0x${'0e'.repeat(32)}`] };
 
-const blockOf = (...logs: ScriptedLog[]) => ({ transactions: [{ to: TOKEN as Address, logs }] });
+const transactionOf = (...logs: ScriptedLog[]) => ({ to: TOKEN as Address, logs });
+const blockOf = (...logs: ScriptedLog[]) => ({ transactions: [transactionOf(...logs)] });
 
-test('a child is watched from its block on, leaves with it, and survives a restart', async () => {
-  const world = await createIngestWorld();
-  onTestFinished(() => world.stop());
-  const { chain, sink } = world;
-  await world.start();
+/** Starts the service with a stream of the factory's children. */
+async function watchFactory(
+  world: IngestWorld,
+  settings?: Parameters<IngestWorld['start']>[0],
+): Promise<string> {
+  await world.start(settings);
   await world.until('the chain is live', async () => (await world.health()).state === 'live');
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
   const { id } = await streams.create({
-    webhookUrl: `${sink.url}/hook`,
+    webhookUrl: `${world.sink.url}/hook`,
     description: '',
     tag: 'test',
     chainIds: [CHAIN],
     includeContractLogs: true,
     factories: [{ address: FACTORY, event: EVENT, parameter: 'child' }],
   });
-  /** Waits for the block's unconfirmed webhook, and returns the emitters of its logs. */
-  const emittersIn = (hash: string): Promise<string[]> =>
-    world.until('the webhook arrives', async () => {
-      const bodies = sink.requests.map(({ body }) => JSON.parse(body) as EvmWebhook);
-      return bodies
-        .find(({ block, confirmed }) => block.hash === hash && !confirmed)
-        ?.logs.map(({ address }) => address);
-    });
+  return id;
+}
 
+/** Waits for the block's unconfirmed webhook, and returns the emitters of its logs. */
+const emittersIn = ({ until, sink }: IngestWorld, hash: string): Promise<string[]> =>
+  until('the webhook arrives', async () =>
+    sink.requests
+      .map(({ body }) => JSON.parse(body) as EvmWebhook)
+      .find(({ block, confirmed }) => block.hash === hash && !confirmed)
+      ?.logs.map(({ address }) => address),
+  );
+
+test('a child is watched from its block on, leaves with it, and survives a restart', async ({
+  world,
+}) => {
+  const { chain } = world;
+  const id = await watchFactory(world);
   const first = chain.mine(blockOf(ping, created(CHILD)));
-  expect(await emittersIn(first.hash)).toEqual([CHILD, FACTORY]);
+  expect(await emittersIn(world, first.hash)).toEqual([CHILD, FACTORY]);
   const second = chain.mine(blockOf(ping));
-  expect(await emittersIn(second.hash)).toEqual([CHILD]);
+  expect(await emittersIn(world, second.hash)).toEqual([CHILD]);
   const explained = await world.sluice.explain(second.hash);
   expect(explained.streams[0]).toMatchObject({ streamId: id, records: [{ included: true }] });
 
   await world.service.stop();
   await world.start();
-  expect(await emittersIn(chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
+  expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
 
   // On the other branch, the factory creates the child only in the last block.
   chain.fork({ depth: 3, blocks: [blockOf(ping), {}, {}, blockOf(ping, created(CHILD))] });
   await world.caughtUp();
-  expect(await emittersIn(chain.head.hash)).toEqual([CHILD, FACTORY]);
+  expect(await emittersIn(world, chain.head.hash)).toEqual([CHILD, FACTORY]);
   const removed = chain.canonical().at(-4)!;
   expect(removed.transactions).toHaveLength(1);
   const deliveries = await world.readDeliveries();
   const details = await Promise.all(deliveries.map((each) => world.sluice.getDelivery(each.id)));
   expect(details.map(({ blockHash }) => blockHash)).not.toContain(removed.hash);
+});
+
+test('a child whose log a node lacked is watched from the later reading on', async ({ world }) => {
+  const { chain, sink } = world;
+  await watchFactory(world, { settle: 0.1, readAgainAfterMs: [3_000] });
+  chain.trouble({ kind: 'truncatedReceipts' });
+  chain.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
+  chain.trouble({ kind: 'missingLog', methods: ['eth_getLogs'] });
+  const first = chain.mine({ transactions: [transactionOf(ping), transactionOf(created(CHILD))] });
+  await world.caughtUp();
+  const testWebhooks = 1;
+  expect(sink.requests).toHaveLength(testWebhooks);
+  chain.heal();
+  // The earlier log of the child is found, too.
+  expect(await emittersIn(world, first.hash)).toEqual([CHILD, FACTORY]);
+  expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
+  await world.service.stop();
+  await world.start();
+  expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
 });

@@ -1,7 +1,7 @@
 import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
-import { deleteChildren, insertChildren } from '../children/children.ts';
+import { deleteChildren, insertChildren, knownSince } from '../children/children.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -147,12 +147,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
-          () =>
-            insertChildren(trx, engine, {
-              chain,
-              blockNumber: block.number,
-              children: commit.children ?? [],
-            }),
+          () => insertChildren(trx, engine, chain, knownSince(block, commit.children)),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);

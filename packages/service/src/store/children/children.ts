@@ -4,10 +4,11 @@
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { packAddresses } from '../addresses/packedAddresses.ts';
+import type { BlockRef } from '../blocks/contract.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import type { Db, Tables } from '../tables/tables.ts';
-import type { Child, ChildReads, ChildWrites } from './contract.ts';
+import type { Child, ChildReads, ChildWrites, KnownChild } from './contract.ts';
 
 const CHILDREN_PER_PAGE = 20_000;
 /** Maximum number of rows that one transaction deletes. */
@@ -63,30 +64,43 @@ export const createChildWrites = ({ db }: Ledger): ChildWrites => ({
   },
 });
 
-/** Builds the statement that adds the children of a block; undefined if there are none. */
+/**
+ * Builds the statement that adds children, each at most once; undefined if there are none. Of a
+ * known child, the statement lowers the first block.
+ */
 export function insertChildren(
   trx: Db,
   engine: Engine,
-  {
-    chain,
-    blockNumber,
-    children,
-  }: { chain: string; blockNumber: number; children: readonly Child[] },
+  chain: string,
+  children: readonly KnownChild[],
 ): CompiledQuery<unknown> | undefined {
   if (children.length === 0) return undefined;
-  const rows = children.map(({ streamId, factory, address }) => ({
+  const rows = children.map(({ streamId, factory, address, blockNumber }) => ({
     stream_id: streamId,
     factory,
     address,
+    block_number: blockNumber,
   }));
-  const columns = { stream_id: 'text', factory: 'text', address: 'text' } as const;
+  const columns = {
+    stream_id: 'text',
+    factory: 'text',
+    address: 'text',
+    block_number: 'bigint',
+  } as const;
   return sql`
     insert into child (stream_id, chain, factory, address, block_number)
-    select stream_id, ${chain}, factory, address, ${blockNumber}
+    select stream_id, ${chain}, factory, address, block_number
     from ${engine.rows(rows, columns)} as created
     where exists (select 1 from stream where id = stream_id and deleted_at is null)
-    on conflict do nothing`.compile(trx);
+    on conflict (stream_id, chain, factory, address) do update
+      set block_number = excluded.block_number
+      where child.block_number > excluded.block_number`.compile(trx);
 }
+
+export const knownSince = (
+  { number }: Pick<BlockRef, 'number'>,
+  children: readonly Child[] = [],
+): KnownChild[] => children.map((child) => ({ ...child, blockNumber: number }));
 
 /** Deletes the children of a chain from block `from` on, and returns them. */
 export async function deleteChildren(trx: Db, chain: string, from: number): Promise<Child[]> {
