@@ -23,6 +23,7 @@ const test = base.extend<{ world: IngestWorld }>({
 
 const FACTORY = '0x00000000000000000000000000000000000000fa';
 const CHILD = '0x00000000000000000000000000000000000000c1';
+const OTHER_CHILD = '0x00000000000000000000000000000000000000c2';
 const EVENT = 'Created(address indexed child)';
 
 const created = (child: Address): ScriptedLog => ({
@@ -36,6 +37,7 @@ const created = (child: Address): ScriptedLog => ({
 const ping: ScriptedLog = { address: CHILD, topics: [`0x${'0e'.repeat(32)}`] };
 
 const transactionOf = (...logs: ScriptedLog[]) => ({ to: TOKEN as Address, logs });
+const FACTORIES = [{ address: FACTORY, event: EVENT, parameter: 'child' }];
 const blockOf = (...logs: ScriptedLog[]) => ({ transactions: [transactionOf(...logs)] });
 
 /** Starts the service with a stream of the factory's children. */
@@ -52,7 +54,7 @@ async function watchFactory(
     tag: 'test',
     chainIds: [CHAIN],
     includeContractLogs: true,
-    factories: [{ address: FACTORY, event: EVENT, parameter: 'child' }],
+    factories: FACTORIES,
   });
   return id;
 }
@@ -110,4 +112,19 @@ test('a child whose log a node lacked is watched from the later reading on', asy
   await world.service.stop();
   await world.start();
   expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
+});
+
+test('a factory that was removed comes back without its children', async ({ world }) => {
+  const { chain, sink } = world;
+  const id = await watchFactory(world);
+  const first = chain.mine(blockOf(created(CHILD)));
+  expect(await emittersIn(world, first.hash)).toEqual([FACTORY]);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  await streams.update(id, { factories: [] });
+  await streams.update(id, { factories: FACTORIES });
+  const second = chain.mine(blockOf(ping));
+  expect(await emittersIn(world, chain.mine(blockOf(created(OTHER_CHILD))).hash)).toEqual([
+    FACTORY,
+  ]);
+  expect(sink.requests.some(({ body }) => body.includes(second.hash))).toBe(false);
 });

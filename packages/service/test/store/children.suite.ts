@@ -1,6 +1,7 @@
 /** Tests that the ledger's children of factories follow the chain. */
 import { describe, expect, test } from 'vitest';
 import { unpackAddresses } from '../../src/store/addresses/packedAddresses.ts';
+import { plain } from './plain.ts';
 import { type StoreTools, address, draft, hashOf } from './storeTools.ts';
 
 export function testChildren(tools: StoreTools): void {
@@ -106,6 +107,32 @@ export function testChildren(tools: StoreTools): void {
         numbers.map((n) => childOf(id, n)),
       );
       expect(await childrenOf(id, chain.chain)).toEqual(numbers);
+    });
+
+    test('of a removed factory are deleted, and it comes back without them', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const { store } = tools;
+      await commit(chain, [childOf(id, 1), childOf(id, 2, 'g'), childOf(id, 3, 'h')]);
+      await store.updateStream(id, plain({}), { leftFactories: ['f', 'g'] });
+      // `g` comes back before its children are deleted.
+      while (await store.deleteChildrenOf(id, ['g']));
+      expect(await childrenOf(id, chain.chain, 'g')).toEqual([]);
+      await commit(chain, [childOf(id, 4, 'g')]);
+      while (await store.deleteLeftChildren());
+      expect(await childrenOf(id, chain.chain, 'f')).toEqual([]);
+      expect(await childrenOf(id, chain.chain, 'g')).toEqual([4]);
+      expect(await childrenOf(id, chain.chain, 'h')).toEqual([3]);
+    });
+
+    test('keep the first of their blocks', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await commit(chain, [childOf(id, 1)]);
+      await commit(chain, [childOf(id, 1)]);
+      const sought = { addresses: [address(1)], upTo: 200 };
+      const [found] = await tools.store.findChildren(chain.chain, sought);
+      expect(found?.blockNumber).toBe(101);
     });
 
     test('of deleted streams are deleted, and no more are added', async () => {

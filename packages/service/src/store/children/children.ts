@@ -47,22 +47,60 @@ export const createChildReads = (db: Kysely<Tables>, engine: Engine): ChildReads
   },
 });
 
-export const createChildWrites = ({ db }: Ledger): ChildWrites => ({
-  async deleteLeftChildren() {
-    return db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{ id: string }>`
-        select id from stream where deleted_at is not null
-          and exists (select 1 from child where stream_id = stream.id) limit 1`.execute(trx);
-      const [stream] = rows;
-      if (stream === undefined) return false;
-      await sql`
-        delete from child where stream_id = ${stream.id} and (chain, factory, address) in (
-          select chain, factory, address from child where stream_id = ${stream.id}
-          limit ${CLEAN_UP_ROWS})`.execute(trx);
-      return true;
-    });
-  },
-});
+export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
+  /** Deletes some rows of a stream that meet the condition; returns whether there were any. */
+  const deleteSome = async (trx: Db, streamId: string, which = sql`true`): Promise<boolean> => {
+    const { numAffectedRows = 0n } = await sql`
+      delete from child where stream_id = ${streamId} and (chain, factory, address) in (
+        select chain, factory, address from child where stream_id = ${streamId} and ${which}
+        limit ${CLEAN_UP_ROWS})`.execute(trx);
+    return numAffectedRows > 0n;
+  };
+
+  const deleteOf = async (
+    trx: Db,
+    streamId: string,
+    factories: readonly string[],
+  ): Promise<boolean> => {
+    const listed = sql`(select factory from ${engine.texts(factories, 'factory')} as listed)`;
+    if (await deleteSome(trx, streamId, sql`factory in ${listed}`)) return true;
+    await sql`
+      delete from left_factory where stream_id = ${streamId} and factory in ${listed}`.execute(trx);
+    return false;
+  };
+
+  return {
+    async deleteLeftChildren() {
+      return db.transaction().execute(async (trx) => {
+        const { rows } = await sql<{ id: string }>`
+          select id from stream where deleted_at is not null
+            and exists (select 1 from child where stream_id = stream.id) limit 1`.execute(trx);
+        if (rows[0] !== undefined) return deleteSome(trx, rows[0].id);
+        const left = await trx.selectFrom('left_factory').selectAll().limit(1).execute();
+        if (left[0] === undefined) return false;
+        await deleteOf(trx, left[0].stream_id, [left[0].factory]);
+        return true;
+      });
+    },
+
+    deleteChildrenOf: (streamId, factories) =>
+      db.transaction().execute((trx) => deleteOf(trx, streamId, factories)),
+  };
+};
+
+/** Records that factories were removed from a stream, so that their children are deleted. */
+export async function leaveFactories(
+  trx: Db,
+  streamId: string,
+  factories: readonly string[],
+): Promise<void> {
+  if (factories.length === 0) return;
+  await trx
+    .insertInto('left_factory')
+    .values(factories.map((factory) => ({ stream_id: streamId, factory })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
 
 /**
  * Builds the statement that adds children, each at most once; undefined if there are none. Of a

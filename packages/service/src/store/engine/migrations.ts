@@ -868,6 +868,18 @@ const children: Migration = {
   },
 };
 
+const removedFactories: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('left_factory')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('factory', text, (column) => column.notNull())
+      .addPrimaryKeyConstraint('left_factory_key', ['stream_id', 'factory'])
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -885,6 +897,7 @@ export const migrations: Record<string, Migration> = {
   '0014 attempts per stream': streamAttempts,
   '0015 confirmations per stream': streamConfirmations,
   '0016 children of factories': children,
+  '0018 removed factories': removedFactories,
 };
 
 /** Table with the names of the applied migrations. */

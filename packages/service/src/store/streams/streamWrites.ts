@@ -4,6 +4,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { toConfirmColumns } from '../blocks/confirmations.ts';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
+import { leaveFactories } from '../children/children.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
 import type { Effects, Ledger } from '../live/effects.ts';
@@ -101,12 +102,13 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
       });
     },
 
-    updateStream: (id, patch, { note, unchangedSince } = {}) =>
+    updateStream: (id, patch, { note, unchangedSince, leftFactories = [] } = {}) =>
       changeStream(
         id,
         () => toStreamValues(patch),
         async (trx, now, { status, chainIds }) => {
           if (note !== undefined) await recordStreamChange(trx, id, note, now);
+          await leaveFactories(trx, id, leftFactories);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
           if ('confirmations' in patch) await changeWaiting(trx, engine, id, patch.confirmations);
           if ('unverified' in patch && patch.unverified === 'send') {

@@ -15,4 +15,9 @@ export interface ChildTables {
     /** The first block with a log of the factory that has the address. */
     block_number: number;
   };
+  /** A factory that was removed from a stream, whose children are not all deleted yet. */
+  left_factory: {
+    stream_id: string;
+    factory: string;
+  };
 }

@@ -48,6 +48,8 @@ interface StreamFamily<Name extends ChainFamily, Wanted, Changes, Shown> {
   toDraft(wanted: Wanted, sent: unknown): Extract<StreamDraft, { family: Name }>;
   /** Returns the changes that an update call requests. Throws a 422 for invalid options. */
   toPatch(wanted: Changes, sent: unknown, before: StreamOf<Name>): StreamPatch;
+  /** Returns the keys of a stream's factories. Default: none. */
+  factoriesOf?(options: StreamRecord['options']): readonly string[];
   /** Returns a stream in the format of the contract. */
   toResponse(record: StreamOf<Name>): Shown;
 }
@@ -66,6 +68,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   family: StreamFamily<Name, Wanted, Changes, Shown>,
 ) {
   const { store, endpoints, streamSecrets } = needs;
+  const { factoriesOf = () => [] } = family;
   const open = (record: StreamRecord | undefined): StreamOf<Name> => {
     const own = ofFamily(record, family.name);
     return endpoints.open(own.id, own);
@@ -138,7 +141,16 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
         const unchangedSince = before.updatedAt;
         const sealed = endpoints.seal(before.id, patch);
-        const record = await store.updateStream(before.id, sealed, { note, unchangedSince });
+        const had = factoriesOf(before.options);
+        const has = patch.options === undefined ? had : factoriesOf(patch.options);
+        const added = has.filter((factory) => !had.includes(factory));
+        // A factory that was removed and comes back starts without children.
+        while (added.length > 0 && (await store.deleteChildrenOf(before.id, added)));
+        const record = await store.updateStream(before.id, sealed, {
+          note,
+          unchangedSince,
+          leftFactories: had.filter((factory) => !has.includes(factory)),
+        });
         if (record !== undefined) return family.toResponse(open(record));
       }
       throw new HttpError(409, 'Other calls keep changing this stream. Send the update again.');

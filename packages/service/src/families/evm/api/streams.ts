@@ -18,6 +18,7 @@ import {
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { takesCalls, takesEveryCall } from '../match/callSelection.ts';
 import { takesChildren } from '../match/factories.ts';
+import { compileRules } from '../match/rules.ts';
 import { takesEvents } from '../match/selection.ts';
 import { EVM_API } from './evmApi.ts';
 import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
@@ -96,6 +97,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         options,
       };
     },
+    factoriesOf: (options) =>
+      compileRules(options as StreamOptions).factories.map(({ key }) => key),
     toResponse,
   });
 
