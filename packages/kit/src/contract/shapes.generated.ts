@@ -530,6 +530,34 @@ export interface ChainProof {
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'settling' | 'down';
 /** How blocks are accepted. `evidence`: on the best evidence of the nodes; what it does not cover is marked · `strict`: only completely verified blocks · `node`: only the links between blocks are checked. */
 export type ChainTrust = 'evidence' | 'strict' | 'node';
+/** Labels of children. */
+export interface ChildLabels {
+  /** Labels by address, at most 1,000 of at most 64 characters each; an empty one removes the label. */
+  labels: {
+    [k: string]: string;
+  };
+}
+/** A page of children, by chain, factory and address. */
+export interface ChildPage {
+  result: StreamChild[];
+  /** Children on all pages, when the first page was read. */
+  total: number;
+  /** Cursor of the next page; absent on the last. */
+  cursor?: string;
+}
+/** Filter and page of the children of a stream. */
+export interface ChildQuery {
+  /** Only children on this chain. */
+  chain?: string | undefined;
+  /** Only children of this entry of `factories`. */
+  entry?: number | undefined;
+  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
+  find?: string | undefined;
+  /** Rows per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** The `cursor` of the previous page. */
+  cursor?: string | undefined;
+}
 /** Logs or calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 export interface CloseMatch {
   /** The event of logs, such as `Transfer(address,address,uint256)`. */
@@ -1796,6 +1824,18 @@ export type StreamChangeKind =
   | 'failed'
   | 'recovered'
   | 'terminated';
+/** An address that a factory of a stream has created. */
+export interface StreamChild {
+  /** Lowercase. */
+  address: string;
+  /** Absent if there is none. */
+  label?: string;
+  chainId: string;
+  /** Position of the factory in `factories`. */
+  entry: number;
+  /** First block with a log of the factory that has the address. */
+  blockNumber: number;
+}
 /** The blocks that a stream was matched against, by chain. */
 export interface StreamCoverage {
   result: ChainCoverage[];

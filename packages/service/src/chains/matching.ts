@@ -62,7 +62,7 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
       streams: WatchingStreams<Name, Rules>,
       chain: string,
       block: Block,
-      isKnown: (child: FoundChild<Name, Rules>) => boolean,
+      isKnown: (child: Omit<FoundChild<Name, Rules>, 'blockNumber'>) => boolean,
     ): FoundChild<Name, Rules>[];
     /** Returns the addresses of a block that may be children, in lowercase. */
     addressesOf(chain: string, block: Block): string[];
@@ -230,12 +230,16 @@ export function createMatching<
         upTo: block.number,
         streamId: all.length === 1 ? all[0]!.record.id : undefined,
       })
-    ).flatMap(({ streamId, factory, address }): FoundChild<Name, Rules> | [] => {
+    ).flatMap(({ streamId, factory, address, blockNumber }): FoundChild<Name, Rules> | [] => {
       const stream = all.find(({ record }) => record.id === streamId);
       const isCurrent = stream && children.factoriesOf(stream.selection).includes(factory);
-      return isCurrent ? { stream, factory, address } : [];
+      return isCurrent ? { stream, factory, address, blockNumber } : [];
     });
-    const keyOf = ({ stream, factory, address }: FoundChild<Name, Rules>): string =>
+    const keyOf = ({
+      stream,
+      factory,
+      address,
+    }: Omit<FoundChild<Name, Rules>, 'blockNumber'>): string =>
       `${stream.record.id} ${factory} ${address}`;
     const keys = new Set(known.map(keyOf));
     const found = children.find(streams, chain, block, (child) => keys.has(keyOf(child)));
@@ -312,7 +316,10 @@ export function createMatching<
     factory,
     address,
   });
-  const hasChild = (chain: string, child: FoundChild<Name, Rules>): boolean => {
+  const hasChild = (
+    chain: string,
+    child: Omit<FoundChild<Name, Rules>, 'blockNumber'>,
+  ): boolean => {
     let isChild = false;
     index.visitChildren(chain, child.address, 2, (stream, factory) => {
       isChild ||= stream === child.stream && factory === child.factory;

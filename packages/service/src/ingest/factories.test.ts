@@ -78,7 +78,13 @@ test('a child is watched from its block on, leaves with it, and survives a resta
   const second = chain.mine(blockOf(ping));
   expect(await emittersIn(world, second.hash)).toEqual([CHILD]);
   const explained = await world.sluice.explain(second.hash);
+  const since = `child of factory ${FACTORY} since block ${first.number}`;
   expect(explained.streams[0]).toMatchObject({ streamId: id, records: [{ included: true }] });
+  expect(JSON.stringify(explained.streams)).toContain(
+    `the contract that emitted it is watched: ${since}`,
+  );
+  const { streams } = await world.sluice.explain(CHILD);
+  expect(streams[0]?.reason.message).toBe(`the stream watches it: ${since} on ${CHAIN}`);
 
   await world.service.stop();
   await world.start();
@@ -127,4 +133,35 @@ test('a factory that was removed comes back without its children', async ({ worl
     FACTORY,
   ]);
   expect(sink.requests.some(({ body }) => body.includes(second.hash))).toBe(false);
+});
+
+test('children are listed in pages, and labeled', async ({ world }) => {
+  const { chain } = world;
+  const id = await watchFactory(world);
+  const { sluice } = world;
+  const { number } = chain.mine(blockOf(created(CHILD), created(OTHER_CHILD)));
+  await world.caughtUp();
+  const child = { chainId: CHAIN, entry: 0, blockNumber: Number(number) };
+  await sluice.labelChildren(id, { labels: { [OTHER_CHILD]: 'Pool' } });
+  const first = await sluice.listChildren(id, { limit: 1 });
+  expect(first).toMatchObject({
+    result: [{ ...child, address: CHILD }],
+    total: 2,
+    cursor: expect.any(String),
+  });
+  const rest = await sluice.listChildren(id, { limit: 1, cursor: first.cursor });
+  expect(rest).toMatchObject({
+    result: [{ ...child, address: OTHER_CHILD, label: 'Pool' }],
+    total: 2,
+  });
+  for (const [query, total] of [
+    [{ find: 'pool' }, 1],
+    [{ entry: 1 }, 0],
+    [{ chain: '0x1' }, 0],
+  ] as const) {
+    expect(await sluice.listChildren(id, query)).toMatchObject({ total });
+  }
+  await expect(sluice.labelChildren(id, { labels: { [FACTORY]: 'x' } })).rejects.toThrow(
+    `No factory of the stream has created ${FACTORY}`,
+  );
 });

@@ -17,17 +17,24 @@ export interface Indexed<Name extends ChainFamily, Rules> {
   readonly selection: Rules;
 }
 
+/** The factory that created a watched address, and the block since which it is watched. */
+export interface ChildOrigin {
+  readonly factory: string;
+  readonly blockNumber: number;
+}
+
 /** Streams that a block is matched against. */
 export interface WatchingStreams<Name extends ChainFamily, Rules> {
   /**
    * Calls `visit` for each stream of the chain that watches the address at position `at` of `text`,
-   * except streams of all addresses.
+   * except streams of all addresses. Children of factories have an origin if it was read from the
+   * ledger.
    */
   watching(
     chain: string,
     text: string,
     at: number,
-    visit: (stream: Indexed<Name, Rules>) => void,
+    visit: (stream: Indexed<Name, Rules>, origin?: ChildOrigin) => void,
   ): void;
   /** Returns the streams of the chain. The array is the same until one of them changes. */
   streams(chain: string): readonly Indexed<Name, Rules>[];

@@ -109,6 +109,50 @@ export function testChildren(tools: StoreTools): void {
       expect(await childrenOf(id, chain.chain)).toEqual(numbers);
     });
 
+    test('are listed and counted by factory, chain, and part of an address or label', async () => {
+      const [one, other] = [await startChain(), await startChain()];
+      const { id } = await tools.store.createStream(draft([one.chain, other.chain]));
+      await commit(one, [childOf(id, 1), childOf(id, 0x2a), childOf(id, 3, 'g')]);
+      await commit(other, [childOf(id, 1)]);
+      const { store } = tools;
+      expect(await store.labelChildren(id, { [address(1)]: 'Pool A', [address(9)]: '' })).toEqual({
+        missing: address(9),
+      });
+      const all = { streamId: id, factories: ['f', 'g', 'h'] };
+      const shown = async (filter: object, page: Parameters<typeof store.listChildren>[1]) =>
+        (await store.listChildren({ ...all, ...filter }, page)).map(
+          ({ chain, factory, address, label }) =>
+            `${chain === one.chain ? 1 : 2} ${factory} ${Number(address)} ${label}`,
+        );
+      expect(await shown({}, { limit: 9 })).toEqual([
+        '1 f 1 null',
+        '1 f 42 null',
+        '1 g 3 null',
+        '2 f 1 null',
+      ]);
+      await store.labelChildren(id, { [address(1)]: 'Pool A', [address(3)]: 'Pool B' });
+      await store.labelChildren(id, { [address(3)]: '' });
+      expect(await shown({}, { limit: 2 })).toEqual(['1 f 1 Pool A', '1 f 42 null']);
+      const after = { chain: one.chain, factory: 'f', address: address(0x2a) };
+      expect(await shown({}, { limit: 9, after })).toEqual(['1 g 3 null', '2 f 1 Pool A']);
+      for (const [filter, expected] of [
+        [{}, 4],
+        [{ factories: ['g'] }, 1],
+        [{ chain: other.chain }, 1],
+        [{ find: 'pool' }, 2],
+        [{ find: '0x…2a' }, 1],
+      ] as const) {
+        expect(await shown(filter, { limit: 9 })).toHaveLength(expected);
+        expect(await store.countChildren({ ...all, ...filter })).toBe(expected);
+      }
+      expect(
+        (await store.listParents(address(3))).filter(({ streamId }) => streamId === id),
+      ).toEqual([{ ...childOf(id, 3, 'g'), chain: one.chain, blockNumber: 101, label: null }]);
+      expect(await store.listLabels(id, [address(1), address(3)])).toEqual({
+        [address(1)]: 'Pool A',
+      });
+    });
+
     test('of a removed factory are deleted, and it comes back without them', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));

@@ -2,19 +2,61 @@
  * Reads and writes the children of factories. They change only in the transactions that move the
  * checkpoint of their chain, so the ledger always has exactly the children up to the checkpoint.
  */
-import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type SqlBool, sql } from 'kysely';
 import { packAddresses } from '../addresses/packedAddresses.ts';
-import type { BlockRef } from '../blocks/contract.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import type { Db, Tables } from '../tables/tables.ts';
-import type { Child, ChildReads, ChildWrites, KnownChild } from './contract.ts';
+import { isSought } from '../rows/addressSearch.ts';
+import type {
+  Child,
+  ChildFilter,
+  ChildReads,
+  ChildWrites,
+  KnownChild,
+  LabeledChild,
+} from './contract.ts';
 
 const CHILDREN_PER_PAGE = 20_000;
 /** Maximum number of rows that one transaction deletes. */
 const CLEAN_UP_ROWS = 5_000;
 
+const toLabeledChild = (row: LabeledRow): LabeledChild => ({
+  streamId: row.stream_id,
+  chain: row.chain,
+  factory: row.factory,
+  address: row.address,
+  blockNumber: row.block_number,
+  label: row.label,
+});
+type LabeledRow = Tables['child'] & { label: string | null };
+
+const LABELED = sql`
+  (select child.*, label from child left join child_label
+    on child_label.stream_id = child.stream_id and child_label.address = child.address) as labeled`;
+
 export const createChildReads = (db: Kysely<Tables>, engine: Engine): ChildReads => ({
+  async listChildren(filter, { limit, after }) {
+    const { rows } = await sql<LabeledRow>`
+      select * from ${LABELED} where ${isSelected(engine, filter)}
+        ${after === undefined ? sql`` : sql`and (chain, factory, address) > (${after.chain}, ${after.factory}, ${after.address})`}
+      order by chain, factory, address limit ${limit}`.execute(db);
+    return rows.map(toLabeledChild);
+  },
+
+  async countChildren(filter) {
+    const from = filter.find === undefined ? sql`child` : LABELED;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${from} where ${isSelected(engine, filter)}`.execute(db);
+    return rows[0]!.count;
+  },
+
+  async listParents(address) {
+    const { rows } = await sql<LabeledRow>`
+      select * from ${LABELED} where address = ${address}`.execute(db);
+    return rows.map(toLabeledChild);
+  },
+
   async readChildren({ streamId, chain, factory }, after = '') {
     const rows = await db
       .selectFrom('child')
@@ -47,6 +89,15 @@ export const createChildReads = (db: Kysely<Tables>, engine: Engine): ChildReads
   },
 });
 
+const isSelected = (
+  engine: Engine,
+  { streamId, factories, chain, find }: ChildFilter,
+) => sql<SqlBool>`
+  stream_id = ${streamId}
+  and factory in (select factory from ${engine.texts(factories, 'factory')} as listed)
+  ${chain === undefined ? sql`` : sql`and chain = ${chain}`}
+  ${find === undefined ? sql`` : sql`and ${isSought(find)}`}`;
+
 export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
   /** Deletes some rows of a stream that meet the condition; returns whether there were any. */
   const deleteSome = async (trx: Db, streamId: string, which = sql`true`): Promise<boolean> => {
@@ -70,12 +121,38 @@ export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
   };
 
   return {
+    labelChildren: (streamId, labels) =>
+      db.transaction().execute(async (trx) => {
+        const addresses = Object.keys(labels);
+        const { rows } = await sql<{ address: string }>`
+          select address from ${engine.texts(addresses, 'address')} as given
+          where not exists (select 1 from child
+            where child.address = given.address and stream_id = ${streamId}) limit 1`.execute(trx);
+        if (rows[0] !== undefined) return { missing: rows[0].address };
+        await sql`
+          delete from child_label where stream_id = ${streamId}
+            and address in (select address from ${engine.texts(addresses, 'address')} as given)`.execute(
+          trx,
+        );
+        const added = Object.entries(labels).filter(([, label]) => label !== '');
+        if (added.length > 0) {
+          await trx
+            .insertInto('child_label')
+            .values(added.map(([address, label]) => ({ stream_id: streamId, address, label })))
+            .execute();
+        }
+        return { missing: undefined };
+      }),
+
     async deleteLeftChildren() {
       return db.transaction().execute(async (trx) => {
         const { rows } = await sql<{ id: string }>`
           select id from stream where deleted_at is not null
             and exists (select 1 from child where stream_id = stream.id) limit 1`.execute(trx);
-        if (rows[0] !== undefined) return deleteSome(trx, rows[0].id);
+        if (rows[0] !== undefined) {
+          await trx.deleteFrom('child_label').where('stream_id', '=', rows[0].id).execute();
+          return deleteSome(trx, rows[0].id);
+        }
         const left = await trx.selectFrom('left_factory').selectAll().limit(1).execute();
         if (left[0] === undefined) return false;
         await deleteOf(trx, left[0].stream_id, [left[0].factory]);
@@ -136,7 +213,7 @@ export function insertChildren(
 }
 
 export const knownSince = (
-  { number }: Pick<BlockRef, 'number'>,
+  { number }: { number: number },
   children: readonly Child[] = [],
 ): KnownChild[] => children.map((child) => ({ ...child, blockNumber: number }));
 

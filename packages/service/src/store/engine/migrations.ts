@@ -868,7 +868,7 @@ const children: Migration = {
   },
 };
 
-const removedFactories: Migration = {
+const childLabels: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
     await db.schema
@@ -876,6 +876,13 @@ const removedFactories: Migration = {
       .addColumn('stream_id', text, (column) => column.notNull())
       .addColumn('factory', text, (column) => column.notNull())
       .addPrimaryKeyConstraint('left_factory_key', ['stream_id', 'factory'])
+      .execute();
+    await db.schema
+      .createTable('child_label')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('address', text, (column) => column.notNull())
+      .addColumn('label', text, (column) => column.notNull())
+      .addPrimaryKeyConstraint('child_label_key', ['stream_id', 'address'])
       .execute();
   },
 };
@@ -897,7 +904,7 @@ export const migrations: Record<string, Migration> = {
   '0014 attempts per stream': streamAttempts,
   '0015 confirmations per stream': streamConfirmations,
   '0016 children of factories': children,
-  '0018 removed factories': removedFactories,
+  '0018 labels of children': childLabels,
 };
 
 /** Table with the names of the applied migrations. */

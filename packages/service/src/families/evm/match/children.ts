@@ -8,6 +8,7 @@ import type { Rules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 
 type Stream = Indexed<'evm', Rules>;
+type Child = Omit<FoundChild<'evm', Rules>, 'blockNumber'>;
 
 /** The factories of a chain by generation, then by event. */
 type Generations = readonly ReadonlyMap<string, readonly { stream: Stream; factory: Factory }[]>[];
@@ -44,12 +45,12 @@ export const hasFactories = (streams: EvmStreams, chain: string): boolean =>
 export function findChildren(
   streams: EvmStreams,
   chain: string,
-  { logs }: Pick<EvmBlock, 'logs'>,
-  isKnown: (child: FoundChild<'evm', Rules>) => boolean,
+  { number: blockNumber, logs }: Pick<EvmBlock, 'number' | 'logs'>,
+  isKnown: (child: Child) => boolean,
 ): FoundChild<'evm', Rules>[] {
   const found: FoundChild<'evm', Rules>[] = [];
   const keys = new Set<string>();
-  const keyOf = ({ stream, factory, address }: FoundChild<'evm', Rules>): string =>
+  const keyOf = ({ stream, factory, address }: Child): string =>
     `${stream.record.id} ${factory} ${address}`;
 
   const isCreator = (stream: Stream, { address, parent }: Factory, log: EvmLog): boolean => {
@@ -66,7 +67,7 @@ export function findChildren(
           const child = { stream, factory: factory.key, address };
           if (keys.has(keyOf(child)) || isKnown(child)) continue;
           keys.add(keyOf(child));
-          found.push(child);
+          found.push({ ...child, blockNumber });
         }
       }
     }

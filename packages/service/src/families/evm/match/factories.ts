@@ -9,6 +9,7 @@ import {
   parseEvent,
 } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../../store/streams/contract.ts';
+import type { ChildOrigin } from '../../../match/ruleIndex.ts';
 import type { EvmLog } from './block.ts';
 import { FilterError } from './filter.ts';
 
@@ -61,6 +62,18 @@ export function compileFactories({ factories, abi }: FactoryOptions): Factory[] 
     });
   }
   return compiled;
+}
+
+/** Describes where a child comes from; undefined if the factory is not among these. */
+export function describeOrigin(
+  factories: readonly Factory[],
+  { factory: key, blockNumber }: ChildOrigin,
+): string | undefined {
+  let factory = factories.find((each) => each.key === key);
+  if (factory === undefined) return undefined;
+  let text = 'child of ';
+  for (; factory.parent !== undefined; factory = factory.parent) text += 'a child of ';
+  return `${text}factory ${factory.address} since block ${blockNumber}`;
 }
 
 /** Whether a contract can have the address. Events use the zero address for "none". */
