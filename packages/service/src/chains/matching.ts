@@ -355,7 +355,7 @@ export function createMatching<
           const result = await write();
           // A rewind may have removed some of them after the write.
           if (removals !== before) forgetChildren(chain);
-          else if (result !== undefined) changeChildren(chain, { added: children });
+          else if (result) changeChildren(chain, { added: children });
           return result;
         } catch (error) {
           forgetChildren(chain);

@@ -39,13 +39,13 @@ export interface Matcher<Block> {
   findChildren(chain: string, block: Block): Promise<Child[]>;
   /**
    * Writes children of earlier blocks, and adds them to the loaded ones unless the write returns
-   * undefined.
+   * false or undefined.
    */
   addLateChildren<Result>(
     chain: string,
     children: readonly Child[],
-    write: () => Promise<Result | undefined>,
-  ): Promise<Result | undefined>;
+    write: () => Promise<Result>,
+  ): Promise<Result>;
   /** Applies a change of the ledger to the loaded children. */
   changeChildren(
     chain: string,
