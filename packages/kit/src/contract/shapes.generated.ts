@@ -441,6 +441,8 @@ export interface ChainCoverage {
   unverified: UnverifiedRange[];
   /** Blocks that were searched by their logs, so that a node could have hidden matches in them; the newest 1,000 ranges, in order. */
   byRange: BlockRange[];
+  /** Blocks whose children of factories are not all known, because their search has not finished; absent if there are none. */
+  childrenMissing?: BlockRange[];
 }
 /** The chain family of a stream. */
 export type ChainFamily = 'evm' | 'aptos';
@@ -1308,6 +1310,8 @@ export interface Factory {
   address?: string | undefined;
   /** Instead of `address`: the position of an earlier entry, whose children are the factories. */
   childrenOf?: number | undefined;
+  /** First block whose children are wanted: earlier blocks are searched. Default: only children in blocks from now on. */
+  from?: number | undefined;
   /** Signature with the names of its parameters, or the name or signature of an event in `abi`. */
   event: string;
   /** Name of the parameter with the address or addresses; `pool.token` for one inside a tuple. */
@@ -1477,12 +1481,13 @@ export interface IssuedApiKey {
   /** `sluice_<id>_<secret>`. */
   key: string;
 }
-/** A backfill: past blocks matched for one stream, delivered as confirmed. */
+/** A backfill: past blocks matched for one stream, delivered as confirmed; or a search of past blocks for the children of its factories. */
 export interface Job {
   id: string;
   streamId: string;
   /** Chain ID in hex */
   chainId: string;
+  kind: JobKind;
   blockFrom: number;
   blockTo: number;
   /** The next block to match; `blockTo + 1` when all are matched. */
@@ -1490,13 +1495,15 @@ export interface Job {
   state: JobState;
   /** Human-readable reason why the job waits or failed; empty otherwise. */
   message: string;
-  /** Blocks that the stream has matched so far. */
+  /** Blocks that the stream has matched so far; for `children`, the children found. */
   matches: number;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds */
   updatedAt: number;
 }
+/** What a job does: match the records of past blocks, or find children of factories. */
+export type JobKind = 'records' | 'children';
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 /** Addresses to add, or to replace the list with. */

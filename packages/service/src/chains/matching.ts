@@ -3,7 +3,9 @@ import { describeWebhook } from '@sluice/kit';
 import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
+import type { ChildFinder } from '../ingest/childSearch.ts';
 import type { Matcher } from '../ingest/commit.ts';
+import type { FoundBlock } from '../ingest/source.ts';
 import { RetryableError } from '../base/errors.ts';
 import { type FoundChild, withChildren } from '../match/children.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
@@ -18,7 +20,7 @@ import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
-import type { Child, ChildListRef } from '../store/children/contract.ts';
+import type { Child, ChildListRef, KnownChild } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
   STREAM_FAMILIES,
@@ -66,6 +68,19 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
     ): FoundChild<Name, Rules>[];
     /** Returns the addresses of a block that may be children, in lowercase. */
     addressesOf(chain: string, block: Block): string[];
+    /** Returns how to find the blocks in which the factories of the streams create children. */
+    search(streams: WatchingStreams<Name, Rules>, chain: string): LogSearch | undefined;
+    /**
+     * Returns the children of past blocks in order, each once.
+     *
+     * @param readKnown returns which of these addresses are children at or before a block
+     */
+    findPast(
+      streams: WatchingStreams<Name, Rules>,
+      chain: string,
+      blocks: readonly (Block | Required<FoundBlock>)[],
+      readKnown: (addresses: readonly string[], upTo: number) => Promise<KnownChild[]>,
+    ): Promise<FoundChild<Name, Rules>[]>;
   };
   explain(
     streams: WatchingStreams<Name, Rules>,
@@ -114,6 +129,8 @@ export interface Matching<Record, Block, DryRunResult> {
    * another family.
    */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
+  /** Returns a finder of past children for a stored stream; undefined as {@link Matching.open}. */
+  openFinder(chain: string, streamId: string): Promise<ChildFinder<Block> | undefined>;
   /**
    * Returns a matcher for a stream that need not be in the ledger.
    *
@@ -381,6 +398,26 @@ export function createMatching<
         rules: [record.options, stream.addressCount > MAX_LISTED || stream.addressVersion],
         search: () =>
           searchStreams(store, (addressesOf) => family.search?.(stream, chain, addressesOf)),
+      };
+    },
+
+    async openFinder(chain, streamId) {
+      const record = await store.readStream(streamId);
+      const { children } = family;
+      if (record?.family !== family.name || children === undefined) return undefined;
+      const own = family.createIndex();
+      own.put(record as Record);
+      const stream = own.only(record as Record)!;
+      return {
+        needs: { logs: true, transactions: false, traces: false },
+        rules: record.options,
+        search: () => Promise.resolve(children.search(stream, chain)),
+        find: async (blocks) =>
+          (
+            await children.findPast(stream, chain, blocks, (addresses, upTo) =>
+              store.findChildren(chain, { addresses, upTo, streamId }),
+            )
+          ).map((child) => ({ ...toChild(child), blockNumber: child.blockNumber })),
       };
     },
 

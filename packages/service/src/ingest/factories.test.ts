@@ -1,12 +1,13 @@
 /** Tests that a complete service watches the contracts that a factory creates. */
 import { createClient } from '@sluice/kit';
-import type { EvmWebhook } from '@sluice/kit/contract';
+import type { CreateEvmStream, EvmWebhook } from '@sluice/kit/contract';
 import type { ScriptedLog } from '@sluice/testkit';
 import { type Address, encodeEventTopics, parseAbi } from 'viem';
 import { test as base, expect } from 'vitest';
 import {
   API_KEY,
   CHAIN,
+  CONFIRMATIONS,
   type IngestWorld,
   TOKEN,
   createIngestWorld,
@@ -24,17 +25,19 @@ const test = base.extend<{ world: IngestWorld }>({
 const FACTORY = '0x00000000000000000000000000000000000000fa';
 const CHILD = '0x00000000000000000000000000000000000000c1';
 const OTHER_CHILD = '0x00000000000000000000000000000000000000c2';
+const THIRD_CHILD = '0x00000000000000000000000000000000000000c3';
 const EVENT = 'Created(address indexed child)';
 
-const created = (child: Address): ScriptedLog => ({
-  address: FACTORY,
+const created = (child: Address, creator: Address = FACTORY): ScriptedLog => ({
+  address: creator,
   topics: encodeEventTopics({
     abi: parseAbi([`event ${EVENT}`]),
     eventName: 'Created',
     args: { child },
   }).map((topic) => String(topic) as Address),
 });
-const ping: ScriptedLog = { address: CHILD, topics: [`0x${'0e'.repeat(32)}`] };
+const pingOf = (address: Address): ScriptedLog => ({ address, topics: [`0x${'0e'.repeat(32)}`] });
+const ping = pingOf(CHILD);
 
 const transactionOf = (...logs: ScriptedLog[]) => ({ to: TOKEN as Address, logs });
 const FACTORIES = [{ address: FACTORY, event: EVENT, parameter: 'child' }];
@@ -44,6 +47,7 @@ const blockOf = (...logs: ScriptedLog[]) => ({ transactions: [transactionOf(...l
 async function watchFactory(
   world: IngestWorld,
   settings?: Parameters<IngestWorld['start']>[0],
+  factories: CreateEvmStream['factories'] = FACTORIES,
 ): Promise<string> {
   await world.start(settings);
   await world.until('the chain is live', async () => (await world.health()).state === 'live');
@@ -54,7 +58,7 @@ async function watchFactory(
     tag: 'test',
     chainIds: [CHAIN],
     includeContractLogs: true,
-    factories: FACTORIES,
+    factories,
   });
   return id;
 }
@@ -164,4 +168,117 @@ test('children are listed in pages, and labeled', async ({ world }) => {
   await expect(sluice.labelChildren(id, { labels: { [FACTORY]: 'x' } })).rejects.toThrow(
     `No factory of the stream has created ${FACTORY}`,
   );
+});
+
+/** Waits until no search for children is running, and returns the children by address. */
+async function searched({ until, sluice }: IngestWorld, id: string): Promise<Map<string, number>> {
+  await until('the search is done', async () =>
+    (await sluice.listJobs({ streamId: id })).every(({ state }) => state === 'done'),
+  );
+  const found = new Map<string, number>();
+  for await (const { address, blockNumber } of sluice.listChildren(id)) {
+    found.set(address, blockNumber);
+  }
+  return found;
+}
+
+const numberOf = ({ number }: { number: bigint | number }): number => Number(number);
+
+test('past children are found by range and block by block, and then watched', async ({ world }) => {
+  const { chain } = world;
+  chain.mine(blockOf(created(THIRD_CHILD)));
+  const first = numberOf(chain.mine(blockOf(created(CHILD))));
+  chain.mineMany(300);
+  const second = numberOf(chain.mine(blockOf(created(OTHER_CHILD), created(CHILD))));
+  chain.mineMany(CONFIRMATIONS);
+  const id = await watchFactory(world, {}, [{ ...FACTORIES[0]!, from: first }]);
+  // The last block before the stream must be confirmed, too.
+  chain.mineMany(CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(
+    new Map([
+      [CHILD, first],
+      [OTHER_CHILD, second],
+    ]),
+  );
+  const [job] = await world.sluice.listJobs({ streamId: id });
+  expect(job).toMatchObject({
+    kind: 'children',
+    blockFrom: first,
+    blockTo: second + CONFIRMATIONS,
+  });
+  const next = chain.mine(blockOf(pingOf(THIRD_CHILD), pingOf(OTHER_CHILD), ping));
+  expect(await emittersIn(world, next.hash)).toEqual([OTHER_CHILD, CHILD]);
+  expect((await world.sluice.getCoverage(id))[0]).not.toHaveProperty('childrenMissing');
+});
+
+test('children of late children are found in the blocks since then', async ({ world }) => {
+  const { chain } = world;
+  chain.mineMany(3);
+  const first = numberOf(chain.mine(blockOf(created(CHILD))));
+  const id = await watchFactory(world, {}, [
+    { ...FACTORIES[0]!, from: 0 },
+    { childrenOf: 0, event: EVENT, parameter: 'child', from: 0 },
+  ]);
+  // The search waits for the confirmation of the first block, while the child is a factory already.
+  const second = numberOf(chain.mine(blockOf(created(OTHER_CHILD, CHILD))));
+  await world.caughtUp();
+  expect((await world.sluice.getCoverage(id))[0]).toMatchObject({
+    childrenMissing: [{ to: first }],
+  });
+  chain.mineMany(2 * CONFIRMATIONS);
+  await world.until('the late child is found', async () => {
+    const { total } = await world.sluice.listChildren(id, { entry: 1 });
+    return total === 1;
+  });
+  chain.mineMany(2 * CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(
+    new Map([
+      [CHILD, first],
+      [OTHER_CHILD, second],
+    ]),
+  );
+  const next = chain.mine(blockOf(pingOf(OTHER_CHILD)));
+  expect(await emittersIn(world, next.hash)).toEqual([OTHER_CHILD]);
+});
+
+test('children created while the stream was paused are found when it resumes', async ({
+  world,
+}) => {
+  const { chain } = world;
+  const id = await watchFactory(world, {}, [{ ...FACTORIES[0]!, from: 0 }]);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  await streams.setStatus(id, 'paused');
+  const block = numberOf(chain.mine(blockOf(created(CHILD))));
+  await world.caughtUp();
+  await streams.setStatus(id, 'active');
+  chain.mineMany(CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(new Map([[CHILD, block]]));
+});
+
+test('a backfill waits for the children of its range', async ({ world }) => {
+  const { chain } = world;
+  chain.mine(blockOf(created(CHILD)));
+  const pinged = chain.mine(blockOf(ping));
+  chain.mineMany(CONFIRMATIONS + 1);
+  const id = await watchFactory(world);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  // The last block of the search is not confirmed yet.
+  await streams.update(id, { factories: [{ ...FACTORIES[0]!, from: 0 }] });
+  const { jobId } = await streams.createHistoricalJob({
+    chainId: CHAIN,
+    streamId: id,
+    blockFrom: numberOf(pinged),
+    blockTo: numberOf(chain.head),
+  });
+  chain.mineMany(CONFIRMATIONS);
+  await world.until(
+    'the backfill is done',
+    async () => (await world.sluice.getJob(jobId!)).state === 'done',
+  );
+  expect(
+    world.sink.requests
+      .map(({ body }) => JSON.parse(body) as EvmWebhook)
+      .filter(({ block }) => block.hash === pinged.hash)
+      .map(({ logs }) => logs.map(({ address }) => address)),
+  ).toEqual([[CHILD]]);
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { unpackAddresses } from '../../src/store/addresses/packedAddresses.ts';
 import { plain } from './plain.ts';
+import { DEFAULT_OPTIONS } from '../../src/store/streams/contract.ts';
 import { type StoreTools, address, draft, hashOf } from './storeTools.ts';
 
 export function testChildren(tools: StoreTools): void {
@@ -106,6 +107,67 @@ export function testChildren(tools: StoreTools): void {
         numbers.map((n) => childOf(id, n)),
       );
       expect(await childrenOf(id, chain.chain)).toEqual(numbers);
+    });
+
+    test('are searched before a stream, and in the blocks that a restart leaves out', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a' };
+      const draftOf = (from?: number) =>
+        draft([chain.chain], {
+          options: { ...DEFAULT_OPTIONS, factories: [{ ...factory, from }] },
+        });
+      const { id } = await store.createStream(draftOf(90));
+      await store.createStream(draftOf(101));
+      const other = await store.createStream(draftOf());
+      const jobsOf = async (streamId: string) =>
+        (await store.listJobs({ streamId, limit: 9 })).map(
+          ({ kind, blockFrom, blockTo }) => `${kind} ${blockFrom} ${blockTo}`,
+        );
+      expect(await jobsOf(id)).toEqual(['children 90 100']);
+      expect(await jobsOf(other.id)).toEqual([]);
+      const block = { ...chain.next(), number: 110 };
+      const start = { ...chain.held, block, genesisHash: hashOf() };
+      await store.startChain({ ...start, holeFrom: 95 });
+      await store.startChain({ ...start, holeFrom: 111 });
+      expect(await jobsOf(id)).toEqual(['children 95 110', 'children 90 100']);
+    });
+
+    test('of past blocks are committed once, and not for removed blocks', async () => {
+      const chain = await startChain();
+      const { store } = tools;
+      const factory = { address: address(1), event: 'E(address a)', parameter: 'a', from: 90 };
+      const factories = [factory, { ...factory, address: undefined, childrenOf: 0 }];
+      const { id: streamId } = await store.createStream(
+        draft([chain.chain], { options: { ...DEFAULT_OPTIONS, factories } }),
+      );
+      const missing = async () => (await store.readCoverage(streamId))[0]!.childrenMissing;
+      expect(await missing()).toEqual([{ from: 90, to: 100 }]);
+      const [{ id } = { id: '' }] = await store.listRunningJobs(chain.chain);
+      const search = (from: number, to: number, ...children: number[]) =>
+        store.commitSearch({
+          ...chain.held,
+          id,
+          from,
+          to,
+          children: children.map((n) => ({ ...childOf(streamId, n), blockNumber: from })),
+        });
+      expect(await search(90, 101, 1)).toBeUndefined();
+      expect(await search(90, 95, 1, 2)).toMatchObject({ matches: 2, state: 'running' });
+      expect(await search(90, 95, 3)).toBeUndefined();
+      expect(await childrenOf(streamId, chain.chain)).toEqual([1, 2]);
+      expect(await missing()).toEqual([{ from: 96, to: 100 }]);
+      expect(await store.readChildrenMissing(streamId, chain.chain)).toBe(96);
+      await commit(chain, [childOf(streamId, 4)]);
+      expect(await search(96, 100, 4)).toMatchObject({ state: 'running', nextBlock: 101 });
+      const sought = { addresses: [address(4)], upTo: 100 };
+      expect(await store.findChildren(chain.chain, sought)).toMatchObject([{ blockNumber: 96 }]);
+      // The children may have created others since then.
+      await store.extendSearch(id);
+      expect(await store.readJob(id)).toMatchObject({ state: 'running', blockTo: 102 });
+      await commit(chain, []);
+      expect(await search(101, 102)).toMatchObject({ state: 'done' });
+      expect(await missing()).toBeUndefined();
     });
 
     test('are listed and counted by factory, chain, and part of an address or label', async () => {

@@ -1,6 +1,7 @@
 import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
+import { searchGap } from '../children/childSearches.ts';
 import { deleteChildren, insertChildren, knownSince } from '../children/children.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
@@ -46,6 +47,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
+        await searchGap(trx, effects, { chain, from: holeFrom ?? 0, to: block.number, now });
         // The blocks after `block` are read again.
         await deleteChildren(trx, chain, Math.min(holeFrom ?? 0, block.number + 1));
         effects.moveDeliveries(canceled);

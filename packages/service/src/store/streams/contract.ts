@@ -237,7 +237,8 @@ export interface StreamWrites {
   /**
    * Changes a stream. Returns undefined if the stream is unknown, or was changed since the
    * `updatedAt` that `unchangedSince` gives. Without `note`, the change is not added to the change
-   * log. `leftFactories` are the keys of factories that the change removes.
+   * log. `leftFactories` are the keys of factories that the change removes. `childSearches`
+   * are the chains whose past blocks are searched for children, and the first of these blocks.
    */
   updateStream(
     id: string,
@@ -246,6 +247,7 @@ export interface StreamWrites {
       note?: StreamChangeNote | undefined;
       unchangedSince?: number;
       leftFactories?: readonly string[] | undefined;
+      childSearches?: readonly { chain: string; from: number }[] | undefined;
     },
   ): Promise<StreamRecord | undefined>;
   setStreamStatus(

@@ -97,8 +97,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         options,
       };
     },
-    factoriesOf: (options) =>
-      compileRules(options as StreamOptions).factories.map(({ key }) => key),
+    factoriesOf: (options) => compileRules(options as StreamOptions).factories,
     toResponse,
   });
 

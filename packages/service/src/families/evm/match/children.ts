@@ -1,11 +1,18 @@
 /** Finds the addresses that the factories of streams create in a block. */
 import type { FoundChild } from '../../../match/children.ts';
 import type { Indexed } from '../../../match/ruleIndex.ts';
-import type { EvmBlock, EvmLog } from './block.ts';
+import type { SearchedLog } from '../../../match/logSearch.ts';
+import type { EvmBlock } from './block.ts';
 import type { Factory } from './factories.ts';
 import { ADDRESS_TOPIC_PREFIX, type EvmStreams } from './match.ts';
 import type { Rules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
+
+/** A block, or only some of its logs. */
+export interface LoggedBlock {
+  readonly number: number;
+  readonly logs: readonly SearchedLog[];
+}
 
 type Stream = Indexed<'evm', Rules>;
 type Child = Omit<FoundChild<'evm', Rules>, 'blockNumber'>;
@@ -45,7 +52,7 @@ export const hasFactories = (streams: EvmStreams, chain: string): boolean =>
 export function findChildren(
   streams: EvmStreams,
   chain: string,
-  { number: blockNumber, logs }: Pick<EvmBlock, 'number' | 'logs'>,
+  { number: blockNumber, logs }: LoggedBlock,
   isKnown: (child: Child) => boolean,
 ): FoundChild<'evm', Rules>[] {
   const found: FoundChild<'evm', Rules>[] = [];
@@ -53,7 +60,7 @@ export function findChildren(
   const keyOf = ({ stream, factory, address }: Child): string =>
     `${stream.record.id} ${factory} ${address}`;
 
-  const isCreator = (stream: Stream, { address, parent }: Factory, log: EvmLog): boolean => {
+  const isCreator = (stream: Stream, { address, parent }: Factory, log: SearchedLog): boolean => {
     if (parent === undefined) return log.address === address;
     const creator = { stream, factory: parent.key, address: log.address };
     return keys.has(keyOf(creator)) || isKnown(creator);

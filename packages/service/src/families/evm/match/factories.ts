@@ -10,7 +10,7 @@ import {
 } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../../store/streams/contract.ts';
 import type { ChildOrigin } from '../../../match/ruleIndex.ts';
-import type { EvmLog } from './block.ts';
+import type { SearchedLog } from '../../../match/logSearch.ts';
 import { FilterError } from './filter.ts';
 
 export interface Factory {
@@ -21,9 +21,11 @@ export interface Factory {
   readonly parent: Factory | undefined;
   /** 1 for the children of an address, 2 for their children, and so on. */
   readonly generation: number;
+  /** First block whose children are wanted; undefined for those of new blocks only. */
+  readonly from: number | undefined;
   readonly topic0: string;
   /** Returns the children in a log of this event, in lowercase. */
-  childrenIn(log: EvmLog): string[];
+  childrenIn(log: SearchedLog): string[];
 }
 
 type FactoryOptions = Pick<StreamOptions, 'factories' | 'abi'>;
@@ -35,7 +37,7 @@ export const takesChildren = ({ factories }: Pick<StreamOptions, 'factories'>): 
 /** @throws FilterError with a path that starts at the stream's options */
 export function compileFactories({ factories, abi }: FactoryOptions): Factory[] {
   const compiled: Factory[] = [];
-  for (const [n, { address, childrenOf, event, parameter }] of (factories ?? []).entries()) {
+  for (const [n, { address, childrenOf, event, parameter, from }] of (factories ?? []).entries()) {
     const path = ['factories', n];
     const readers = findEvents(event, parameter, abi ?? []).map((item) =>
       compileReader(item, parameter, path),
@@ -54,6 +56,7 @@ export function compileFactories({ factories, abi }: FactoryOptions): Factory[] 
       address,
       parent,
       generation: (parent?.generation ?? 0) + 1,
+      from,
       topic0,
       childrenIn(log) {
         const reader = readers.find(({ indexed }) => indexed === log.topics.length - 1);
@@ -103,7 +106,7 @@ interface Reader {
   readonly indexed: number;
   /** Position of the parameter, and of the component in each tuple around the address. */
   readonly positions: readonly number[];
-  read(log: EvmLog): string[];
+  read(log: SearchedLog): string[];
 }
 
 function compileReader(item: AbiItem, parameter: string, path: (string | number)[]): Reader {
