@@ -439,6 +439,7 @@ function createApi(
     },
     // Processes of an earlier version do not report it.
     lacks: (chain) => reports.find(chain)?.lacks ?? [],
+    whyUnread: (chain, streamId) => reports.find(chain)?.failingReads?.[streamId],
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,

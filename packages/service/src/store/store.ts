@@ -46,6 +46,7 @@ import type { EventFeed } from './live/eventFeed.ts';
 import type { QueueChanges } from './live/queueChanges.ts';
 import type { Signals } from './live/signals.ts';
 import type { UncertainReads, UncertainWrites } from './uncertain/contract.ts';
+import type { ValueReads, ValueWrites } from './values/contract.ts';
 
 export interface Reads
   extends
@@ -73,7 +74,8 @@ export interface Reads
     RetentionReads,
     SettingReads,
     ServerReads,
-    UncertainReads {}
+    UncertainReads,
+    ValueReads {}
 
 export interface Writes
   extends
@@ -96,7 +98,8 @@ export interface Writes
     RetentionWrites,
     DayWrites,
     SettingWrites,
-    UncertainWrites {}
+    UncertainWrites,
+    ValueWrites {}
 
 /** The files of a ledger that is on this machine. */
 export interface LedgerFiles {

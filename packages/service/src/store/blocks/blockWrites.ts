@@ -23,6 +23,7 @@ import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
 import { recordByRange, recordUnverified } from './unverified.ts';
+import { insertPendingState, rewindValues } from '../values/values.ts';
 import {
   recordUncertain,
   restartUncertain,
@@ -41,6 +42,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await beginWindow(trx, { chain, block, genesisHash, now });
         await restartCoverage(trx, chain, block, holeFrom, now);
         await restartUncertain(trx, chain);
+        await rewindValues(trx, chain, (holeFrom ?? 0) - 1);
         const { canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
@@ -153,6 +155,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
               blockNumber: block.number,
               children: commit.children ?? [],
             }),
+          () => (commit.readsState ? insertPendingState(trx, { chain, block, after }) : undefined),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
@@ -189,6 +192,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await recordReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindCoverage(trx, chain, ancestor);
         await rewindUncertain(trx, chain, ancestor, now);
+        await rewindValues(trx, chain, ancestor.number);
         const { orphaned, canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,

@@ -244,6 +244,7 @@ const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], st
   paused: 'the stream was paused',
   terminated: 'the stream was terminated',
   resumed: 'the chain was resumed from a later block',
+  state: 'no node had the state in which the stream reads values',
   before: 'the stream did not watch the chain yet',
 };
 
