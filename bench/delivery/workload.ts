@@ -2,6 +2,7 @@
  * The workload of the delivery benchmarks: streams that match in each block, and the service's own
  * delivery engine.
  */
+import { movedBy } from '../../packages/service/src/store/live/movedBy.test-only.ts';
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
@@ -97,7 +98,8 @@ export async function createChain(
     streamIds,
     async commit(count, parts = 1) {
       // Streams of other chains, created after this chain, raise the revision as well.
-      revision ??= (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm')).revision;
+      const ruleRevision = (revision ??= (await store.readRules(Number.MAX_SAFE_INTEGER, 'evm'))
+        .revision);
       number++;
       const matches: NewMatch[] = [];
       for (let n = 0; n < count; n++) {
@@ -127,17 +129,19 @@ export async function createChain(
         parentHash: hash(number - 1),
         timestamp: FIRST_TIMESTAMP + number,
       };
-      const result = await store.commitBlock({
-        chain,
-        epoch,
-        block,
-        ruleRevision: revision,
-        confirmUpTo: deliver === 'confirmed' ? number : 0,
-        windowBlocks: 256,
-        matches,
-      });
+      const { result, moved } = await movedBy(store, () =>
+        store.commitBlock({
+          chain,
+          epoch,
+          block,
+          ruleRevision,
+          confirmUpTo: deliver === 'confirmed' ? number : 0,
+          windowBlocks: 256,
+          matches,
+        }),
+      );
       if (result.outcome !== 'committed') throw new Error(`commit: ${result.outcome}`);
-      return result.deliveries;
+      return moved;
     },
   };
 }

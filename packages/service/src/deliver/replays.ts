@@ -30,8 +30,7 @@ export function createReplays({ store, log }: { store: Store; log: Log }): Repla
     // Reads outside the write transaction, because a selective filter may scan the entire table.
     const ids = await store.listReplayable({ filter, after: position, lastId, limit });
     const isLast = ids.length < limit;
-    const due = await store.advanceReplay({ id, after: position, ids, isLast });
-    if (due === undefined) return;
+    if (!(await store.advanceReplay({ id, after: position, ids, isLast }))) return;
     if (isLast) log.info('replay done', { replay: id });
     const replay = await store.readReplay(id);
     if (replay === undefined) return;

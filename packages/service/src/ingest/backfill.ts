@@ -102,12 +102,12 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
       ),
     });
     if (done === undefined) return true;
-    if (done.job.state === 'done') {
+    if (done.state === 'done') {
       log.info('backfill done', {
         chain,
         job: job.id,
         stream: job.streamId,
-        matches: done.job.matches,
+        matches: done.matches,
       });
     }
     return true;

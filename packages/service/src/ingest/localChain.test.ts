@@ -16,7 +16,7 @@ function open() {
   const calls: string[] = [];
   const childCalls: string[] = [];
   let failure: Error | undefined;
-  let outcome: CommitOutcome | undefined = { outcome: 'committed', deliveries: [] };
+  let outcome: CommitOutcome | undefined = { outcome: 'committed' };
   const answer = (call: string) => {
     calls.push(call);
     return Promise.resolve(outcome === undefined ? undefined : []);
@@ -24,7 +24,7 @@ function open() {
   const children = [{ streamId: 's', factory: 'f', address: '0x01' }];
   const store = {
     startChain: () => answer('start'),
-    rewindChain: async () => (await answer('rewind')) && { deliveries: [], children },
+    rewindChain: async () => (await answer('rewind')) && children,
     commitBlock: async () => {
       if (failure !== undefined) throw failure;
       return outcome ?? { outcome: 'lost-lease' };

@@ -147,15 +147,16 @@ export function createLocalChain(
     load,
     async startAt(block, genesisHash, { holeFrom, why = '' } = {}) {
       const start = { chain, epoch, block, genesisHash, holeFrom, why };
-      asHolder(await write(store.startChain(start)));
+      if (!(await write(store.startChain(start)))) throw lostLease();
       children.forget();
       finality.rewind(block.number);
       restart = { why, at: performance.now() };
       window = [block];
     },
     async rewind(ancestor, removed) {
-      const rewound = asHolder(await write(store.rewindChain({ chain, epoch, ancestor })));
-      children.change({ removed: rewound.children });
+      const left = await write(store.rewindChain({ chain, epoch, ancestor }));
+      if (left === undefined) throw lostLease();
+      children.change({ removed: left });
       finality.rewind(ancestor.number);
       window = window.slice(removed);
     },
@@ -198,10 +199,4 @@ export function createLocalChain(
       });
     },
   };
-}
-
-/** Returns the result of a write, or throws if another process holds the chain's lease. */
-function asHolder<T>(answer: T | undefined): T {
-  if (answer === undefined) throw lostLease();
-  return answer;
 }

@@ -58,7 +58,7 @@ export async function resumeChain<Block>({
   try {
     // From here on, no other process can move the checkpoint.
     const holeFrom = await readHoleFrom();
-    const started = await store.startChain({
+    const isStarted = await store.startChain({
       chain,
       epoch,
       block: before,
@@ -66,7 +66,7 @@ export async function resumeChain<Block>({
       holeFrom,
       why: `resumed by request from block ${first}`,
     });
-    if (started === undefined) {
+    if (!isStarted) {
       throw new SourceError('missing', 'a later request to resume the chain replaced this one');
     }
     return { from: first, holeFrom };

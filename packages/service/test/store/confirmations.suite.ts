@@ -1,4 +1,5 @@
 /** Tests when matches are confirmed: by the confirmations of their chain, or of their stream. */
+import { movedBy } from '../../src/store/live/movedBy.test-only.ts';
 import type { Confirmations, DeliverMode, DeliverySummary } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -22,18 +23,20 @@ export function testConfirmations(tools: StoreTools): void {
     const deliverOf = new Map<string, DeliverMode>();
     const commitOf = async (block: BlockHeader, tagged: Tagged, ids: readonly string[]) => {
       const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
-      const result = await store.commitBlock({
-        ...held,
-        block,
-        ruleRevision: revision,
-        confirmUpTo: block.number - OF_CHAIN,
-        tagged,
-        windowBlocks: 256,
-        matches: ids.map((id) => newMatch(id, { deliver: deliverOf.get(id)! })),
-      });
+      const { result, moved } = await movedBy(store, () =>
+        store.commitBlock({
+          ...held,
+          block,
+          ruleRevision: revision,
+          confirmUpTo: block.number - OF_CHAIN,
+          tagged,
+          windowBlocks: 256,
+          matches: ids.map((id) => newMatch(id, { deliver: deliverOf.get(id)! })),
+        }),
+      );
       if (result.outcome !== 'committed') throw new Error(result.outcome);
       blocks = [block, ...blocks];
-      return result.deliveries;
+      return moved;
     };
     return {
       chain,

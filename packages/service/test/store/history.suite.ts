@@ -2,6 +2,7 @@
  * Tests the history of deliveries, replays and totals on each engine. Run by `sqlite.test.ts` and
  * `postgres.test.ts`.
  */
+import { movedBy } from '../../src/store/live/movedBy.test-only.ts';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { type DeliveryFilter, type DeliverySummary, timeOfId } from '@sluice/kit/contract';
@@ -61,18 +62,20 @@ export function testHistory(open: () => Promise<Store>): void {
       async commit(matches: (Partial<NewMatch> & { streamId: string })[], confirmations = 1) {
         const block = { ...tip, number: tip.number + 1, hash: hashOf(), parentHash: tip.hash };
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
-        const committed = await store.commitBlock({
-          chain,
-          epoch,
-          block,
-          ruleRevision: revision,
-          confirmUpTo: block.number - confirmations,
-          windowBlocks: 256,
-          matches: matches.map((match) => newMatch(match.streamId, match)),
-        });
-        expect(committed.outcome).toBe('committed');
+        const { result, moved } = await movedBy(store, () =>
+          store.commitBlock({
+            chain,
+            epoch,
+            block,
+            ruleRevision: revision,
+            confirmUpTo: block.number - confirmations,
+            windowBlocks: 256,
+            matches: matches.map((match) => newMatch(match.streamId, match)),
+          }),
+        );
+        expect(result.outcome).toBe('committed');
         tip = block;
-        return committed.outcome === 'committed' ? committed.deliveries : [];
+        return moved;
       },
     };
   };
@@ -391,9 +394,10 @@ export function testHistory(open: () => Promise<Store>): void {
       expect(rest).toMatchObject({ filter, perSecond: 2, dueInMs: 0 });
       const ids = await store.listReplayable({ filter, after: position, lastId, limit: 2 });
       const step = { id: replay.id, after: position, ids, isLast: false };
-      expect((await store.advanceReplay(step))?.map((each) => each.id).toSorted()).toEqual(ids);
+      const { moved } = await movedBy(store, () => store.advanceReplay(step));
+      expect(moved.map((each) => each.id).toSorted()).toEqual(ids);
       // A second process that is still at the old position changes nothing.
-      expect(await store.advanceReplay(step)).toBeUndefined();
+      expect(await store.advanceReplay(step)).toBe(false);
       expect((await running())!.dueInMs).toBeGreaterThan(800);
       expect(await store.readReplay(replay.id)).toMatchObject({ replayed: 2, waiting: 2 });
       // The last step replays the remaining deliveries and ends the replay.
@@ -441,7 +445,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect(await store.cancelReplay(replay.id)).toBe(true);
       expect(await store.cancelReplay(replay.id)).toBe(false);
       const step = { id: replay.id, after: '', ids: [id], isLast: true };
-      expect(await store.advanceReplay(step)).toBeUndefined();
+      expect(await store.advanceReplay(step)).toBe(false);
       expect((await store.readDelivery(id))?.state).toBe('failed');
       expect((await store.readReplay(replay.id))?.state).toBe('cancelled');
     });

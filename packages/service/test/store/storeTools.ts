@@ -1,9 +1,10 @@
 /** Shared tools of the store's suites. */
 import { randomBytes } from 'node:crypto';
-import type { DeliverySummary, UnverifiedCode } from '@sluice/kit/contract';
+import type { UnverifiedCode } from '@sluice/kit/contract';
 import { afterAll, beforeAll } from 'vitest';
 import { createAddressChanges } from '../../src/store/addresses/addressChanges.ts';
 import { packAddresses } from '../../src/store/addresses/packedAddresses.ts';
+import { movedBy } from '../../src/store/live/movedBy.test-only.ts';
 import { takeChain } from './takeChain.ts';
 import {
   DEFAULT_DELIVERY,
@@ -126,25 +127,30 @@ export function useStore(open: () => Promise<Store>) {
         windowBlocks = 256,
       ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
-        const result = await store.commitBlock({
-          chain,
-          epoch,
-          block,
-          ruleRevision: revision,
-          confirmUpTo: block.number - confirmations,
-          windowBlocks,
-          matches,
-          children,
-          readsState,
-          unverified,
-        });
-        if (result.outcome === 'committed') tip = block;
-        return result;
+        const { result, moved } = await movedBy(store, () =>
+          store.commitBlock({
+            chain,
+            epoch,
+            block,
+            ruleRevision: revision,
+            confirmUpTo: block.number - confirmations,
+            windowBlocks,
+            matches,
+            children,
+            readsState,
+            unverified,
+          }),
+        );
+        if (result.outcome !== 'committed') return result;
+        tip = block;
+        return { ...result, deliveries: moved };
       },
       async rewind(to: BlockHeader) {
-        const rewound = await store.rewindChain({ chain, epoch, ancestor: to });
+        const { moved } = await movedBy(store, () =>
+          store.rewindChain({ chain, epoch, ancestor: to }),
+        );
         tip = to;
-        return rewound?.deliveries as DeliverySummary[];
+        return moved;
       },
     };
   };

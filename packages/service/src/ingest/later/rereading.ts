@@ -95,7 +95,7 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       return;
     }
     const dueInMs = isDone ? undefined : nextInMs(uncertain);
-    const deliveries = await store.commitReading({
+    const isCommitted = await store.commitReading({
       block: uncertain,
       epoch,
       ...changes,
@@ -104,7 +104,7 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       next: dueInMs === undefined ? undefined : { records, dueInMs },
     });
     // The block has left the chain, or another process reads it now.
-    if (deliveries === undefined) return;
+    if (!isCommitted) return;
     if (!isChanged && !isDone && dueInMs !== undefined) return;
     const state = isCertain ? 'held' : 'uncertain';
     log[isChanged ? 'warn' : 'info']('block read again', {

@@ -49,7 +49,7 @@ async function readAgain(
     nextUncertain: async () => due.pop(),
     commitReading: async ({ next }) => {
       outcome.resolve({ nextInMs: next?.dueInMs });
-      return [];
+      return true;
     },
     postponeReading: async (_, postponedMs) => outcome.resolve({ postponedMs }),
     endReadings: async () => outcome.resolve('ended'),

@@ -36,7 +36,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
   return {
     async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
       return transact(async (trx, effects) => {
-        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        if (!(await holdsLease(trx, engine, chain, epoch))) return false;
         const now = await readNow(engine, trx);
         await recordRestart(trx, { chain, block, holeFrom, why, now });
         await beginWindow(trx, { chain, block, genesisHash, now });
@@ -51,7 +51,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         // The blocks after `block` are read again.
         await deleteChildren(trx, chain, Math.min(holeFrom ?? 0, block.number + 1));
         effects.moveDeliveries(canceled);
-        return canceled;
+        return true;
       });
     },
 
@@ -159,19 +159,15 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
-        const deliveries = [
-          ...returned,
-          ...created,
-          ...(await deliverConfirmed(trx, engine, confirmed, now)),
-        ];
+        const confirming = await deliverConfirmed(trx, engine, confirmed, now);
         effects.publish({
           type: 'block',
           chainId: chain,
           block: toChainBlock({ ...block, matches: commit.matches.length }),
           head: commit.head ?? block.number,
         });
-        effects.moveDeliveries(deliveries);
-        return { outcome: 'committed', deliveries };
+        effects.moveDeliveries([...returned, ...created, ...confirming]);
+        return { outcome: 'committed' };
       });
     },
 
@@ -198,11 +194,11 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        const deliveries = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];
-        const children = await deleteChildren(trx, chain, ancestor.number + 1);
+        const removals = await insertRemovals(trx, engine, orphaned, now);
+        const left = await deleteChildren(trx, chain, ancestor.number + 1);
         effects.publish({ type: 'reorg', chainId: chain, blockNumber: ancestor.number });
-        effects.moveDeliveries(deliveries);
-        return { deliveries, children };
+        effects.moveDeliveries([...canceled, ...removals]);
+        return left;
       });
     },
 

@@ -157,7 +157,7 @@ export interface BlockCommit {
 }
 
 export type CommitOutcome =
-  | { outcome: 'committed'; deliveries: DeliverySummary[] }
+  | { outcome: 'committed' }
   /**
    * The block was matched with outdated rules. `revision` is now settled for it: matched with this
    * or a newer revision, the block commits even if the rules change again.
@@ -236,7 +236,7 @@ export interface ChainHistoryReads {
 
 /**
  * Each call passes the epoch of the chain's lease. If another process has taken the lease in the
- * meantime, nothing is written and the result is `lost-lease` or undefined.
+ * meantime, nothing is written and the result is `lost-lease`, false or undefined.
  */
 export interface BlockWrites {
   /**
@@ -244,7 +244,7 @@ export interface BlockWrites {
    * `why`, unless the chain is new or no block is skipped. With `holeFrom`, the blocks from
    * `holeFrom` to `block` become a hole, and frozen matches from `holeFrom` on are orphaned.
    * Without it, all frozen matches are orphaned, and coverage starts after `block`. Children of
-   * factories are deleted from the same block on. Returns the canceled deliveries.
+   * factories are deleted from the same block on.
    */
   startChain(start: {
     chain: string;
@@ -253,20 +253,20 @@ export interface BlockWrites {
     genesisHash: string;
     holeFrom?: number | undefined;
     why?: string | undefined;
-  }): Promise<DeliverySummary[] | undefined>;
+  }): Promise<boolean>;
   /** Commits the checkpoint, matches and deliveries of one block atomically. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
    * Rewinds the chain to a common ancestor: orphans the matches above it, cancels their deliveries
    * that were never claimed, and creates removal webhooks for matches that were or may have been
-   * sent, if their stream has `notifyRemoved`. Returns the canceled deliveries and the removal
-   * webhooks, and the children of factories that left the chain.
+   * sent, if their stream has `notifyRemoved`. Returns the children of factories
+   * that left the chain.
    */
   rewindChain(rewind: {
     chain: string;
     epoch: number;
     ancestor: BlockRef;
-  }): Promise<{ deliveries: DeliverySummary[]; children: Child[] } | undefined>;
+  }): Promise<Child[] | undefined>;
   /**
    * Records that the chain has halted. If the chain has already halted, only the reason is updated.
    */

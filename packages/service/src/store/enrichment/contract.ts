@@ -2,7 +2,6 @@
  * Stored tokens, and enrichment, which completes the bodies of matches after the matches are
  * committed.
  */
-import type { DeliverySummary } from '@sluice/kit/contract';
 import type { BlockRef } from '../blocks/contract.ts';
 
 /** Metadata of a token: a contract on EVM chains, a coin type on Aptos. */
@@ -81,12 +80,12 @@ export interface EnrichWrites {
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
    * Completes the bodies of a chain's matches and makes their deliveries due, or quarantines their
-   * deliveries. Skips matches that are already complete or orphaned. Returns the deliveries that
-   * changed; undefined if another process has taken the chain's lease.
+   * deliveries. Skips matches that are already complete or orphaned, and all of them if another
+   * process has taken the chain's lease.
    */
   completeEnrichments(completed: {
     chain: string;
     epoch: number;
     completed: readonly CompletedMatch[];
-  }): Promise<DeliverySummary[] | undefined>;
+  }): Promise<void>;
 }

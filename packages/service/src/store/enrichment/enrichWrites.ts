@@ -41,7 +41,7 @@ export const createEnrichWrites = ({ db, engine, transact }: Ledger): EnrichWrit
 
   async completeEnrichments({ chain, epoch, completed }) {
     return transact(async (trx, effects) => {
-      if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+      if (!(await holdsLease(trx, engine, chain, epoch))) return;
       const { now, open } = await readMoment(engine, trx);
       const whole = engine.rows(
         completed.flatMap((each) =>
@@ -119,11 +119,8 @@ export const createEnrichWrites = ({ db, engine, transact }: Ledger): EnrichWrit
           .execute();
         return rows.map(toDeliverySummary);
       };
-      const completedDeliveries = await change(due, 'pending');
-      const quarantined = await change(setAside, 'quarantined');
-      effects.offerDeliveries(completedDeliveries);
-      effects.moveDeliveries(quarantined);
-      return [...completedDeliveries, ...quarantined];
+      effects.offerDeliveries(await change(due, 'pending'));
+      effects.moveDeliveries(await change(setAside, 'quarantined'));
     });
   },
 });

@@ -1,11 +1,5 @@
 /** Backfill jobs, and coverage: the blocks that each stream was matched against. */
-import type {
-  ChainCoverage,
-  DeliverySummary,
-  Job,
-  JobState,
-  UnverifiedBlocks,
-} from '@sluice/kit/contract';
+import type { ChainCoverage, Job, JobState, UnverifiedBlocks } from '@sluice/kit/contract';
 import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
 
 export interface JobReads {
@@ -38,8 +32,8 @@ export interface JobWrites {
   /** Sets the message that shows why a running job is waiting. */
   setJobMessage(id: string, message: string): Promise<void>;
   /**
-   * Advances a job past the blocks `from` to `to`, and commits the matches in them. Returns
-   * undefined if the job is not running or does not continue at `from`, or if another process has
+   * Advances a job past the blocks `from` to `to`, and commits the matches in them. Returns the
+   * job; undefined if the job is not running or does not continue at `from`, or if another process has
    * taken the chain's lease.
    */
   commitJob(commit: {
@@ -60,7 +54,7 @@ export interface JobWrites {
       /** Marks of an unverified block; undefined if the block is verified. */
       unverified?: Unverified | undefined;
     }[];
-  }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
+  }): Promise<Job | undefined>;
   /**
    * Commits the matches of a block that is sent to a stream again on request. Each request creates
    * new deliveries.
@@ -73,5 +67,5 @@ export interface JobWrites {
     matches: readonly NewMatch[];
     /** Marks of an unverified block; undefined if the block is verified. */
     unverified?: Unverified | undefined;
-  }): Promise<DeliverySummary[]>;
+  }): Promise<void>;
 }

@@ -138,7 +138,7 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
         const job = toJob(row);
         effects.publish({ type: 'job', job });
         effects.moveDeliveries(deliveries);
-        return { job, deliveries };
+        return job;
       });
     },
 
@@ -157,7 +157,6 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
           now: await readNow(engine, trx),
         });
         effects.moveDeliveries(deliveries);
-        return deliveries;
       });
     },
   };

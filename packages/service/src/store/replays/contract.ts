@@ -1,11 +1,5 @@
 /** Replays, which send many past deliveries again. */
-import type {
-  DeliveryFilter,
-  DeliverySummary,
-  Replay,
-  ReplayEstimate,
-  ReplayProgress,
-} from '@sluice/kit/contract';
+import type { DeliveryFilter, Replay, ReplayEstimate, ReplayProgress } from '@sluice/kit/contract';
 
 /** A running replay, with its progress. */
 export interface RunningReplay {
@@ -60,15 +54,15 @@ export interface ReplayWrites {
   }): Promise<Replay | undefined>;
   /**
    * Queues these deliveries again if they are replayable, sets the earliest time of the next step,
-   * and ends the replay if `isLast` is set. Returns the deliveries that were not already pending;
-   * undefined if the replay is no longer running or its position is no longer `after`.
+   * and ends the replay if `isLast` is set. Returns false if the replay is no longer
+   * running or its position is no longer `after`.
    */
   advanceReplay(step: {
     id: string;
     after: string;
     ids: readonly string[];
     isLast: boolean;
-  }): Promise<DeliverySummary[] | undefined>;
+  }): Promise<boolean>;
   /** Cancels a replay; returns false if it is unknown or has ended. */
   cancelReplay(id: string): Promise<boolean>;
 }

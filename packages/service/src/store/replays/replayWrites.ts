@@ -63,7 +63,7 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
           .where('position', '=', after)
           .returning('id')
           .executeTakeFirst();
-        if (moved === undefined) return undefined;
+        if (moved === undefined) return false;
         const rows = await trx
           .selectFrom('delivery')
           .select([...deliveryColumns, 'block_day'])
@@ -93,9 +93,10 @@ export function createReplayWrites({ db, engine, transact }: Ledger): ReplayWrit
         const wasDue = new Set(
           rows.filter((each) => each.state === 'pending').map((each) => each.id),
         );
-        const due = changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id));
-        effects.moveDeliveries(due);
-        return due;
+        effects.moveDeliveries(
+          changed.map(toDeliverySummary).filter((each) => !wasDue.has(each.id)),
+        );
+        return true;
       });
     },
 

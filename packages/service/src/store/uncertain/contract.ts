@@ -1,5 +1,4 @@
 /** Blocks that are read again later: accepted with a failed check, or held by a stream. */
-import type { DeliverySummary } from '@sluice/kit/contract';
 import type {
   BlockNeeds,
   BlockHeader,
@@ -81,10 +80,10 @@ export interface UncertainReads {
 
 export interface UncertainWrites {
   /**
-   * Commits a later reading. Returns the changed deliveries; undefined if the block has left the
-   * chain or was read by another process in the meantime.
+   * Commits a later reading. Returns false if the block has left the chain or was read by another
+   * process in the meantime.
    */
-  commitReading(reading: LaterReading): Promise<DeliverySummary[] | undefined>;
+  commitReading(reading: LaterReading): Promise<boolean>;
   /** Postpones the next reading of a block, without counting this one. */
   postponeReading(block: UncertainBlock, byMs: number): Promise<void>;
   /** Ends the readings of a block that no node has anymore; its mark stays. */

@@ -130,7 +130,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
     async commitReading({ block, epoch, matches, removed, heights, unverified, next }) {
       const { chain, header, jobId, step } = block;
       return transact(async (trx, effects) => {
-        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        if (!(await holdsLease(trx, engine, chain, epoch))) return false;
         const now = await readNow(engine, trx);
         const written =
           next === undefined
@@ -145,7 +145,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
                 .where(isUnchanged(block))
                 .returning('step')
                 .executeTakeFirst();
-        if (written === undefined) return undefined;
+        if (written === undefined) return false;
         await forgetUnverified(trx, chain, header.number);
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: header.number, unverified, now });
@@ -165,7 +165,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
             ? await releaseMatches(trx, sql<SqlBool>`${isOfBlock} and held = 1`, now)
             : [];
         effects.offerDeliveries(released);
-        if (matches.length === 0 && removed.length === 0) return released;
+        if (matches.length === 0 && removed.length === 0) return true;
         await engine.openDay(trx, day);
         const id = newId(now);
         const { orphaned, canceled } =
@@ -210,9 +210,8 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
             })),
           );
         }
-        const moved = [...canceled, ...removals, ...created];
-        effects.moveDeliveries(moved);
-        return [...released, ...moved];
+        effects.moveDeliveries([...canceled, ...removals, ...created]);
+        return true;
       });
     },
 

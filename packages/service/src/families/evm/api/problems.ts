@@ -40,7 +40,7 @@ export function problemsOf(
       `Reads no balances of its addresses: it has more than ${MAX_READ_VALUES}. List the addresses to read in of`,
     );
   }
-  for (const chain of chainIds) {
+  for (const chain of takesReads(options) ? chainIds : []) {
     const why = whyUnread(chain, id);
     if (why !== undefined) problems.push(`A value on ${chain} can't be read: ${why}`);
   }

@@ -255,11 +255,13 @@ export function createStateReader(
     }
     if (results === undefined && calls.length > UNDIVIDED_CALLS) {
       const half = Math.ceil(calls.length / 2);
-      batches.limit(half);
-      return [
+      const answers = [
         ...(await callTogether(block, calls.slice(0, half))),
         ...(await callTogether(block, calls.slice(half))),
       ];
+      // If no call is to blame, the batch itself was too large.
+      if (answers.every(({ outcome }) => outcome === 'read')) batches.limit(half);
+      return answers;
     }
     if (results === undefined) {
       // The batch failed, for example because it needs too much gas, or the chain has no

@@ -1,4 +1,5 @@
 /** Tests the creation, use and removal of PostgreSQL partitions. */
+import { movedBy } from '../../live/movedBy.test-only.ts';
 import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -118,16 +119,21 @@ async function followChain() {
   await store.startChain({ chain, epoch, block: genesis, genesisHash: genesis.hash });
   return {
     streamId,
-    commit: async (number: number, timestamp: number, streams: string[], confirmUpTo: number) =>
-      store.commitBlock({
-        chain,
-        epoch,
-        confirmUpTo,
-        block: header(number, timestamp),
-        ruleRevision: (await store.readRules(1e9, 'evm')).revision,
-        windowBlocks: 256,
-        matches: streams.map((id) => newMatch(id, { deliver: 'confirmed' })),
-      }),
+    commit: async (number: number, timestamp: number, streams: string[], confirmUpTo: number) => {
+      const ruleRevision = (await store.readRules(1e9, 'evm')).revision;
+      const { moved } = await movedBy(store, () =>
+        store.commitBlock({
+          chain,
+          epoch,
+          confirmUpTo,
+          block: header(number, timestamp),
+          ruleRevision,
+          windowBlocks: 256,
+          matches: streams.map((id) => newMatch(id, { deliver: 'confirmed' })),
+        }),
+      );
+      return moved;
+    },
     rewind: () => store.rewindChain({ chain, epoch, ancestor: genesis }),
   };
 }
@@ -244,9 +250,7 @@ describe('a partition is open', () => {
     await tend();
     const name = compact(toBlockDay(nowS - 3 * DAY_S));
     expect(await openOnes()).toContain(name);
-    expect(await commit(2, nowS, [], 1)).toMatchObject({
-      deliveries: [{ phase: 'confirmed', state: 'pending' }],
-    });
+    expect(await commit(2, nowS, [], 1)).toMatchObject([{ phase: 'confirmed', state: 'pending' }]);
   });
 
   test('again when a removed match in it returns, which is confirmed at once', async () => {
@@ -256,9 +260,9 @@ describe('a partition is open', () => {
     await rewind();
     await tend(30);
     expect(await openOnes()).not.toContain(name);
-    expect(await commit(1, nowS - 3 * DAY_S, [], 1)).toMatchObject({
-      deliveries: [{ phase: 'confirmed', state: 'pending' }],
-    });
+    expect(await commit(1, nowS - 3 * DAY_S, [], 1)).toMatchObject([
+      { phase: 'confirmed', state: 'pending' },
+    ]);
     expect(await openOnes()).toContain(name);
   });
 
