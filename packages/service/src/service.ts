@@ -215,6 +215,7 @@ async function startWith(
     },
     heldDeliveries: () => store.countHeld(),
     uncertainBlocks: () => store.countUncertain(),
+    pendingStates: () => store.countPendingStates(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
