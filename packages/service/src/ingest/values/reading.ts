@@ -63,7 +63,7 @@ const RETRY_MS = 250;
 const RETRY_MAX_MS = 10_000;
 /** Number of tries after which a state that the nodes refuse is a hole. */
 const TRIES = 6;
-/** Number of pending blocks above which the state of the oldest is given up. */
+/** Number of pending blocks above which the state of the oldest one is not read. */
 const MAX_PENDING = 10_000;
 /** Maximum number of streams whose errors are reported. */
 const MAX_REPORTED = 100;

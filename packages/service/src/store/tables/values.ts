@@ -17,8 +17,8 @@ interface PendingStateTable {
 }
 
 /**
- * A run of consecutive blocks in which a value was the same, or could not be read. The rows follow
- * the chain: a rewind deletes and shortens them.
+ * A run of consecutive blocks with the same value, or in which the contract returned none. The rows
+ * follow the chain: a rewind deletes and shortens them.
  */
 interface ReadValueTable {
   stream_id: string;

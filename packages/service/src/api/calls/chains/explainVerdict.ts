@@ -235,6 +235,9 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
   if (hasFactories) {
     return reason('address', 'stopped', 'no record involves its addresses or their children');
   }
+  if (addressCount === 0 && 'reads' in options && (options.reads ?? []).length > 0) {
+    return reason('address', 'stopped', 'none of the values that it reads met its condition');
+  }
   return addressCount === 0
     ? reason('address', 'stopped', 'the stream has no addresses yet')
     : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
