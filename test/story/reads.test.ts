@@ -80,14 +80,14 @@ async function mine(transaction: object): Promise<Receipt> {
 }
 const call = (to: string, abi: Abi, functionName: string, args: unknown[]): Promise<Receipt> =>
   mine({ to, data: encodeFunctionData({ abi, functionName, args }) });
-const draw = (): Promise<Receipt> => call(counter, answers.abi as Abi, 'draw', [SHAPE]);
+const draw = (): Promise<Receipt> => call(counter, answers.abi, 'draw', [SHAPE]);
 /** Sends tokens, in units of 6 decimals. */
 const send = (amount: bigint, from = 0, to = 5): Promise<Receipt> =>
   mine({
     from: account(from),
     to: tokens.erc20,
     data: encodeFunctionData({
-      abi: sluiceToken.abi as Abi,
+      abi: sluiceToken.abi,
       functionName: 'transfer',
       args: [account(to), amount],
     }),
@@ -118,7 +118,8 @@ const phaseOf = ({ confirmed, removed }: EvmWebhook): string =>
 const sentTo = (streamId: string): string[] =>
   webhooksOf(streamId).flatMap((webhook) =>
     webhook.reads!.map(
-      ({ before, after }) => `${phaseOf(webhook)} ${before?.value ?? '-'} → ${after.value}`,
+      ({ before, after }) =>
+        `${phaseOf(webhook)} ${String(before?.value ?? '-')} → ${String(after.value)}`,
     ),
   );
 const untilSent = (streamId: string, expected: readonly string[]): Promise<unknown> =>
@@ -243,6 +244,14 @@ test('a contract that reverts is reported, and no other value is affected', asyn
   await until('the error is shown', async () => {
     const { statusMessage } = await client.streams.get(id);
     return /A value on 0x7a69 can't be read: /.test(statusMessage);
+  });
+});
+
+test('a backfill of a stream that only reads values is rejected', async () => {
+  const streamId = await create([{ balance: 'native', of: [account(6)], when: 'changes' }]);
+  const range = { chainId: CHAIN, streamId, blockFrom: 1, blockTo: 2 };
+  await expect(client.streams.createHistoricalJob(range)).rejects.toMatchObject({
+    details: { 'requestBody.streamId': { message: expect.stringMatching(/^should be a stream/) } },
   });
 });
 

@@ -29,6 +29,11 @@ import type {
   ValueWrites,
 } from './contract.ts';
 
+/** Number of blocks after which runs are trimmed. */
+const TRIM_BLOCKS = 16;
+const isTrimmed = (after: number, number: number): boolean =>
+  Math.floor(after / TRIM_BLOCKS) < Math.floor(number / TRIM_BLOCKS);
+
 /** Maximum number of rows that one transaction deletes for deleted streams. */
 const CLEAN_UP_ROWS = 5_000;
 
@@ -82,12 +87,14 @@ export const createValueReads = (db: Kysely<Tables>): ValueReads => ({
   },
 
   async listKnownReads(chain) {
-    const rows = await db
-      .selectFrom('read_value')
-      .selectAll()
-      .where('chain', '=', chain)
-      .orderBy('from_block', 'desc')
-      .execute();
+    const { rows } = await sql<RunRow>`
+      select run.* from read_value as run join (
+        select stream_id, read_key, max(from_block) as newest,
+          max(case when error is null then from_block end) as last
+        from read_value where chain = ${chain} group by stream_id, read_key) as known
+      on run.stream_id = known.stream_id and run.read_key = known.read_key
+      where run.chain = ${chain} and run.from_block in (newest, last)
+      order by run.from_block desc`.execute(db);
     const known = new Map<string, KnownRead>();
     for (const row of rows) {
       const id = `${row.stream_id} ${row.read_key}`;
@@ -127,6 +134,7 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
       await addStateHoles(trx, { chain, block: block.number, after, streamIds: lacking, now });
       await saveResults(trx, engine, { chain, block, results });
       await forget(trx, engine, chain, forgotten);
+      if (isTrimmed(after, block.number)) await trimRuns(trx, chain);
       const left = await withoutDeleted(trx, matches);
       if (left.length === 0) return true;
       await engine.openDay(trx, toBlockDay(block.timestamp));
@@ -212,21 +220,20 @@ async function saveResults(
     select stream_id, ${chain}, read_key, ${number}, ${number}, ${timestamp}, value, error
     from ${engine.rows(begun, columns)} as begun
     where exists (select 1 from stream where id = stream_id and deleted_at is null)`.execute(trx);
-  // A rewind reaches at most the oldest block of the window, so it needs only the newest value up to
-  // that block, and what follows.
-  await sql`
-    delete from read_value where chain = ${chain}
-      and (stream_id, read_key) in (
-        select stream_id, read_key from ${engine.rows(begun, columns)} as begun)
-      and exists (
-        select 1 from read_value as newer
-        where newer.stream_id = read_value.stream_id and newer.chain = read_value.chain
-          and newer.read_key = read_value.read_key and newer.from_block > read_value.from_block
-          and newer.error is null
-          and newer.from_block <= (select min(number) from block where block.chain = ${chain}))`.execute(
-    trx,
-  );
 }
+
+/**
+ * Deletes runs to which no rewind can return: a rewind reaches at most the oldest block of the
+ * window, so it needs only the newest value up to that block, and what follows.
+ */
+const trimRuns = (trx: Db, chain: string): Promise<unknown> =>
+  sql`
+    delete from read_value where chain = ${chain} and from_block < (
+      select max(newer.from_block) from read_value as newer
+      where newer.chain = read_value.chain and newer.stream_id = read_value.stream_id
+        and newer.read_key = read_value.read_key and newer.error is null
+        and newer.from_block <= (
+          select min(number) from block where block.chain = ${chain}))`.execute(trx);
 
 async function forget(
   trx: Db,

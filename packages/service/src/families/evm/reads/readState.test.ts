@@ -343,7 +343,7 @@ async function open() {
 }
 
 /** Number of scripted chains. Set by hand for a long run. */
-const RUNS = Number(process.env['READ_RUNS'] ?? 12);
+const RUNS = Number(process.env['READ_RUNS'] ?? 8);
 
 test('each crossing of the chain is sent once, whatever happens to its blocks and their reading', async () => {
   await fc.assert(
