@@ -78,20 +78,17 @@ async function mine(transaction: object): Promise<Receipt> {
     return found ?? undefined;
   });
 }
-const call = (to: string, abi: Abi, functionName: string, args: unknown[]): Promise<Receipt> =>
-  mine({ to, data: encodeFunctionData({ abi, functionName, args }) });
+const call = (
+  to: string,
+  abi: Abi,
+  functionName: string,
+  args: unknown[],
+  from = account(0),
+): Promise<Receipt> => mine({ from, to, data: encodeFunctionData({ abi, functionName, args }) });
 const draw = (): Promise<Receipt> => call(counter, answers.abi, 'draw', [SHAPE]);
 /** Sends tokens, in units of 6 decimals. */
 const send = (amount: bigint, from = 0, to = 5): Promise<Receipt> =>
-  mine({
-    from: account(from),
-    to: tokens.erc20,
-    data: encodeFunctionData({
-      abi: sluiceToken.abi,
-      functionName: 'transfer',
-      args: [account(to), amount],
-    }),
-  });
+  call(tokens.erc20, sluiceToken.abi, 'transfer', [account(to), amount], account(from));
 
 const create = async (reads: StreamRead[], more: object = {}): Promise<string> => {
   const { id } = await client.streams.create({
