@@ -153,7 +153,9 @@ export function createValueReading<Stream extends { id: string }, Sent>({
       matches: sent.size === 0 ? [] : matcher.toMatches(chain, pending.block, sent),
       heights: confirmedHeights(),
     });
-    if (isRead) reportFailing(known, values);
+    // The block has left the chain, or another process reads the chain now.
+    if (!isRead) return pause(retryMs);
+    reportFailing(known, values);
   };
 
   const run = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import type { BlockRef } from '../../../store/blocks/contract.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
 import type { KnownRead, PendingState, ReadResult } from '../../../store/values/contract.ts';
 import type { StateAnswer, StateReader, StateRequest } from '../enrich/state.ts';
+import { FilterError } from '../match/filter.ts';
 import {
   type CompiledReads,
   type ReadValue,
@@ -29,10 +30,23 @@ const compiled = new WeakMap<EvmStreamRecord['options'], CompiledReads>();
 function readsOf({ options }: EvmStreamRecord): CompiledReads {
   let own = compiled.get(options);
   if (own === undefined) {
-    own = compileReads(options);
+    own = compileStored(options);
     compiled.set(options, own);
   }
   return own;
+}
+
+/**
+ * Compiles the reads of a stream, which are validated on save. If they fail to compile, the stream
+ * reads nothing, and other streams are not affected.
+ */
+function compileStored(options: EvmStreamRecord['options']): CompiledReads {
+  try {
+    return compileReads(options);
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return { fixed: [], ofAddress: [] };
+  }
 }
 
 export function createReadState({
