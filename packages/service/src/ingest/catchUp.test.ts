@@ -145,7 +145,7 @@ async function advanceOnce(options: {
       openSearch: () => ({
         next: async () => ({ end: header(20), hits: hits.map(header), isProven: false }),
       }),
-      readFound: async ({ number }) => header(number),
+      readBlock: async ({ number }) => header(number),
       readHeader: async (at) => ({ ...header(Number(at)), hash: hashAt(Number(at)) }),
     },
     matcher: {

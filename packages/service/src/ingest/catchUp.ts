@@ -27,7 +27,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     confirming,
     signal,
   }: {
-    source: Pick<ChainSource<Block>, 'openSearch' | 'readFound' | 'readHeader'>;
+    source: Pick<ChainSource<Block>, 'openSearch' | 'readBlock' | 'readHeader'>;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
     confirming: Pick<Confirming, 'openBlocks'>;

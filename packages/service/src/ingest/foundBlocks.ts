@@ -27,13 +27,13 @@ export function denseAfter(from: number, found: FoundBlocks | undefined): number
  * @throws SourceError `disagreement` if the end of the range is another block now
  */
 export async function readHits<Block extends BlockHeader>(
-  source: Pick<ChainSource<Block>, 'readFound' | 'readHeader'>,
+  source: Pick<ChainSource<Block>, 'readBlock' | 'readHeader'>,
   hits: readonly BlockRef[],
   { end }: Pick<FoundBlocks, 'end'>,
   needs: BlockNeeds,
 ): Promise<Block[]> {
   if (hits.length === 0) return [];
-  const blocks = await Promise.all(hits.map((hit) => source.readFound!(hit, needs)));
+  const blocks = await Promise.all(hits.map((hit) => source.readBlock(hit, needs)));
   if ((await source.readHeader(end.number))?.hash !== end.hash) {
     throw new SourceError(
       'disagreement',

@@ -95,11 +95,11 @@ export interface ChainSource<Block> {
    */
   doubt(hash: string): void;
   /**
-   * Reads the block of this header and the parts that are needed, checked against each other.
+   * Reads the block with this hash and the parts that are needed, checked against each other.
    * Throws a {@link SourceError} if no provider has all parts, or if the parts contradict each
    * other.
    */
-  readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
+  readBlock(block: BlockRef, needs: BlockNeeds): Promise<Block>;
   /**
    * Reads the header and the block at a height, in fewer calls than `readHeader` and `readBlock`;
    * undefined if no provider has the block.
@@ -110,8 +110,6 @@ export interface ChainSource<Block> {
   ): Promise<{ header: BlockHeader; block: Block } | undefined>;
   /** Opens a search for blocks by their logs; absent if the chain family has no such queries. */
   openSearch?(search: LogSearch): BlockSearch;
-  /** Reads a block that a search found, as `readBlock` does. */
-  readFound?(found: BlockRef, needs: BlockNeeds): Promise<Block>;
   /** Reads uncertain blocks again; absent on chains without such blocks. */
   later?: LaterReadings<Block>;
   /**

@@ -12,7 +12,7 @@ const address = (n: number): string =>
 
 const watchersOf = (index: ReturnType<typeof createAddressIndex>, n: number): number[] => {
   const found: number[] = [];
-  index.visit(`prefix ${address(n).slice(2)}`, 7, (stream) => found.push(stream));
+  index.visit(index.find(`prefix ${address(n).slice(2)}`, 7), (stream) => found.push(stream));
   return found.toSorted((a, b) => a - b);
 };
 
@@ -34,7 +34,7 @@ describe('the address index', () => {
     (seed) => {
       fc.assert(
         fc.property(fc.array(step, { minLength: 1, maxLength: 15 }), (steps) => {
-          const index = createAddressIndex();
+          const index = createAddressIndex(20);
           const naive = all.map(() => new Set<number>());
           for (const { kind, from, count, stream, expected } of steps) {
             const { bytes } = packAddresses(all.slice(from, from + count));
@@ -66,7 +66,7 @@ describe('the address index', () => {
   );
 
   test('loses nothing when a table fills, wraps around and empties again', () => {
-    const index = createAddressIndex();
+    const index = createAddressIndex(20);
     const many = Array.from({ length: 60_000 }, (_, n) => n);
     index.add(packAddresses(many.map(address)).bytes, 3);
     expect(index.size).toBe(60_000);
@@ -79,7 +79,7 @@ describe('the address index', () => {
   });
 
   test('takes at most 40 bytes per entry, from 100,000 entries on', () => {
-    const index = createAddressIndex();
+    const index = createAddressIndex(20);
     for (let n = 0; n < 40; n++) {
       const page = Array.from({ length: 10_000 }, (_, each) => address(n * 10_000 + each));
       index.add(packAddresses(page).bytes, n);
@@ -88,7 +88,7 @@ describe('the address index', () => {
   });
 
   test('takes at most 40 bytes per entry when additions are announced', () => {
-    const index = createAddressIndex();
+    const index = createAddressIndex(20);
     index.expect(200_000);
     for (let n = 0; n < 20; n++) {
       const page = Array.from({ length: 10_000 }, (_, each) => address(n * 10_000 + each));
@@ -96,7 +96,7 @@ describe('the address index', () => {
     }
     expect(index.sizeBytes / index.size).toBeLessThan(40);
     // Fewer addresses than announced may be added, or addresses that the index already has.
-    const known = createAddressIndex();
+    const known = createAddressIndex(20);
     known.expect(2_000_000);
     const { bytes } = packAddresses(Array.from({ length: 50_000 }, (_, n) => address(n)));
     for (let stream = 0; stream < 4; stream++) known.add(bytes, stream);
@@ -104,7 +104,7 @@ describe('the address index', () => {
   });
 
   test('takes one slot and 8 bytes per stream for an address of many streams', () => {
-    const index = createAddressIndex();
+    const index = createAddressIndex(20);
     const { bytes } = packAddresses([address(1)]);
     for (let stream = 0; stream < 5_000; stream++) index.add(bytes, stream);
     expect(watchersOf(index, 1)).toHaveLength(5_000);
@@ -114,10 +114,10 @@ describe('the address index', () => {
   });
 
   test('reads addresses in uppercase or lowercase', () => {
-    const index = createAddressIndex();
+    const index = createAddressIndex(20);
     index.add(packAddresses([`0x${'ab'.repeat(20)}`]).bytes, 1);
     const found: number[] = [];
-    index.visit('AB'.repeat(20), 0, (stream) => found.push(stream));
+    index.visit(index.find('AB'.repeat(20), 0), (stream) => found.push(stream));
     expect(found).toEqual([1]);
   });
 });

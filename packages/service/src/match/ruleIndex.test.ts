@@ -41,7 +41,7 @@ test('a stream whose addresses fail to load is loaded again', async () => {
     },
     readAddressChanges: async () => ({ changes: [], next: undefined }),
   } as unknown as RuleReads;
-  const index = createRuleIndex({ family: 'evm', addressBytes: 20, compile: () => ({}) });
+  const index = createRuleIndex({ family: 'evm', compile: () => ({}) });
   index.revision = 5;
   await expect(refreshRules(index, reads)).rejects.toThrow('the ledger is unavailable');
   expect([index.revision, index.matching(CHAIN)]).toEqual([5, []]);

@@ -5,7 +5,7 @@
  */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { RetryableError } from '../base/errors.ts';
-import type { StreamOfFamily } from '../store/streams/contract.ts';
+import { STREAM_FAMILIES, type StreamOfFamily } from '../store/streams/contract.ts';
 import { type AddressList, createAddressLists } from './addressLists.ts';
 import type { ChildListRef } from '../store/children/contract.ts';
 import type { DeltaPosition } from '../store/addresses/contract.ts';
@@ -129,19 +129,17 @@ const keyOf = (chain: string, factory: string): string => `${chain} ${factory}`;
 
 export function createRuleIndex<Name extends ChainFamily, Rules>({
   family,
-  addressBytes,
   compile,
   factoriesOf = () => [],
 }: {
   family: Name;
-  addressBytes: 20 | 32;
   compile(record: StreamOfFamily<Name>): Rules;
   /** Returns the keys of the factories in a stream's rules. Default: none. */
   factoriesOf?(rules: Rules): readonly string[];
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
-  const lists = createAddressLists<ListOwner<Name, Rules>>(addressBytes);
+  const lists = createAddressLists<ListOwner<Name, Rules>>(STREAM_FAMILIES[family].addressBytes);
   /**
    * Caches by chain, cleared whenever a stream changes: all streams, those of all addresses, and
    * those with factories.
@@ -254,7 +252,9 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     },
     sweep: lists.sweep,
     watching(chain, text, at, visit) {
-      lists.visit(text, at, ({ owner: { entry, child } }) => {
+      const found = lists.find(text, at);
+      if (found === 0) return;
+      lists.visit(found, ({ owner: { entry, child } }) => {
         if (child === undefined && watches(entry, chain)) visit(entry);
       });
     },
@@ -263,9 +263,11 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     matching: (chain) => streamsOf(chain).filter(canMatch),
     following: {
       watching(chain, text, at, visit) {
+        const found = lists.find(text, at);
+        if (found === 0) return;
         let first: Own | undefined;
         let others: Set<Own> | undefined;
-        lists.visit(text, at, ({ owner: { entry, child } }) => {
+        lists.visit(found, ({ owner: { entry, child } }) => {
           if (child === undefined ? !watches(entry, chain) : child.chain !== chain) return;
           // A stream with factories may have the address in several lists.
           if (entry.children.size > 0) {
@@ -281,7 +283,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       matching: (chain) => streamsOf(chain).filter(canMatch),
     },
     visitChildren(chain, text, at, visit) {
-      lists.visit(text, at, ({ owner: { entry, child } }) => {
+      lists.visit(lists.find(text, at), ({ owner: { entry, child } }) => {
         if (child?.chain === chain) visit(entry, child.factory);
       });
     },
@@ -344,7 +346,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         watching(_, text, at, visit) {
           check();
           if (options.allAddresses) return;
-          lists.visit(text, at, (list) => {
+          lists.visit(lists.find(text, at), (list) => {
             if (list === addresses) visit(own);
           });
         },

@@ -9,6 +9,7 @@ import { createBlockReads } from './blocks/blockReads.ts';
 import { createBlockWrites } from './blocks/blockWrites.ts';
 import { createChainHistoryReads } from './blocks/chainHistoryReads.ts';
 import { createExplainReads } from './blocks/explainReads.ts';
+import { createClaims } from './deliveries/claims.ts';
 import { createDeliveryReads } from './deliveries/deliveryReads.ts';
 import { createDeliveryWrites } from './deliveries/deliveryWrites.ts';
 import { createCountReads } from './deliveries/countReads.ts';
@@ -79,6 +80,7 @@ export const createWrites = (ledger: Ledger): Writes => ({
   ...createChildWrites(ledger),
   ...createBlockWrites(ledger),
   ...createEnrichWrites(ledger),
+  ...createClaims(ledger.db, ledger.engine),
   ...createDeliveryWrites(ledger),
   ...createHistoryWrites(ledger),
   ...createReplayWrites(ledger),

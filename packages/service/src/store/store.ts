@@ -23,6 +23,7 @@ import type {
   DeliveryReads,
   HistoryReads,
   CountReads,
+  ClaimWrites,
   DeliveryWrites,
   HistoryWrites,
 } from './deliveries/contract.ts';
@@ -85,6 +86,7 @@ export interface Writes
     ChildWrites,
     BlockWrites,
     EnrichWrites,
+    ClaimWrites,
     DeliveryWrites,
     HistoryWrites,
     ReplayWrites,

@@ -3,9 +3,8 @@ import { timeOfId } from '@sluice/kit/contract';
 import type {
   ChainHealth,
   DeliveryPage,
-  DeliveryPhase,
-  DeliveryState,
   DeliverySummary,
+  ListDeliveriesOptions,
   LiveEvent,
 } from '@sluice/kit/sluice';
 import type { WatchedChain } from '../../chains/timeline.ts';
@@ -13,32 +12,29 @@ import type { WatchedChain } from '../../chains/timeline.ts';
 /** Maximum number of rows in a list; the newest are kept. */
 export const KEPT_ROWS = 100_000;
 
+type FilterName =
+  | 'state'
+  | 'streamId'
+  | 'chainId'
+  | 'phase'
+  | 'status'
+  | 'attemptsFrom'
+  | 'attemptsTo'
+  | 'createdFrom'
+  | 'createdTo'
+  | 'reorged'
+  | 'replayId'
+  | 'find'
+  | 'attemptedFrom'
+  | 'attemptedTo';
+
 /** Filter and search of a delivery list: a subset of the service's fields, each with one value. */
-export interface ListFilter {
-  state?: DeliveryState;
-  streamId?: string;
-  chainId?: string;
-  phase?: DeliveryPhase;
-  /**
-   * Response to the last attempt: a status code, a class such as `2xx`, or `none` for no response.
-   */
-  status?: string;
-  attemptsFrom?: number;
-  attemptsTo?: number;
+export type ListFilter = {
+  [Name in FilterName]?: Exclude<ListDeliveriesOptions[Name], readonly unknown[] | undefined>;
+} & {
   /** Maximum age of a delivery, in milliseconds. */
   sinceMs?: number;
-  /** Bounds of the creation time, inclusive, in Unix milliseconds. */
-  createdFrom?: number;
-  createdTo?: number;
-  reorged?: boolean;
-  /** Id of the replay that last sent the delivery. */
-  replayId?: string;
-  /** A transaction hash, an address, or part of an address label or of the summary. */
-  find?: string;
-  /** Bounds of the time at which one of the attempts ended, inclusive, in Unix milliseconds. */
-  attemptedFrom?: number;
-  attemptedTo?: number;
-}
+};
 
 /**
  * Returns whether a filter is a search. Each page of a search checks a limited number of

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Engine, type Moment, readMoment } from '../engine/engine.ts';
 import type { Db, Tables } from '../tables/tables.ts';
-import type { ClaimLimits, ClaimedDelivery, DeliveryWrites } from './contract.ts';
+import type { ClaimLimits, ClaimWrites, ClaimedDelivery } from './contract.ts';
 import { LANES_AT_ONCE, type Lane, type OpenLane, dueLanes, findDue, lockLanes } from './lanes.ts';
 import { type Turn, leaseDeliveries } from './leasing.ts';
 import { takeProbe } from './probes.ts';
@@ -12,9 +12,7 @@ import { type LaneTurns, isLimited, takeTurns, toTurns } from './turns.ts';
 /** Turns of a lane whose stream sets no limits. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
 
-type Claims = Pick<DeliveryWrites, 'claimDeliveries' | 'claimSuspect'>;
-
-export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
+export function createClaims(db: Kysely<Tables>, engine: Engine): ClaimWrites {
   return {
     async claimDeliveries({ slow, leaseMs, ...limits }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {

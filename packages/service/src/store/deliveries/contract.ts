@@ -215,7 +215,7 @@ export interface ClaimLimits {
   retries?: { limit: number; maxBytes: number; taken: Record<string, number> };
 }
 
-export interface DeliveryWrites {
+export interface ClaimWrites {
   /**
    * Leases due deliveries for `leaseMs`. For a stream in `error`, leases one probe every ten
    * minutes. The limits and the order of a stream apply across all processes. Retries use at most
@@ -238,6 +238,9 @@ export interface DeliveryWrites {
     leaseMs: number;
     notStreams: readonly string[];
   }): Promise<ClaimedDelivery | undefined>;
+}
+
+export interface DeliveryWrites {
   /**
    * Records that the isolated process has received the suspect. If the lease is lost after that,
    * the loss does not count against the delivery.
@@ -255,9 +258,9 @@ export interface DeliveryWrites {
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
    * Requeues leased deliveries: those with an expired lease, those with the given leases, or all.
-   * Quarantines deliveries that
-   * have now lost ten leases in a row, and cancels those that are no longer needed. Returns the
-   * numbers of requeued deliveries and of new suspects among them, and the other deliveries.
+   * Quarantines deliveries that have now lost ten leases in a row, and cancels those that are no
+   * longer needed. Returns the numbers of requeued deliveries and of new suspects among them, and
+   * the other deliveries.
    */
   releaseLeases(
     scope: 'expired' | 'all' | readonly Pick<ClaimedDelivery, 'id' | 'leaseToken'>[],

@@ -6,7 +6,6 @@ import type { DayFilter } from '../engine/days.ts';
 import type { Db } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countActivity, countFinished } from '../stats/statWrites.ts';
-import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
 
@@ -21,8 +20,6 @@ const CONDEMNED = `the service crashed ${CONDEMNED_LOST} times in a row when it 
 /** Writes the progress of deliveries: leases, attempts and counts. */
 export function createDeliveryWrites({ db, engine, transact }: Ledger): DeliveryWrites {
   return {
-    ...createClaims(db, engine),
-
     async recordIsolated({ id, leaseToken }) {
       await db
         .updateTable('delivery')

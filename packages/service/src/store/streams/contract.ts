@@ -23,6 +23,7 @@ const LIMITS = [
   'retries',
 ] as const satisfies (keyof StreamLimits)[];
 
+/** Fields that say what a stream delivers and how, in columns of their own. */
 const DELIVERY = [
   'deliver',
   'confirmations',
@@ -64,6 +65,11 @@ const pick = <Fields extends object, Name extends keyof Fields>(
 const defaults = evmStreamDefaults();
 
 export const DEFAULT_LIMITS: StreamLimits = pick(defaults, LIMITS);
+
+/** Returns the fields of a stream that say what it delivers and how, without its limits. */
+export const deliveryOf = <Fields extends Pick<AnyStreamDraft, (typeof DELIVERY)[number]>>(
+  fields: Fields,
+): Pick<Fields, (typeof DELIVERY)[number]> => pick(fields, DELIVERY);
 
 export const DEFAULT_DELIVERY: Pick<AnyStreamDraft, (typeof DELIVERY)[number] | 'limits'> = {
   ...pick(defaults, DELIVERY),

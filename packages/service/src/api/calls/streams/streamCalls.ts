@@ -12,7 +12,12 @@ import {
 import { hideSecrets } from '../../../base/hideSecrets.ts';
 import { flagOf } from '../../../config/settings.ts';
 import type { Store } from '../../../store/store.ts';
-import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/streams/contract.ts';
+import {
+  type StreamDraft,
+  type StreamPatch,
+  type StreamRecord,
+  deliveryOf,
+} from '../../../store/streams/contract.ts';
 import { longestWaitMs } from '../../../deliver/schedule.ts';
 import type { TestWebhook } from '../../../deliver/testWebhook.ts';
 import type { Endpoints } from '../../../secrets/endpoints.ts';
@@ -299,24 +304,27 @@ export function showOAuth2(oauth2: OAuth2Credentials | null): OAuth2Client | nul
   return client as OAuth2Client;
 }
 
+type Delivery = ReturnType<typeof deliveryOf<StreamRecord>>;
+
 /** Returns the changes to the fields that streams of all families have. */
-export const commonPatch = (
-  given: {
-    webhookUrl?: string | undefined;
-    description?: string | undefined;
-    tag?: string | undefined;
-    headers?: Record<string, string> | undefined;
-    oauth2?: OAuth2Credentials | null | undefined;
-  } & Optional<StreamLimits>,
-  before: Pick<StreamRecord, 'limits' | 'oauth2'>,
-) => ({
-  ...(given.tag !== undefined && { tag: given.tag }),
-  ...(given.description !== undefined && { description: given.description }),
-  ...(given.webhookUrl !== undefined && { webhookUrl: given.webhookUrl }),
-  ...(given.headers !== undefined && { headers: given.headers }),
-  // Some clients send null for fields that they do not set, which needs no test webhook.
-  ...(given.oauth2 !== undefined && given.oauth2 !== before.oauth2 && { oauth2: given.oauth2 }),
-  ...(Object.keys(before.limits).some((name) => name in given) && {
-    limits: withGiven(before.limits, given),
-  }),
-});
+export function commonPatch(
+  given: Optional<
+    Pick<StreamRecord, 'tag' | 'description' | 'webhookUrl'> & Delivery & StreamLimits
+  >,
+  before: Delivery & Pick<StreamRecord, 'limits'>,
+): StreamPatch {
+  const { tag, description, webhookUrl } = given;
+  const names = Object.keys(deliveryOf(before)) as (keyof Delivery)[];
+  const isChanged = (name: keyof Delivery): boolean =>
+    // Some clients send null for fields that they do not set, which needs no test webhook.
+    given[name] !== undefined && given[name] !== before[name];
+  return {
+    ...(tag !== undefined && { tag }),
+    ...(description !== undefined && { description }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
+    ...Object.fromEntries(names.filter(isChanged).map((name) => [name, given[name]])),
+    ...(Object.keys(before.limits).some((name) => name in given) && {
+      limits: withGiven(before.limits, given),
+    }),
+  };
+}

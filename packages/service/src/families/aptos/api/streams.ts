@@ -51,9 +51,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds & AddressHandle
         description: wanted.description,
         webhookUrl: wanted.webhookUrl,
         chainIds: wanted.network.map(toAptosChain),
-        ...DEFAULT_DELIVERY,
-        headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
-        oauth2: wanted.oauth2 ?? DEFAULT_DELIVERY.oauth2,
+        ...withGiven(DEFAULT_DELIVERY, wanted),
         limits: withGiven(DEFAULT_LIMITS, wanted),
         options,
       };

@@ -22,7 +22,7 @@ export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSele
 export type AptosStreams = WatchingStreams<'aptos', AptosSelection>;
 
 export const createAptosIndex = (): RuleIndex<'aptos', AptosSelection> =>
-  createRuleIndex<'aptos', AptosSelection>({ family: 'aptos', addressBytes: 32, compile });
+  createRuleIndex<'aptos', AptosSelection>({ family: 'aptos', compile });
 
 /**
  * Compiles a stream's selection: transactions that call a selected function or emit a selected

@@ -7,6 +7,7 @@ import {
   DEFAULT_OPTIONS,
   type EvmStreamRecord,
   type StreamOptions,
+  deliveryOf,
 } from '../../../store/streams/contract.ts';
 import { notFound, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers, Received } from '../../../api/handlers.ts';
@@ -52,11 +53,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     tag: record.tag,
     chainIds: record.chainIds,
     ...record.options,
-    deliver: record.deliver,
-    confirmations: record.confirmations,
-    notifyRemoved: record.notifyRemoved,
-    unverified: record.unverified,
-    headers: record.headers,
+    ...deliveryOf(record),
     oauth2: showOAuth2(record.oauth2),
     ...record.limits,
     ...toStatusFields(record, problemOf(record, EVM_API, needs)),
@@ -86,13 +83,6 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       return {
         ...commonPatch(wanted, before),
         ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
-        ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
-        ...(wanted.confirmations !== undefined &&
-          wanted.confirmations !== before.confirmations && {
-            confirmations: wanted.confirmations,
-          }),
-        ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
-        ...(wanted.unverified !== undefined && { unverified: wanted.unverified }),
         options,
       };
     },
@@ -118,12 +108,12 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     async duplicateEvmStream({ context, params }) {
       const found = await findStream(store, params.id, 'evm');
       const original = endpoints.open(found.id, found);
-      const { id: from, tag, description, webhookUrl, chainIds, headers, oauth2 } = original;
-      const { options, deliver, confirmations, notifyRemoved, unverified, limits } = original;
+      const { id: from, tag, description, webhookUrl, chainIds, options, limits } = original;
       const isPaused = original.status === 'paused';
       const id = randomUUID();
       const { secret, sealedSecret } = needs.streamSecrets.create(id);
       if (!isPaused) {
+        const { headers, oauth2 } = original;
         const endpoint = { id, webhookUrl, headers, oauth2 };
         await tryWebhook(needs, EVM_API.testWebhook, endpoint, [secret]);
       }
@@ -133,13 +123,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         description,
         webhookUrl,
         chainIds,
-        headers,
-        oauth2,
         options,
-        deliver,
-        confirmations,
-        notifyRemoved,
-        unverified,
+        ...deliveryOf(original),
         limits,
       };
       const pausedBecause = `Copying addresses from ${from}`;

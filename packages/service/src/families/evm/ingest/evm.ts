@@ -152,7 +152,6 @@ export function createEvmSource({
     ...(trust !== 'strict' && {
       openSearch: createLogRanges({ chain, providers, isVerified: verifyHeaders, log }),
     }),
-    readFound: read,
     later: { afterMs: readAgainAfterMs, records: EVM_RECORDS, read: reading.readAgain },
 
     findTransaction: (hash) => findTransaction(providers, hash),

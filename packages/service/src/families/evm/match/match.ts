@@ -27,7 +27,6 @@ export type EvmStreams = WatchingStreams<'evm', Rules>;
 export const createStreamIndex = (): RuleIndex<'evm', Rules> =>
   createRuleIndex<'evm', Rules>({
     family: 'evm',
-    addressBytes: 20,
     compile: ({ options }) => compileRules(options),
     factoriesOf: factoryKeysOf,
   });

@@ -164,7 +164,7 @@ describe('a search by ranges', () => {
     const blocks = source.openSearch!(search);
     const invented = (await blocks.next(1, BLOCKS))!.hits[0]!;
     const needs = { transactions: false, logs: true, traces: false, proofs: false };
-    await expect(source.readFound!(invented, needs)).rejects.toMatchObject({ kind: 'missing' });
+    await expect(source.readBlock(invented, needs)).rejects.toMatchObject({ kind: 'missing' });
     await expect(blocks.next(1, BLOCKS)).rejects.toMatchObject({ kind: 'inconsistent' });
     expect(await blocks.next(1, BLOCKS)).toBeUndefined();
   });
