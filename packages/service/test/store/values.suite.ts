@@ -146,6 +146,25 @@ export function testValues(tools: StoreTools): void {
       expect(deliveries.map(({ state }) => state)).toEqual(['pending']);
     });
 
+    test('do not cancel the removal webhook of the records of their block', async () => {
+      const chain = await tools.startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const ancestor = chain.tip();
+      await chain.commit(chain.next(), [newMatch(id)], 2, [], 1, undefined, [], true);
+      await read(chain, { matches: [newMatch(id)] });
+      const sent = await tools.claimOf(id);
+      await tools.store.completeDeliveries(sent.map((each) => tools.outcomeOf(each)));
+      await chain.rewind(ancestor);
+      const removals = await tools.claimOf(id);
+      expect(removals.map(({ phase }) => phase)).toEqual(['removed', 'removed']);
+      const failed = { status: 500, error: 'HTTP 500', result: 'retry' } as const;
+      await tools.store.completeDeliveries(
+        removals.map((each) => tools.outcomeOf(each, { ...failed, retryInMs: 0 })),
+      );
+      const states = (await tools.deliveriesOf(id)).map(({ phase, state }) => `${phase} ${state}`);
+      expect(states.filter((each) => each === 'removed retrying')).toHaveLength(2);
+    });
+
     test('that no node has are a hole of the stream, which ends with a rewind', async () => {
       const { chain, id } = await start();
       const other = await tools.store.createStream(draft([chain.chain]));

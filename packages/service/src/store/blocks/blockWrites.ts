@@ -12,6 +12,7 @@ import {
   type KnownMatch,
   confirmMatches,
   deliverConfirmed,
+  hasRecords,
   insertMatches,
   isLive,
   liveOrigin,
@@ -270,12 +271,14 @@ interface HeldCheckpoint {
   has_left: number;
 }
 
-/** Returns the matches of streams without a known match. */
+/** Returns the matches of streams without a known match of records. */
 const withoutKnown = (
   matches: readonly NewMatch[],
   known: readonly KnownMatch[],
-): readonly NewMatch[] =>
-  matches.filter(({ streamId }) => known.every((each) => each.stream_id !== streamId));
+): readonly NewMatch[] => {
+  const streams = new Set(known.filter(hasRecords).map((each) => each.stream_id));
+  return matches.filter(({ streamId }) => !streams.has(streamId));
+};
 
 const moveCheckpoint = (
   trx: Db,

@@ -80,6 +80,10 @@ export const valueOrigin = (incarnation: number): string => `live:values:${incar
 /** Condition for the origins of matches of values. */
 export const isOfValues = sql<SqlBool>`origin like 'live:values:%'`;
 
+/** Returns whether a match has records, and not values. */
+export const hasRecords = ({ origin }: Pick<KnownMatch, 'origin'>): boolean =>
+  !origin.startsWith('live:values:');
+
 /** Divides a list into parts of at most this many rows and characters, or of one row. */
 export function* chunksOf<Row>(
   rows: readonly Row[],
