@@ -200,12 +200,13 @@ async function open() {
   const states = new Map<string, State>();
   let made: Made[] = [];
   let outcome = 'ok';
-  let refused = 0;
+  /** Blocks in which the first contract was called. */
+  const called: number[] = [];
   const state: Pick<StateReader, 'read' | 'isGone'> = {
     isGone: () => false,
-    async read({ hash }, requests) {
+    async read({ number, hash }, requests) {
       const values = states.get(hash);
-      if (values === undefined) refused++;
+      if (requests.some((each) => 'to' in each && each.to === CONTRACTS[0])) called.push(number);
       return requests.map((each): StateAnswer => {
         if (values === undefined) return { outcome: 'refused', message: 'no state' };
         const address = 'account' in each ? each.account : each.to;
@@ -264,7 +265,7 @@ async function open() {
     ids,
     chain,
     made: () => made,
-    refused: () => refused,
+    called,
     async add(values: State): Promise<void> {
       const parent = made.at(-1)?.header ?? genesis;
       const header: BlockHeader = {
@@ -371,4 +372,14 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
     }),
     { numRuns: RUNS },
   );
+});
+
+test('a value that its contract does not return is read ever more rarely', async () => {
+  const world = await open();
+  for (let n = 0; n < 60; n++) await world.add(['reverts', 1, 1]);
+  await world.read('ok');
+  expect(world.called).toEqual([1, 2, 3, 4, 6, 9, 13, 19, 28, 42, 58]);
+  for (let n = 0; n < 16; n++) await world.add([1, 1, 1]);
+  await world.read('ok');
+  expect(world.called.slice(11)).toEqual([74, 75, 76]);
 });
