@@ -150,7 +150,8 @@ test.each([
   'a backfill by range finds every match that a node hides, with %s',
   async (_what, more) => {
     await served.stop();
-    served = await start(...more());
+    const [option, ...flags] = more();
+    served = await start(option, ...flags);
     const streamId = await newStream();
     // The first range is answered truthfully, and all others are empty.
     const isAsked = () => (chain.calls['eth_getLogs'] ?? 0) > 0;
