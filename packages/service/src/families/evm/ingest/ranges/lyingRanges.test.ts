@@ -28,6 +28,8 @@ const search: LogSearch = {
 interface Place {
   number: number;
   hash: string;
+  /** Data of the log. Default: none. */
+  data?: string;
 }
 const placeOf = (number: number): Place => ({ number, hash: hashOf(number) });
 
@@ -36,7 +38,7 @@ const TRUTH: readonly Place[] = Array.from({ length: Math.floor(BLOCKS / STEP) }
   placeOf((n + 1) * STEP),
 );
 
-const toLog = ({ number, hash }: Place) => ({
+const toLog = ({ number, hash, data = '0x' }: Place) => ({
   blockNumber: hex(number),
   blockHash: hash,
   transactionHash: hash,
@@ -44,7 +46,7 @@ const toLog = ({ number, hash }: Place) => ({
   logIndex: '0x0',
   address: TOKEN,
   topics: [],
-  data: '0x',
+  data,
 });
 
 /**
@@ -84,7 +86,8 @@ async function findAll(
   {
     isCompared = true,
     others = nodes,
-  }: { isCompared?: boolean; others?: readonly Provider[] } = {},
+    keepsLogs = false,
+  }: { isCompared?: boolean; others?: readonly Provider[]; keepsLogs?: boolean } = {},
 ) {
   const blamed: unknown[] = [];
   const open = createLogRanges({
@@ -106,20 +109,25 @@ async function findAll(
       },
     },
     readLogsOf: ({ number }) =>
-      Promise.resolve(number > 0 && number % STEP === 0 ? [{ address: TOKEN, topics: [] }] : []),
+      Promise.resolve(
+        number > 0 && number % STEP === 0 ? [{ address: TOKEN, topics: [], data: '0x' }] : [],
+      ),
     isCompared,
     isVerified: false,
     log: { ...silent, warn: (_event, fields) => blamed.push(fields?.['provider']) },
   });
-  const blocks = open(search);
+  const blocks = open({ ...search, keepsLogs });
   const found: Place[] = [];
+  /** Blocks whose logs were kept, so that they are not read. */
+  const kept: number[] = [];
   for (let from = 1; from <= BLOCKS;) {
     const next = await blocks.next(from, BLOCKS);
     if (next === undefined) throw new Error(`block ${from} can't be searched`);
     found.push(...next.hits.map(({ number, hash }) => ({ number, hash })));
+    kept.push(...next.hits.filter(({ logs }) => logs !== undefined).map(({ number }) => number));
     from = next.end.number + 1;
   }
-  return { found, blamed };
+  return { found, blamed, kept };
 }
 
 /** The lies about one log, which a node claims to be in block `number` instead. */
@@ -188,8 +196,8 @@ test('a second node with a smaller limit compares blocks that the first one can 
 
 test('a single node and trust=node are not compared', async () => {
   const [first, second] = [createNode('first', []), createNode('second')];
-  expect(await findAll([first.node])).toEqual({ found: [], blamed: [] });
-  expect(await findAll([first.node, second.node], { isCompared: false })).toEqual({
+  expect(await findAll([first.node])).toMatchObject({ found: [], blamed: [] });
+  expect(await findAll([first.node, second.node], { isCompared: false })).toMatchObject({
     found: [],
     blamed: [],
   });
@@ -201,4 +209,14 @@ test('a node of another operator is compared first', async () => {
   await findAll([first.node, same.node, other.node], { others: [other.node] });
   expect(same.queries).toEqual([]);
   expect(other.queries.length).toBeGreaterThan(0);
+});
+
+test('a block whose logs differ between the nodes is read, even if logs suffice', async () => {
+  const [changed, ...others] = TRUTH;
+  const first = createNode('liar', [{ ...changed!, data: '0x01' }, ...others]);
+  const { found, kept } = await findAll([first.node, createNode('honest').node], {
+    keepsLogs: true,
+  });
+  expect(found).toEqual(TRUTH);
+  expect(kept).toEqual(others.map(({ number }) => number));
 });
