@@ -17,7 +17,7 @@ import { contractsOf, fillTokens, maxTokenBytes } from './fillTokens.ts';
 import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import { maxReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
-import type { StateReader } from './state.ts';
+import type { EnrichState } from './state.ts';
 import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
 import { createTokens } from '../../../enrich/tokens.ts';
 
@@ -38,7 +38,7 @@ export function createEnrich({
 }: {
   chain: string;
   store: Store;
-  state: StateReader;
+  state: EnrichState;
   log: Log;
   /**
    * Milliseconds before the first retry; doubled for each further retry, up to 10 seconds. Default:
