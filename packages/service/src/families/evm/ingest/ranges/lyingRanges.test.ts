@@ -106,7 +106,9 @@ async function findAll(
       },
     },
     readLogsOf: ({ number }) =>
-      Promise.resolve(number > 0 && number % STEP === 0 ? [{ address: TOKEN, topics: [] }] : []),
+      Promise.resolve(
+        number > 0 && number % STEP === 0 ? [{ address: TOKEN, topics: [], data: '0x' }] : [],
+      ),
     isCompared,
     isVerified: false,
     log: { ...silent, warn: (_event, fields) => blamed.push(fields?.['provider']) },
