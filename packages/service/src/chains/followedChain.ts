@@ -152,6 +152,8 @@ export function followChain<
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
+      openFinder: (streamId) => matching.openFinder(chain, streamId),
+      matcher: matching.live,
       confirmedHeights: ingest.confirmedHeights,
       settledUpTo: ingest.settledUpTo,
     });

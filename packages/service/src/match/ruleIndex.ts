@@ -17,17 +17,24 @@ export interface Indexed<Name extends ChainFamily, Rules> {
   readonly selection: Rules;
 }
 
+/** The factory that created a watched address, and the block since which it is watched. */
+export interface ChildOrigin {
+  readonly factory: string;
+  readonly blockNumber: number;
+}
+
 /** Streams that a block is matched against. */
 export interface WatchingStreams<Name extends ChainFamily, Rules> {
   /**
    * Calls `visit` for each stream of the chain that watches the address at position `at` of `text`,
-   * except streams of all addresses.
+   * except streams of all addresses. Children of factories have an origin if it was read from the
+   * ledger.
    */
   watching(
     chain: string,
     text: string,
     at: number,
-    visit: (stream: Indexed<Name, Rules>) => void,
+    visit: (stream: Indexed<Name, Rules>, origin?: ChildOrigin) => void,
   ): void;
   /** Returns the streams of the chain. The array is the same until one of them changes. */
   streams(chain: string): readonly Indexed<Name, Rules>[];
@@ -86,7 +93,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
    * meanwhile; `finish` is called after the last addition.
    */
   openChildren(list: ChildListRef): { add(addresses: Uint8Array): boolean; finish(): void };
-  /** Adds packed children of a factory; does nothing unless its children are loaded. */
+  /** Adds packed children of a factory; does nothing unless they are loaded or being loaded. */
   addChildren(list: ChildListRef, addresses: Uint8Array): void;
   /** Removes packed children of a factory; does nothing unless its children are loaded. */
   removeChildren(list: ChildListRef, addresses: Uint8Array): void;
@@ -184,14 +191,12 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     }
   };
 
-  const loadedOf = ({
+  const childListOf = ({
     streamId,
     chain,
     factory,
-  }: ChildListRef): AddressList<ListOwner<Name, Rules>> | undefined => {
-    const found = streams.get(streamId)?.children.get(keyOf(chain, factory));
-    return found?.isLoaded === true ? found.list : undefined;
-  };
+  }: ChildListRef): ChildList<Name, Rules> | undefined =>
+    streams.get(streamId)?.children.get(keyOf(chain, factory));
 
   const watches = ({ chains, record }: Own, chain: string): boolean =>
     chains.has(chain) && !record.options.allAddresses;
@@ -314,12 +319,12 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       };
     },
     addChildren(ref, packed) {
-      const list = loadedOf(ref);
-      if (list !== undefined) lists.add(list, packed);
+      const found = childListOf(ref);
+      if (found !== undefined) lists.add(found.list, packed);
     },
     removeChildren(ref, packed) {
-      const list = loadedOf(ref);
-      if (list !== undefined) lists.remove(list, packed);
+      const found = childListOf(ref);
+      if (found?.isLoaded === true) lists.remove(found.list, packed);
     },
     forgetChildren(chain) {
       for (const entry of streams.values()) closeChildren(entry, (child) => child.chain === chain);

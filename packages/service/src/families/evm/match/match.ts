@@ -9,13 +9,14 @@ import { takesCalls } from './callSelection.ts';
 import type { LogSearch } from '../../../match/logSearch.ts';
 import { type SearchedStream, planLogs } from './logSearch.ts';
 import {
+  type ChildOrigin,
   type Indexed,
   type RuleIndex,
   type WatchingStreams,
   createRuleIndex,
 } from '../../../match/ruleIndex.ts';
 import { takesReads } from '../reads/compileReads.ts';
-import { takesChildren } from './factories.ts';
+import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 import { type Watched, addPlace, addIncludingLog, createWatched } from './triggeredBy.ts';
@@ -226,14 +227,14 @@ export function matchBlock(
       if (place === 'any') return;
       addPlace(entryOf(stream).watched, log, place === 'emitter' ? 0 : place);
     };
-    const takeLog = (stream: CompiledStream): void => {
+    const takeLog = (stream: CompiledStream, origin?: ChildOrigin): void => {
       const addReason = addReasonOf?.(stream, log);
       if (stream.record.options.includeAllTxLogs) addLogPlace(stream);
       if (isNative && place !== 'emitter') {
         addReason?.(stopped('address', NATIVE));
         return;
       }
-      addReason?.(addressReason(stream, log, place, topics));
+      addReason?.(addressReason(stream, log, place, topics, origin));
       if (!wants('includeContractLogs', stream, addReason)) return;
       if (found.get(stream)?.logs.has(log)) {
         addLogPlace(stream);
@@ -266,9 +267,9 @@ export function matchBlock(
   for (const transaction of block.transactions) {
     const isSpam = involves(spam, transaction);
     let by: Side = 'from';
-    const takeTransaction = (stream: CompiledStream): void => {
+    const takeTransaction = (stream: CompiledStream, origin?: ChildOrigin): void => {
       const addReason = addReasonOf?.(stream, transaction);
-      addReason?.(sideReason(by, transaction));
+      addReason?.(sideReason(by, transaction, stream, origin));
       if (takesTransactions(stream.record.options)) {
         addPlace(entryOf(stream).watched, transaction, by === 'from' ? 0 : 1);
       }
@@ -287,9 +288,9 @@ export function matchBlock(
   for (const call of block.internalTransactions) {
     const isSpam = involves(spam, call);
     let by: Side = 'from';
-    const takeCall = (stream: CompiledStream): void => {
+    const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
       const addReason = addReasonOf?.(stream, call);
-      addReason?.(sideReason(by, call));
+      addReason?.(sideReason(by, call, stream, origin));
       if (
         !wants('includeInternalTxs', stream, addReason) ||
         (isSpam && refusesSpam(stream, addReason))
@@ -308,11 +309,15 @@ export function matchBlock(
     for (const call of eachCall(block, callers, addReasonOf !== undefined)) {
       const possibleSpam = involves(spam, call);
       let isEveryAddress = false;
-      const takeCall = (stream: CompiledStream): void => {
+      const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
         const { calls } = stream.selection;
         if (calls === undefined || !takesCalls(stream.record.options)) return;
         const addReason = addReasonOf?.(stream, call);
-        addReason?.(isEveryAddress ? passed('address', EVERY_ADDRESS) : sideReason('to', call));
+        addReason?.(
+          isEveryAddress
+            ? passed('address', EVERY_ADDRESS)
+            : sideReason('to', call, stream, origin),
+        );
         if (call.traceAddress.length > 0 && !wants('includeInternalCalls', stream, addReason))
           return;
         if (possibleSpam && refusesSpam(stream, addReason)) return;
@@ -366,27 +371,36 @@ const EVERY_ADDRESS = 'the stream watches all addresses';
 
 type LogPlace = 'emitter' | 'any' | number;
 
+/** Returns `: child of …` for a child of a factory; otherwise an empty string. */
+function originOf({ selection }: CompiledStream, origin: ChildOrigin | undefined): string {
+  const text = origin && describeOrigin(selection.factories, origin);
+  return text === undefined ? '' : `: ${text}`;
+}
+
 /** @param topics the topics of the log, including those that are in its data */
 function addressReason(
-  { selection }: CompiledStream,
+  stream: CompiledStream,
   log: EvmLog,
   place: LogPlace,
   topics: readonly string[],
+  origin: ChildOrigin | undefined,
 ): ExplainReason {
+  const since = originOf(stream, origin);
   if (place === 'any') return passed('address', EVERY_ADDRESS);
   if (place === 'emitter') {
     const conditions = watched('contract', log.address);
-    return passed('address', 'the contract that emitted it is watched', conditions);
+    return passed('address', `the contract that emitted it is watched${since}`, conditions);
   }
-  const name = place < log.topics.length ? (selection.inputOf(log, place) ?? '') : 'its data';
+  const name =
+    place < log.topics.length ? (stream.selection.inputOf(log, place) ?? '') : 'its data';
   const address = `0x${topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
   return name === ''
     ? passed(
         'address',
-        `the address in its topic ${place} is watched`,
+        `the address in its topic ${place} is watched${since}`,
         watched(`topic ${place}`, address),
       )
-    : passed('address', `the address in ${name} is watched`, watched(name, address));
+    : passed('address', `the address in ${name} is watched${since}`, watched(name, address));
 }
 
 const NATIVE =
@@ -395,10 +409,15 @@ const NATIVE =
 /** Field of a transaction or internal transaction that contains the watched address. */
 type Side = 'from' | 'to';
 
-const sideReason = (by: Side, record: { from: string; to: string | null }): ExplainReason =>
+const sideReason = (
+  by: Side,
+  record: { from: string; to: string | null },
+  stream: CompiledStream,
+  origin: ChildOrigin | undefined,
+): ExplainReason =>
   passed(
     'address',
-    by === 'from' ? 'its sender is watched' : 'its recipient is watched',
+    `its ${by === 'from' ? 'sender' : 'recipient'} is watched${originOf(stream, origin)}`,
     watched(by, record[by] ?? ''),
   );
 
