@@ -14,7 +14,7 @@ import { createEvmSource } from '../ingest/evm.ts';
 import { createStateReader } from '../ingest/state.ts';
 import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
-import { readName } from './names.ts';
+import { createNameReader } from './names.ts';
 import type { EvmMatching } from './matching.ts';
 import { createReadState } from '../reads/readState.ts';
 import { listAddresses } from '../../../chains/searchStreams.ts';
@@ -96,7 +96,7 @@ export function followEvm(
     },
   );
   const calls = withReason(chain, {
-    readName: (name: string) => readName(source, name),
+    readName: createNameReader(source),
     async readContract(address: string) {
       const block = await findContract(source, address);
       if (block === undefined) return { isContract: false, token: null };

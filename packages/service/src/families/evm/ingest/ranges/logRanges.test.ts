@@ -134,6 +134,20 @@ describe('a search by ranges', () => {
     expect(found.some((each) => each!.isProven)).toBe(false);
   });
 
+  test('with verify=headers rejects a bloom that hides a log, where headers are always proven', async () => {
+    const lies = [{ kind: 'wrongChainId', chainId: 1 }, { kind: 'emptyLogs' }] as const;
+    await start([lies], { chain: '0x1', verifyHeaders: true });
+    expect(numbersOf(await findAll())).toEqual(hits);
+    nodes[0]!.trouble({ kind: 'emptyBloom', methods: ['eth_getBlockByNumber'] });
+    await expect(findAll()).rejects.toMatchObject({ kind: 'inconsistent' });
+  });
+
+  test('with trust=node reads no second node', async () => {
+    await start([[{ kind: 'emptyLogs' }], []], { trust: 'node' });
+    expect(numbersOf(await findAll())).toEqual([]);
+    expect(nodes[1]!.calls['eth_getLogs']).toBeUndefined();
+  });
+
   test('gives up for an hour if the node refuses all ranges', async () => {
     let laterMs = 0;
     const now = performance.now.bind(performance);
