@@ -1508,7 +1508,7 @@ export interface Job {
   /** Unix milliseconds */
   updatedAt: number;
 }
-/** What a job does: match the records of past blocks, or find children of factories. */
+/** The work of a job: matching the records of past blocks, or finding children of factories. */
 export type JobKind = 'records' | 'children';
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';

@@ -70,7 +70,7 @@ export const job = named(
     chainId,
     kind: shape(
       'JobKind',
-      'What a job does: match the records of past blocks, or find children of factories.',
+      'The work of a job: matching the records of past blocks, or finding children of factories.',
       z.enum(['records', 'children']),
     ),
     blockFrom: count,
