@@ -137,7 +137,7 @@ export function createComparison({
   };
 }
 
-/** Returns whether both nodes returned the same logs of a block, or only one was asked for them. */
+/** Returns whether both nodes returned the same logs of a block, or only one was queried. */
 export function isSame(
   number: number,
   read: RangeLogs,
