@@ -116,7 +116,7 @@ const sentTo = (streamId: string): string[] =>
   webhooksOf(streamId).flatMap((webhook) =>
     webhook.reads!.map(
       ({ before, after }) =>
-        `${phaseOf(webhook)} ${String(before?.value ?? '-')} → ${String(after.value)}`,
+        `${phaseOf(webhook)} ${before === null ? '-' : String(before.value)} → ${String(after.value)}`,
     ),
   );
 const untilSent = (streamId: string, expected: readonly string[]): Promise<unknown> =>

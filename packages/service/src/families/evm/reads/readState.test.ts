@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ReadCondition, StreamRead, WebhookRead } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -279,8 +280,9 @@ async function open() {
       await commit(header);
     },
     async rewind(depth: number, returns: boolean): Promise<void> {
-      // The window has 8 blocks.
-      const removed = Math.min(depth, made.length);
+      // No reorg reaches below the oldest block of the window, which has 8 blocks at most.
+      const window = await store.readWindow(chain, 8);
+      const removed = Math.min(depth, window.length - 1);
       const left = made.slice(0, made.length - removed);
       const ancestor = left.at(-1)?.header ?? genesis;
       await store.rewindChain({ chain, epoch, ancestor });
@@ -309,7 +311,7 @@ async function open() {
         }),
       });
       reading.start();
-      while ((await store.nextState(chain)) !== undefined) await new Promise(setImmediate);
+      while ((await store.nextState(chain)) !== undefined) await wait(2);
       await reading.stop();
       outcome = 'ok';
     },
