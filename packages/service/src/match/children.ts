@@ -20,21 +20,21 @@ export function withChildren<Name extends ChainFamily, Rules>(
   children: readonly FoundChild<Name, Rules>[],
 ): WatchingStreams<Name, Rules> {
   if (children.length === 0) return streams;
-  const byDigits = new Map<string, Set<Indexed<Name, Rules>>>();
-  for (const { stream, address } of children) {
-    const digits = address.slice(2);
-    byDigits.set(digits, (byDigits.get(digits) ?? new Set()).add(stream));
+  const byDigits = new Map<string, Map<Indexed<Name, Rules>, FoundChild<Name, Rules>>>();
+  for (const child of children) {
+    const digits = child.address.slice(2);
+    byDigits.set(digits, (byDigits.get(digits) ?? new Map()).set(child.stream, child));
   }
   return {
     watching(chain, text, at, visit) {
       const more = byDigits.get(text.slice(at));
       if (more === undefined) return streams.watching(chain, text, at, visit);
-      const rest = new Set(more);
-      streams.watching(chain, text, at, (stream) => {
+      const rest = new Map(more);
+      streams.watching(chain, text, at, (stream, origin) => {
         rest.delete(stream);
-        visit(stream);
+        visit(stream, origin);
       });
-      for (const stream of rest) visit(stream);
+      for (const [stream, { factory }] of rest) visit(stream, { factory });
     },
     streams: (chain) => streams.streams(chain),
     unscoped: (chain) => streams.unscoped(chain),
