@@ -35,6 +35,8 @@ const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
 /** Timeout for polled conditions, which are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
+const setupFiles = ['test/propertySizes.ts'];
+
 /** The files share their workers and modules, which saves processor time. */
 const shared = {
   isolate: false,
@@ -55,6 +57,7 @@ export default defineConfig({
           name: 'unit',
           retry,
           expect,
+          setupFiles,
           include: ['packages/*/src/**/*.test.ts'],
           exclude: ['packages/service/**'],
           ...shared,
@@ -68,6 +71,7 @@ export default defineConfig({
           name: 'service',
           retry,
           expect,
+          setupFiles,
           include: ['packages/service/{src,test}/**/*.test.ts'],
           ...shared,
           testTimeout: 60_000,
@@ -79,6 +83,7 @@ export default defineConfig({
         test: {
           name: 'chromium',
           expect,
+          setupFiles,
           include: ['packages/kit/src/**/*.test.ts'],
           exclude: KIT_IN_NODE_ALONE,
           testTimeout: 60_000,
@@ -97,6 +102,7 @@ export default defineConfig({
           name: 'story',
           retry,
           expect,
+          setupFiles,
           include: ['test/story/**/*.test.ts'],
           ...shared,
           testTimeout: 180_000,
@@ -120,6 +126,7 @@ export default defineConfig({
           name: 'conformance',
           retry,
           expect,
+          setupFiles,
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
@@ -143,6 +150,7 @@ export default defineConfig({
         test: {
           name: 'recorded',
           expect,
+          setupFiles,
           include: ['test/recorded/**/*.test.ts'],
           ...shared,
           testTimeout: 60_000,

@@ -28,6 +28,7 @@ test('these pages have examples', () =>
   expect(pages.map(([name]) => name)).toEqual([
     'calls.md',
     'cli.md',
+    'factories.md',
     'filter.md',
     'migrate.md',
     'reorgs.md',

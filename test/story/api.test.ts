@@ -198,6 +198,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         { webhookURL: 'x' },
         ['webhookURL', /^is not a known field: remove it/, 'x'],
       ],
+      [
+        'unknown field of another one',
+        { advancedOptions: [{ topic0: 'A()', filters: {} }] },
+        ['advancedOptions.0.filters', /^is not a known field: remove it/, {}],
+      ],
       ['URL not a string', { webhookUrl: 5 }, ['webhookUrl', /^should be a string$/, 5]],
       [
         'URL malformed',

@@ -9,7 +9,7 @@ import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { type FieldOptions, addFieldOptions, toGivenFields } from '../streams/fieldFlags.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
 import { type AnyStream } from '../streams/streamFields.ts';
-import { familyOfFields } from '@sluice/kit/contract';
+import { familyOfFields, toCsvRow } from '@sluice/kit/contract';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -86,6 +86,18 @@ export function declareStreams(command: Command, terminal: Terminal): void {
         }
       });
   }
+  add('children <stream>', 'List the contracts that the factories of a stream have created')
+    .option('--find <text>', 'Only children that contain this text, or whose label does')
+    .option('--chain <id>', 'Only children on this chain')
+    .option('--label <address=text...>', 'Label children instead; an empty text removes a label')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice streams children pools --find 0x88e6',
+        'sluice streams children pools --label "0x…=USDC/ETH"',
+      ),
+    )
+    .action((name: string, options: ChildrenOptions) => children(name, options, terminal));
   add('delete <stream>', 'Permanently delete a stream and its queue')
     .option('-y, --yes', 'Do not prompt')
     .addHelpText('after', examples('sluice streams delete payments'))
@@ -97,6 +109,42 @@ export function declareStreams(command: Command, terminal: Terminal): void {
       const { id } = await findStream({ sluice }, name);
       printStream(await api.streams.duplicate(id), options, terminal);
     });
+}
+
+interface ChildrenOptions extends ConnectionOptions {
+  find?: string;
+  chain?: string;
+  label?: string[];
+}
+
+async function children(
+  name: string,
+  { find, chain, label, ...options }: ChildrenOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const { id } = await findStream({ sluice }, name);
+  if (label !== undefined) {
+    const labels = Object.fromEntries(label.map(readLabel));
+    await sluice.labelChildren(id, { labels });
+    if (options.json) terminal.printJson({ labels });
+    else terminal.print(`Labeled ${counted(label.length, 'child', 'children')}`);
+    return;
+  }
+  for await (const child of sluice.listChildren(id, { find, chain })) {
+    if (options.json) terminal.printJson(child);
+    else {
+      const { address, chainId, blockNumber } = child;
+      terminal.print(toCsvRow([address, chainId, String(blockNumber), child.label ?? '']));
+    }
+  }
+}
+
+/** Reads `0x…=text`. */
+function readLabel(given: string): [address: string, label: string] {
+  const [address, ...text] = given.split('=');
+  if (address !== undefined && text.length > 0) return [address, text.join('=')];
+  throw new CommandError('usage', `--label ${given}: should be an address, = and the label`);
 }
 
 type ListOptions = ConnectionOptions & TableOptions;

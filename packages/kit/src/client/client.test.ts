@@ -708,9 +708,12 @@ describe('lists', () => {
   });
 
   it('continue after a given cursor', async () => {
-    bodies = [page(['b'])];
-    expect(await idsOf(streams().list({ cursor: 'c1' }))).toEqual(['b']);
-    expect(sent().map(({ call }) => call)).toEqual(['GET /streams/evm?limit=100&cursor=c1']);
+    bodies = [page(['b'], 'c2'), page(['c'])];
+    expect(await idsOf(streams().list({ cursor: 'c1' }))).toEqual(['b', 'c']);
+    expect(sent().map(({ call }) => call)).toEqual([
+      'GET /streams/evm?limit=100&cursor=c1',
+      'GET /streams/evm?limit=100&cursor=c2',
+    ]);
   });
 
   it('send nothing before use, and one request however often they are awaited', async () => {

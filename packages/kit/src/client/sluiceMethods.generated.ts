@@ -18,6 +18,9 @@ import type {
   ChainGap,
   ChainHealth,
   ChainNode,
+  ChildLabels,
+  ChildPage,
+  ChildQuery,
   ContractAbi,
   ContractDetails,
   CreateApiKey,
@@ -50,6 +53,7 @@ import type {
   RotateStreamSecret,
   ServiceDetails,
   StreamChange,
+  StreamChild,
   StreamSecret,
   StreamSecretTimes,
   StreamSummary,
@@ -99,6 +103,14 @@ export interface SluiceMethods {
     query?: AddressQuery,
     options?: CallOptions
   ) => ListResult<WatchedAddress, AddressPage>;
+  /** List the addresses that the factories of a stream have created. */
+  listChildren: (
+    id: string,
+    query?: ChildQuery,
+    options?: CallOptions
+  ) => ListResult<StreamChild, ChildPage>;
+  /** Label children, on all chains of the stream. All or nothing: fails with a 404 if an address is not a child. */
+  labelChildren: (id: string, body: ChildLabels, options?: CallOptions) => CallResult<void>;
   /** List deliveries, newest first. */
   listDeliveries: (
     query?: ListDeliveriesOptions,

@@ -81,6 +81,8 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   getStreamSecretTimes: { method: 'GET', path: '/sluice/streams/{id}/secret/previous' },
   endStreamSecretOverlap: { method: 'DELETE', path: '/sluice/streams/{id}/secret/previous', repeatable: true },
   listAddresses: { method: 'GET', path: '/sluice/streams/{id}/addresses', takes: 'query', reads: 'page' },
+  listChildren: { method: 'GET', path: '/sluice/streams/{id}/children', takes: 'query', reads: 'page' },
+  labelChildren: { method: 'PATCH', path: '/sluice/streams/{id}/children', takes: 'body', reads: 'nothing' },
   listDeliveries: { method: 'GET', path: '/sluice/deliveries', takes: 'query', reads: 'page' },
   getDeliveryCounts: { method: 'GET', path: '/sluice/counts', takes: 'query' },
   getDelivery: { method: 'GET', path: '/sluice/deliveries/{id}' },
@@ -150,6 +152,8 @@ export type SluiceRouteName =
   | 'getStreamSecretTimes'
   | 'endStreamSecretOverlap'
   | 'listAddresses'
+  | 'listChildren'
+  | 'labelChildren'
   | 'listDeliveries'
   | 'getDeliveryCounts'
   | 'getDelivery'

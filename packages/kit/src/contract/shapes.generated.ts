@@ -441,6 +441,8 @@ export interface ChainCoverage {
   unverified: UnverifiedRange[];
   /** Blocks that were searched by their logs, so that a node could have hidden matches in them; the newest 1,000 ranges, in order. */
   byRange: BlockRange[];
+  /** Blocks whose children of factories are not all known, because their search has not finished; absent if there are none. */
+  childrenMissing?: BlockRange[];
 }
 /** The chain family of a stream. */
 export type ChainFamily = 'evm' | 'aptos';
@@ -530,6 +532,34 @@ export interface ChainProof {
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'settling' | 'down';
 /** How blocks are accepted. `evidence`: on the best evidence of the nodes; what it does not cover is marked · `strict`: only completely verified blocks · `node`: only the links between blocks are checked. */
 export type ChainTrust = 'evidence' | 'strict' | 'node';
+/** Labels of children. */
+export interface ChildLabels {
+  /** Labels by address, at most 1,000 of at most 64 characters each; an empty one removes the label. */
+  labels: {
+    [k: string]: string;
+  };
+}
+/** A page of children, by chain, factory and address. */
+export interface ChildPage {
+  result: StreamChild[];
+  /** Children on all pages, when the first page was read. */
+  total: number;
+  /** Cursor of the next page; absent on the last. */
+  cursor?: string;
+}
+/** Filter and page of the children of a stream. */
+export interface ChildQuery {
+  /** Only children on this chain. */
+  chain?: string | undefined;
+  /** Only children of this entry of `factories`. */
+  entry?: number | undefined;
+  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
+  find?: string | undefined;
+  /** Rows per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** The `cursor` of the previous page. */
+  cursor?: string | undefined;
+}
 /** Logs or calls that a single `gt`, `gte`, `lt` or `lte` of a filter excluded. */
 export interface CloseMatch {
   /** The event of logs, such as `Transfer(address,address,uint256)`. */
@@ -1290,6 +1320,8 @@ export interface Factory {
   address?: string | undefined;
   /** Instead of `address`: the position of an earlier entry, whose children are the factories. */
   childrenOf?: number | undefined;
+  /** First block whose children are wanted: earlier blocks are searched. Default: only children in blocks from now on. */
+  from?: number | undefined;
   /** Signature with the names of its parameters, or the name or signature of an event in `abi`. */
   event: string;
   /** Name of the parameter with the address or addresses; `pool.token` for one inside a tuple. */
@@ -1459,12 +1491,13 @@ export interface IssuedApiKey {
   /** `sluice_<id>_<secret>`. */
   key: string;
 }
-/** A backfill: past blocks matched for one stream, delivered as confirmed. */
+/** A backfill: past blocks matched for one stream, delivered as confirmed; or a search of past blocks for the children of its factories. */
 export interface Job {
   id: string;
   streamId: string;
   /** Chain ID in hex */
   chainId: string;
+  kind: JobKind;
   blockFrom: number;
   blockTo: number;
   /** The next block to match; `blockTo + 1` when all are matched. */
@@ -1472,13 +1505,15 @@ export interface Job {
   state: JobState;
   /** Human-readable reason why the job waits or failed; empty otherwise. */
   message: string;
-  /** Blocks that the stream has matched so far. */
+  /** Blocks that the stream has matched so far; for `children`, the children found. */
   matches: number;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds */
   updatedAt: number;
 }
+/** What a job does: match the records of past blocks, or find children of factories. */
+export type JobKind = 'records' | 'children';
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 /** Addresses to add, or to replace the list with. */
@@ -1806,6 +1841,18 @@ export type StreamChangeKind =
   | 'failed'
   | 'recovered'
   | 'terminated';
+/** An address that a factory of a stream has created. */
+export interface StreamChild {
+  /** Lowercase. */
+  address: string;
+  /** Absent if there is none. */
+  label?: string;
+  chainId: string;
+  /** Position of the factory in `factories`. */
+  entry: number;
+  /** First block with a log of the factory that has the address. */
+  blockNumber: number;
+}
 /** The blocks that a stream was matched against, by chain. */
 export interface StreamCoverage {
   result: ChainCoverage[];

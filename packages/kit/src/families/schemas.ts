@@ -7,6 +7,7 @@ import { aptosFields } from './aptos/schemas/fields.ts';
 import { aptosStreamsCalls } from './aptos/schemas/streams.ts';
 import { evmAddressesCalls } from './evm/schemas/addresses.ts';
 import { evmBlocksCalls, pastBlocksCalls } from './evm/schemas/blocks.ts';
+import { childrenCalls } from './evm/schemas/children.ts';
 import { contractsCalls } from './evm/schemas/contracts.ts';
 import { evmFields } from './evm/schemas/fields.ts';
 import { evmStreamsCalls } from './evm/schemas/streams.ts';
@@ -32,7 +33,7 @@ export const FAMILY_STREAMS_CALLS = {
   ...aptosAddressesCalls,
 };
 
-export { contractsCalls, pastBlocksCalls };
+export { childrenCalls, contractsCalls, pastBlocksCalls };
 
 /** The calls about past blocks that only Sluice has. */
 export const FAMILY_BLOCKS_CALLS = { ...evmBlocksCalls, ...aptosBlocksCalls };

@@ -1,6 +1,7 @@
 /** The part of a chain family that the API uses. */
 import type { ChainFamily, StreamSummary } from '@sluice/kit/contract';
 import type * as z from 'zod';
+import type { ChildOrigin } from '../match/ruleIndex.ts';
 import type { ChainReport } from '../store/leases/contract.ts';
 import type { StreamRecord } from '../store/streams/contract.ts';
 
@@ -50,6 +51,8 @@ export interface ApiFamily<Stream extends StreamRecord = StreamRecord> {
   toBodyAddress(hex: string): string;
   /** Returns the events that the stream selects, by hash. */
   topicsOf(stream: Stream): StreamSummary['topic0'];
+  /** Describes where a child comes from; undefined if the stream no longer has its factory. */
+  describeOrigin?(stream: Stream, origin: ChildOrigin): string | undefined;
   /** Returns the signatures of the events that the stream declares, by hash. */
   signaturesOf(stream: Stream): ReadonlyMap<string, string>;
   /**

@@ -1,7 +1,7 @@
 /** Tests the reports of chains that this process and other processes read. */
 import { expect, test, vi } from 'vitest';
 import type { ChainReport, Lease } from '../store/leases/contract.ts';
-import { createChainReports } from './chainReports.ts';
+import { createChainReports, heightsOf } from './chainReports.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const reportOf = (id: string, state: ChainReport['state']) => ({ id, state }) as ChainReport;
@@ -144,4 +144,17 @@ test('reports are read again at each signal and each second, and kept if that fa
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('no block above the checkpoint counts as confirmed, even if the nodes are ahead', () => {
+  const report = { checkpoint: 90, confirmedUpTo: 88, safe: 95, finalized: 40 };
+  const heights = { chain: 88, latest: 90, depth: 90, safe: 90, finalized: 40 };
+  expect(heightsOf(report)).toEqual(heights);
+  expect(heightsOf({ ...report, finalized: 91 })).toEqual({ ...heights, finalized: 90 });
+  expect(heightsOf({ ...report, safe: null, finalized: null })).toEqual({
+    ...heights,
+    safe: -1,
+    finalized: -1,
+  });
+  expect(new Set(Object.values(heightsOf()))).toEqual(new Set([-1]));
 });

@@ -132,6 +132,8 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
+      openFinder: (streamId) => matching.openFinder(chain, streamId),
+      matcher: matching.live,
       confirmedHeights: ingest.confirmedHeights,
       settledUpTo: ingest.settledUpTo,
     });

@@ -3,7 +3,9 @@ import { describeWebhook } from '@sluice/kit';
 import { type ChainFamily, isConfirmedAtOnce } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
+import type { ChildFinder } from '../ingest/childSearch.ts';
 import type { Matcher } from '../ingest/commit.ts';
+import type { FoundBlock } from '../ingest/source.ts';
 import { RetryableError } from '../base/errors.ts';
 import { type FoundChild, withChildren } from '../match/children.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
@@ -18,7 +20,7 @@ import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
-import type { Child, ChildListRef } from '../store/children/contract.ts';
+import type { Child, ChildListRef, KnownChild } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
   STREAM_FAMILIES,
@@ -62,10 +64,23 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
       streams: WatchingStreams<Name, Rules>,
       chain: string,
       block: Block,
-      isKnown: (child: FoundChild<Name, Rules>) => boolean,
+      isKnown: (child: Omit<FoundChild<Name, Rules>, 'blockNumber'>) => boolean,
     ): FoundChild<Name, Rules>[];
     /** Returns the addresses of a block that may be children, in lowercase. */
     addressesOf(chain: string, block: Block): string[];
+    /** Returns how to find the blocks in which the factories of the streams create children. */
+    search(streams: WatchingStreams<Name, Rules>, chain: string): LogSearch | undefined;
+    /**
+     * Returns the children of past blocks in order, each once.
+     *
+     * @param readKnown returns which of these addresses are children at or before a block
+     */
+    findPast(
+      streams: WatchingStreams<Name, Rules>,
+      chain: string,
+      blocks: readonly (Block | Required<FoundBlock>)[],
+      readKnown: (addresses: readonly string[], upTo: number) => Promise<KnownChild[]>,
+    ): Promise<FoundChild<Name, Rules>[]>;
   };
   explain(
     streams: WatchingStreams<Name, Rules>,
@@ -114,6 +129,8 @@ export interface Matching<Record, Block, DryRunResult> {
    * another family.
    */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
+  /** Returns a finder of past children for a stored stream; undefined as {@link Matching.open}. */
+  openFinder(chain: string, streamId: string): Promise<ChildFinder<Block> | undefined>;
   /**
    * Returns a matcher for a stream that need not be in the ledger.
    *
@@ -215,6 +232,37 @@ export function createMatching<
   ): NewMatch[] =>
     family.match(streams, chain, block).flatMap((match) => toNewMatches(chain, block, match));
 
+  /** Returns the children that the ledger has for the addresses of a block, and those it adds. */
+  const childrenAsOf = async (
+    streams: WatchingStreams<Name, Rules>,
+    chain: string,
+    block: Block,
+  ): Promise<{ known: FoundChild<Name, Rules>[]; found: FoundChild<Name, Rules>[] }> => {
+    const { children } = family;
+    if (children?.exist(streams, chain) !== true) return { known: [], found: [] };
+    const all = streams.streams(chain);
+    const known = (
+      await store.findChildren(chain, {
+        addresses: children.addressesOf(chain, block),
+        upTo: block.number,
+        streamId: all.length === 1 ? all[0]!.record.id : undefined,
+      })
+    ).flatMap(({ streamId, factory, address, blockNumber }): FoundChild<Name, Rules> | [] => {
+      const stream = all.find(({ record }) => record.id === streamId);
+      const isCurrent = stream && children.factoriesOf(stream.selection).includes(factory);
+      return isCurrent ? { stream, factory, address, blockNumber } : [];
+    });
+    const keyOf = ({
+      stream,
+      factory,
+      address,
+    }: Omit<FoundChild<Name, Rules>, 'blockNumber'>): string =>
+      `${stream.record.id} ${factory} ${address}`;
+    const keys = new Set(known.map(keyOf));
+    const found = children.find(streams, chain, block, (child) => keys.has(keyOf(child)));
+    return { known, found };
+  };
+
   /**
    * Returns the streams with the children that they have at a block, according to the ledger and the
    * block itself.
@@ -224,24 +272,7 @@ export function createMatching<
     chain: string,
     block: Block,
   ): Promise<WatchingStreams<Name, Rules>> => {
-    const { children } = family;
-    if (children?.exist(streams, chain) !== true) return streams;
-    const all = streams.streams(chain);
-    const known = (
-      await store.findChildren(chain, {
-        addresses: children.addressesOf(chain, block),
-        upTo: block.number,
-        streamId: all.length === 1 ? all[0]!.record.id : undefined,
-      })
-    ).flatMap(({ streamId, factory, address }): FoundChild<Name, Rules> | [] => {
-      const stream = all.find(({ record }) => record.id === streamId);
-      const isCurrent = stream && children.factoriesOf(stream.selection).includes(factory);
-      return isCurrent ? { stream, factory, address } : [];
-    });
-    const keyOf = ({ stream, factory, address }: FoundChild<Name, Rules>): string =>
-      `${stream.record.id} ${factory} ${address}`;
-    const keys = new Set(known.map(keyOf));
-    const found = children.find(streams, chain, block, (child) => keys.has(keyOf(child)));
+    const { known, found } = await childrenAsOf(streams, chain, block);
     return withChildren(streams, [...known, ...found]);
   };
 
@@ -282,7 +313,31 @@ export function createMatching<
         return [{ streamId, chain, factory }, bytes];
       },
     );
-  const hasChild = (chain: string, child: FoundChild<Name, Rules>): boolean => {
+  /** Number of times that loaded children were removed or forgotten. */
+  let removals = 0;
+  const forgetChildren = (chain: string): void => {
+    removals++;
+    index.forgetChildren(chain);
+  };
+  const changeChildren: LiveMatcher<Block>['changeChildren'] = (
+    chain,
+    { added = [], removed = [] },
+  ) => {
+    for (const [list, addresses] of packByList(chain, added)) index.addChildren(list, addresses);
+    if (removed.length > 0) removals++;
+    for (const [list, addresses] of packByList(chain, removed)) {
+      index.removeChildren(list, addresses);
+    }
+  };
+  const toChild = ({ stream, factory, address }: FoundChild<Name, Rules>): Child => ({
+    streamId: stream.record.id,
+    factory,
+    address,
+  });
+  const hasChild = (
+    chain: string,
+    child: Omit<FoundChild<Name, Rules>, 'blockNumber'>,
+  ): boolean => {
     let isChild = false;
     index.visitChildren(chain, child.address, 2, (stream, factory) => {
       isChild ||= stream === child.stream && factory === child.factory;
@@ -306,21 +361,27 @@ export function createMatching<
         const found = family.children?.find(index, chain, block, (child) => hasChild(chain, child));
         return {
           matches: matchAll(withChildren(index.following, found ?? []), chain, block),
-          children: (found ?? []).map(({ stream, factory, address }) => ({
-            streamId: stream.record.id,
-            factory,
-            address,
-          })),
+          children: (found ?? []).map(toChild),
         };
       },
-      changeChildren(chain, { added = [], removed = [] }) {
-        for (const [list, addresses] of packByList(chain, added))
-          index.addChildren(list, addresses);
-        for (const [list, addresses] of packByList(chain, removed)) {
-          index.removeChildren(list, addresses);
+      findChildren: async (chain, block) =>
+        (await childrenAsOf(index, chain, block)).found.map(toChild),
+      async addLateChildren(chain, children, write) {
+        if (children.length === 0) return write();
+        const before = removals;
+        try {
+          const result = await write();
+          // A rewind may have removed some of them after the write.
+          if (removals !== before) forgetChildren(chain);
+          else if (result) changeChildren(chain, { added: children });
+          return result;
+        } catch (error) {
+          forgetChildren(chain);
+          throw error;
         }
       },
-      forgetChildren: index.forgetChildren,
+      changeChildren,
+      forgetChildren,
       matchAsOf: async (chain, block) => matchAll(await asOf(index, chain, block), chain, block),
       async explain(chain, block, only) {
         await refresh('now');
@@ -338,6 +399,26 @@ export function createMatching<
         rules: [record.options, stream.addressCount > MAX_LISTED || stream.addressVersion],
         search: () =>
           searchStreams(store, (addressesOf) => family.search?.(stream, chain, addressesOf)),
+      };
+    },
+
+    async openFinder(chain, streamId) {
+      const record = await store.readStream(streamId);
+      const { children } = family;
+      if (record?.family !== family.name || children === undefined) return undefined;
+      const own = family.createIndex();
+      own.put(record as Record);
+      const stream = own.only(record as Record)!;
+      return {
+        needs: { logs: true, transactions: false, traces: false },
+        rules: record.options,
+        search: () => Promise.resolve(children.search(stream, chain)),
+        find: async (blocks) =>
+          (
+            await children.findPast(stream, chain, blocks, (addresses, upTo) =>
+              store.findChildren(chain, { addresses, upTo, streamId }),
+            )
+          ).map((child) => ({ ...toChild(child), blockNumber: child.blockNumber })),
       };
     },
 

@@ -57,7 +57,9 @@ test.each([1, -1])(
       openEndpoint: (delivery) => delivery,
       openSecrets: () => [],
     });
-    sink.respond([500, { status: 429, headers: { 'retry-after': '1' } }, 200]);
+    const dueAt = Math.ceil(trueNow() / 1_000) * 1_000 + 4_000;
+    const retryAfter = new Date(dueAt).toUTCString();
+    sink.respond([500, { status: 429, headers: { 'retry-after': retryAfter } }, 200]);
     const chain = hours > 0 ? '0xc10c1' : '0xc10c2';
     const header = (number: number) => ({
       number,
@@ -95,7 +97,7 @@ test.each([1, -1])(
 
     const [first, second, third] = sink.requests;
     expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(1_500);
-    expect(third!.receivedAt - second!.receivedAt).toBeGreaterThanOrEqual(1_000);
+    expect(third!.receivedAt - hours * HOUR_MS).toBeGreaterThanOrEqual(dueAt);
     for (const request of sink.requests) {
       const signedAt = Number(request.headers['webhook-timestamp']) * 1000;
       const receivedAt = request.receivedAt - hours * HOUR_MS;

@@ -1,11 +1,14 @@
 /**
- * Runs the backfills of one chain. Each job matches past blocks for one stream. Jobs take turns,
- * and continue from their stored position after a restart.
+ * Runs the jobs of one chain. A backfill matches past blocks for one stream; a search finds the
+ * children of its factories in them. Jobs take turns, and continue from their stored position after
+ * a restart.
  */
-import { type StreamMatcher, createReader } from './blockReader.ts';
+import { type Limits, type StreamMatcher, createReader } from './blockReader.ts';
+import { type ChildFinder, createChildSearch } from './childSearch.ts';
+import type { Matcher } from './commit.ts';
 import { createWaker } from '../base/waker.ts';
 import { RetryableError } from '../base/errors.ts';
-import type { Job } from '@sluice/kit/contract';
+import type { Confirmations, Job } from '@sluice/kit/contract';
 import { type Log, describeError } from '../base/log.ts';
 import { confirmedUpTo } from '../store/blocks/confirmations.ts';
 import type { BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts';
@@ -37,6 +40,8 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   source,
   store,
   openMatcher,
+  openFinder,
+  matcher,
   confirmedHeights,
   settledUpTo,
   log,
@@ -48,6 +53,9 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   store: Store;
   /** Returns the matcher of a stream; undefined if the stream was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
+  /** Returns the finder of a stream's children; undefined if the stream was deleted. */
+  openFinder(streamId: string): Promise<ChildFinder<Block> | undefined>;
+  matcher: Pick<Matcher<Block>, 'addLateChildren'>;
   /** Returns the numbers of the newest confirmed blocks; undefined while unknown. */
   confirmedHeights(): ConfirmedHeights | undefined;
   /**
@@ -63,28 +71,53 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   let retryMs = RETRY_MIN_MS;
 
   const read = createReader(source);
+  const children = createChildSearch({ chain, epoch, store, read, openFinder, matcher });
+
+  /** Returns the limits of the next blocks, or why the job waits for them. */
+  const limitsOf = (
+    { nextBlock, blockTo }: Job,
+    confirmations: Confirmations | null,
+    mostUpTo = Infinity,
+  ): Limits | string => {
+    const heights = confirmedHeights();
+    if (heights === undefined) return 'waiting for the chain';
+    if (mostUpTo < nextBlock) return 'waiting for the search for children of factories';
+    const upTo = Math.min(blockTo, confirmedUpTo(heights, confirmations), mostUpTo);
+    if (upTo < nextBlock) return `waiting for block ${nextBlock} to be confirmed`;
+    return { upTo, searchUpTo: Math.min(upTo, settledUpTo() ?? -1) };
+  };
+
+  const showWait = async (job: Job, message: string): Promise<false> => {
+    if (job.message !== message) await store.setJobMessage(job.id, message);
+    return false;
+  };
 
   /**
    * Processes the next batch of blocks of one job. Returns false if the job has nothing to do now.
    */
   const advance = async (job: Job, isAlone: boolean): Promise<boolean> => {
+    if (job.kind === 'children') {
+      if (job.nextBlock > job.blockTo) {
+        await store.extendSearch(job.id);
+        return true;
+      }
+      const limits = limitsOf(job, null);
+      if (typeof limits === 'string') return showWait(job, limits);
+      await children.advance(job, limits, isAlone);
+      return true;
+    }
     const matcher = await openMatcher(job.streamId);
     if (matcher === undefined) {
       await store.setJobState(job.id, 'cancelled', 'the stream was deleted');
       return true;
     }
-    const heights = confirmedHeights();
-    const confirmed = heights === undefined ? -1 : confirmedUpTo(heights, matcher.confirmations);
-    const upTo = Math.min(job.blockTo, confirmed);
-    if (upTo < job.nextBlock) {
-      const message =
-        heights === undefined
-          ? 'waiting for the chain'
-          : `waiting for block ${job.nextBlock} to be confirmed`;
-      if (job.message !== message) await store.setJobMessage(job.id, message);
-      return false;
-    }
-    const limits = { upTo, searchUpTo: Math.min(upTo, settledUpTo() ?? -1) };
+    const missing = await store.readChildrenMissing(job.streamId, chain);
+    const limits = limitsOf(
+      job,
+      matcher.confirmations,
+      missing === undefined ? undefined : missing - 1,
+    );
+    if (typeof limits === 'string') return showWait(job, limits);
     const { to, blocks, byRange } = await read(job, matcher, limits, isAlone);
     const done = await store.commitJob({
       id: job.id,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Hex, toEventSelector } from 'viem';
 import {
   type BlockScript,
+  type RunningScriptedChain,
   type ScriptedBlock,
   type ScriptedTransaction,
   type Trouble,
@@ -44,7 +45,6 @@ const anyLog = fc.record({
       fc.constantFrom(...EVENTS),
       fc.array(fc.constantFrom(...ADDRESSES.map(inTopic), ...EVENTS), {
         maxLength: 3,
-        size: 'max',
       }),
     )
     .map(([event, others]) => [event, ...others]),
@@ -67,7 +67,7 @@ const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScri
     .chain((weight) =>
       fc.array(
         fc.oneof({ weight, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: anyBlock }),
-        { minLength, maxLength, size: 'max' },
+        { minLength, maxLength },
       ),
     );
 
@@ -76,6 +76,7 @@ const anyOptions = fc.record({
   includeContractLogs: fc.integer({ max: 9, min: 0 }).map((n) => n > 0),
   includeNativeTxs: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
   includeAllTxLogs: fc.boolean(),
+  functions: fc.constantFrom<string[]>([], [], [], ['*']),
   topic0: fc.subarray(EVENTS),
   abi: fc.option(fc.integer({ min: 0, max: 2 }).map(abiOf), { nil: null }),
   advancedOptions: fc.option(
@@ -132,7 +133,10 @@ const toEvmBlock = ({ number, transactions, ...block }: ScriptedBlock): EvmBlock
   parentHash: block.parentHash,
   timestamp: Number(block.timestamp),
   internalTransactions: [],
-  transactions: transactions as unknown as EvmBlock['transactions'],
+  transactions: transactions.map((each) => ({
+    ...each,
+    receipt: { status: each.status === 'success' ? '0x1' : '0x0' },
+  })) as unknown as EvmBlock['transactions'],
   logs: transactions.flatMap(({ hash, transactionIndex, logs }) =>
     logs.map((log) => ({
       transactionHash: hash,
@@ -172,7 +176,7 @@ test('property: searching by logs finds what reading each block finds, for all r
         forkAfter: fc.nat(6),
         options: anyOptions,
         watched: fc.subarray(ADDRESSES, { minLength: 1 }),
-        troubles: fc.array(anyTrouble, { maxLength: 2, size: 'max' }),
+        troubles: fc.array(anyTrouble, { maxLength: 2 }),
         verifyHeaders: fc.boolean(),
         /** Whether the list of addresses is treated as too long for a query. */
         isLong: fc.boolean(),
@@ -192,10 +196,11 @@ test('property: searching by logs finds what reading each block finds, for all r
         index.put(stream(options));
         index.addAddresses('s', packAddresses(watched).bytes);
         const matchesOf = (block: EvmBlock) =>
-          matchBlock(index, CHAIN, block).map(({ logs, transactions }) => ({
+          matchBlock(index, CHAIN, block).map(({ logs, transactions, calls }) => ({
             block: block.hash,
             logs: logs.map(({ logIndex }) => logIndex),
             transactions: transactions.map(({ hash }) => hash),
+            calls: calls.map(({ transactionHash }) => transactionHash),
           }));
         const needs = needsOf(index, CHAIN);
         const matcher = {
@@ -241,22 +246,31 @@ test('property: searching by logs finds what reading each block finds, for all r
   );
 }, 120_000);
 
-test('blocks that were found are read again if the chain changes before they are read', async () => {
-  const chain = await startScriptedChain();
-  const hit = () => ({
-    transactions: [scripted.log({ address: ADDRESSES[0]!, topics: [EVENTS[1]!] })],
-  });
-  for (let n = 0; n < 100; n++) chain.mine(n % 3 === 0 ? hit() : {});
+/** Returns a block that matches in {@link openLogs}. */
+const hit = (): BlockScript => ({
+  transactions: [scripted.log({ address: ADDRESSES[0]!, topics: [EVENTS[1]!] })],
+});
+
+/** Opens a source of the chain, and a matcher of a stream that takes all logs of one address. */
+function openLogs({ url }: Pick<RunningScriptedChain, 'url'>) {
   const log = createLog(() => {});
-  const source = createEvmSource({ chain: CHAIN, urls: [chain.url], pollMs: 1_000, log });
   const index = createStreamIndex();
   index.put(stream({ includeContractLogs: true }));
   index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
-  const matcher = {
-    needs: needsOf(index, CHAIN),
-    rules: 1,
-    search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+  return {
+    source: createEvmSource({ chain: CHAIN, urls: [url], pollMs: 1_000, log }),
+    matcher: {
+      needs: needsOf(index, CHAIN),
+      rules: 1,
+      search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+    },
   };
+}
+
+test('blocks that were found are read again if the chain changes before they are read', async () => {
+  const chain = await startScriptedChain();
+  for (let n = 0; n < 100; n++) chain.mine(n % 3 === 0 ? hit() : {});
+  const { source, matcher } = openLogs(chain);
   try {
     const read = createReader(source);
     const limits = { upTo: 100, searchUpTo: 100 };
@@ -278,26 +292,42 @@ test('blocks that were found are read again if the chain changes before they are
 test('a range is searched again if a block that was found does not exist', async () => {
   const chain = await startScriptedChain();
   for (let n = 1; n <= 100; n++) {
-    const hit = scripted.log({ address: ADDRESSES[0]!, topics: [EVENTS[1]!] });
-    chain.mine(n % 30 === 0 ? { transactions: [hit] } : {});
+    chain.mine(n % 30 === 0 ? hit() : {});
   }
   chain.trouble({ kind: 'foreignLogs', methods: ['eth_getLogs'], times: 1 });
-  const log = createLog(() => {});
-  const source = createEvmSource({ chain: CHAIN, urls: [chain.url], pollMs: 1_000, log });
-  const index = createStreamIndex();
-  index.put(stream({ includeContractLogs: true }));
-  index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
-  const matcher = {
-    needs: needsOf(index, CHAIN),
-    rules: 1,
-    search: async () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
-  };
+  const { source, matcher } = openLogs(chain);
   try {
     const read = createReader(source);
     const limits = { upTo: 100, searchUpTo: 100 };
     const next = () => read({ id: 'j', nextBlock: 1 }, matcher, limits, false);
     await expect(next()).rejects.toMatchObject({ kind: 'missing' });
     expect((await next()).blocks.map(({ number }) => number)).toEqual([30, 60, 90]);
+  } finally {
+    await source.stop();
+    await chain.stop();
+  }
+});
+
+test('the blocks of a range are read in batches, none left out or read again', async () => {
+  const chain = await startScriptedChain();
+  for (let n = 1; n <= 120; n++) chain.mine(n <= 40 || n === 120 ? hit() : {});
+  const { source, matcher } = openLogs(chain);
+  try {
+    for (const readsAhead of [false, true]) {
+      const read = createReader(source);
+      const found: number[] = [];
+      const batches: number[] = [];
+      for (let from = 1; from <= 119;) {
+        const limits = { upTo: 119, searchUpTo: 110 };
+        const batch = await read({ id: 'j', nextBlock: from }, matcher, limits, readsAhead);
+        found.push(...batch.blocks.map(({ number }) => number));
+        batches.push(batch.to);
+        from = batch.to + 1;
+      }
+      expect(batches).toEqual([16, 32, 110, 119]);
+      const oneByOne = [111, 112, 113, 114, 115, 116, 117, 118, 119];
+      expect(found).toEqual([...Array.from({ length: 40 }, (_, n) => n + 1), ...oneByOne]);
+    }
   } finally {
     await source.stop();
     await chain.stop();

@@ -5,11 +5,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Confirmations, Job } from '@sluice/kit/contract';
 import type { LogSearch } from '../match/logSearch.ts';
-import type { BlockNeeds, BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { BlockNeeds, BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import { BATCH_BLOCKS, denseAfter, readHits } from './foundBlocks.ts';
 import {
   type BlockSearch,
   type ChainSource,
+  type FoundBlock,
   type FoundBlocks,
   MAX_EMPTY_HEIGHTS,
   type MaybeUnverified,
@@ -41,6 +42,8 @@ export interface ReadBlocks<Block> {
    */
   to: number;
   blocks: Block[];
+  /** Blocks of which only the logs were read, if the search keeps them. */
+  logged: Required<FoundBlock>[];
   /**
    * Whether the blocks that are not in `blocks` were ruled out only by the logs that nodes
    * returned.
@@ -65,10 +68,30 @@ export type BlockReader<Block> = (
 /** Maximum number of jobs whose search is kept. Other jobs start again with small ranges. */
 const REMEMBERED = 16;
 
+/** Number of logs after which no further block is added to a step. */
+const BATCH_LOGS = 4_000;
+
+const hasLogs = (found: FoundBlock): found is Required<FoundBlock> => found.logs !== undefined;
+
+/** Takes the first blocks, up to a number of blocks to read and a number of logs. */
+function takeBatch(hits: readonly FoundBlock[]): FoundBlock[] {
+  let blocks = 0;
+  let logs = 0;
+  const end = hits.findIndex((hit) => {
+    const isFull = blocks === BATCH_BLOCKS || logs >= BATCH_LOGS;
+    if (hasLogs(hit)) logs += hit.logs.length;
+    else blocks++;
+    return isFull;
+  });
+  return hits.slice(0, end < 0 ? hits.length : end);
+}
+
 /** The state of one job: its search, and the blocks that were found or are read ahead. */
 interface Progress<Block> {
   rules: unknown;
   search: BlockSearch | undefined;
+  /** Whether found blocks have their logs, so that many blocks with logs cost nothing. */
+  keepsLogs: boolean;
   /** The last search result, which is used until all its blocks are read. */
   found: FoundBlocks | undefined;
   /** Height up to which blocks are read one by one. */
@@ -98,6 +121,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   const begin = (rules: unknown, search: LogSearch | undefined): Progress<Block> => ({
     rules,
     search: search && source.openSearch?.(search),
+    keepsLogs: search?.keepsLogs === true,
     found: undefined,
     denseUpTo: 0,
     coming: undefined,
@@ -162,7 +186,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
         );
       }
     }
-    return { to, blocks, byRange: false };
+    return { to, blocks, logged: [], byRange: false };
   };
 
   /**
@@ -174,14 +198,14 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     from: number,
     { searchUpTo }: Limits,
   ): Promise<FoundBlocks | undefined> => {
-    const { found, search, denseUpTo } = progress;
+    const { found, search, keepsLogs, denseUpTo } = progress;
     if (found !== undefined && from <= found.end.number && found.end.number <= searchUpTo) {
       return { ...found, hits: found.hits.filter(({ number }) => number >= from) };
     }
     progress.found = undefined;
     if (search === undefined || from > searchUpTo || from <= denseUpTo) return undefined;
     progress.found = await search.next(from, searchUpTo);
-    progress.denseUpTo = denseAfter(from, progress.found) ?? denseUpTo;
+    progress.denseUpTo = (keepsLogs ? undefined : denseAfter(from, progress.found)) ?? denseUpTo;
     return progress.found;
   };
 
@@ -190,10 +214,16 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     { end, hits, isProven }: FoundBlocks,
     { needs }: Pick<StreamMatcher<Block>, 'needs'>,
   ): Promise<ReadBlocks<Block>> => {
-    const some: BlockRef[] = hits.slice(0, BATCH_BLOCKS);
+    const some = takeBatch(hits);
     try {
       return {
-        blocks: await readHits(source, some, { end }, needs),
+        blocks: await readHits(
+          source,
+          some.filter((hit) => !hasLogs(hit)),
+          { end },
+          needs,
+        ),
+        logged: some.filter(hasLogs),
         to: some.length === hits.length ? end.number : some.at(-1)!.number,
         byRange: !isProven,
       };

@@ -32,6 +32,20 @@ export interface Matcher<Block> {
   matchAsOf(chain: string, block: Block): Promise<NewMatch[]>;
   /** Loads the children of the chain's factories, as far as they are missing. */
   loadChildren(chain: string): Promise<void>;
+  /**
+   * Returns the children that an earlier block adds to those of the ledger, for the current
+   * streams.
+   */
+  findChildren(chain: string, block: Block): Promise<Child[]>;
+  /**
+   * Writes children of earlier blocks, and adds them to the loaded ones unless the write returns
+   * false or undefined.
+   */
+  addLateChildren<Result>(
+    chain: string,
+    children: readonly Child[],
+    write: () => Promise<Result>,
+  ): Promise<Result>;
   /** Applies a change of the ledger to the loaded children. */
   changeChildren(
     chain: string,

@@ -1,69 +1,284 @@
 /** Tests that a complete service watches the contracts that a factory creates. */
 import { createClient } from '@sluice/kit';
-import type { EvmWebhook } from '@sluice/kit/contract';
+import type { CreateEvmStream, EvmWebhook } from '@sluice/kit/contract';
 import type { ScriptedLog } from '@sluice/testkit';
 import { type Address, encodeEventTopics, parseAbi } from 'viem';
-import { expect, onTestFinished, test } from 'vitest';
-import { API_KEY, CHAIN, TOKEN, createIngestWorld } from './ingestWorld.test-only.ts';
+import { test as base, expect } from 'vitest';
+import {
+  API_KEY,
+  CHAIN,
+  CONFIRMATIONS,
+  type IngestWorld,
+  TOKEN,
+  createIngestWorld,
+} from './ingestWorld.test-only.ts';
+
+const test = base.extend<{ world: IngestWorld }>({
+  // oxlint-disable-next-line no-empty-pattern
+  world: async ({}, use) => {
+    const world = await createIngestWorld();
+    await use(world);
+    await world.stop();
+  },
+});
 
 const FACTORY = '0x00000000000000000000000000000000000000fa';
 const CHILD = '0x00000000000000000000000000000000000000c1';
+const OTHER_CHILD = '0x00000000000000000000000000000000000000c2';
+const THIRD_CHILD = '0x00000000000000000000000000000000000000c3';
 const EVENT = 'Created(address indexed child)';
 
-const created = (child: Address): ScriptedLog => ({
-  address: FACTORY,
+const created = (child: Address, creator: Address = FACTORY): ScriptedLog => ({
+  address: creator,
   topics: encodeEventTopics({
     abi: parseAbi([`event ${EVENT}`]),
     eventName: 'Created',
     args: { child },
   }).map((topic) => String(topic) as Address),
 });
-const ping: ScriptedLog = { address: CHILD, topics: [`0x${'0e'.repeat(32)}`] };
+const pingOf = (address: Address): ScriptedLog => ({ address, topics: [`0x${'0e'.repeat(32)}`] });
+const ping = pingOf(CHILD);
 
-const blockOf = (...logs: ScriptedLog[]) => ({ transactions: [{ to: TOKEN as Address, logs }] });
+const transactionOf = (...logs: ScriptedLog[]) => ({ to: TOKEN as Address, logs });
+const FACTORIES = [{ address: FACTORY, event: EVENT, parameter: 'child' }];
+const blockOf = (...logs: ScriptedLog[]) => ({ transactions: [transactionOf(...logs)] });
 
-test('a child is watched from its block on, leaves with it, and survives a restart', async () => {
-  const world = await createIngestWorld();
-  onTestFinished(() => world.stop());
-  const { chain, sink } = world;
-  await world.start();
+/** Starts the service with a stream of the factory's children. */
+async function watchFactory(
+  world: IngestWorld,
+  settings?: Parameters<IngestWorld['start']>[0],
+  factories: CreateEvmStream['factories'] = FACTORIES,
+): Promise<string> {
+  await world.start(settings);
   await world.until('the chain is live', async () => (await world.health()).state === 'live');
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
   const { id } = await streams.create({
-    webhookUrl: `${sink.url}/hook`,
+    webhookUrl: `${world.sink.url}/hook`,
     description: '',
     tag: 'test',
     chainIds: [CHAIN],
     includeContractLogs: true,
-    factories: [{ address: FACTORY, event: EVENT, parameter: 'child' }],
+    factories,
   });
-  /** Waits for the block's unconfirmed webhook, and returns the emitters of its logs. */
-  const emittersIn = (hash: string): Promise<string[]> =>
-    world.until('the webhook arrives', async () => {
-      const bodies = sink.requests.map(({ body }) => JSON.parse(body) as EvmWebhook);
-      return bodies
-        .find(({ block, confirmed }) => block.hash === hash && !confirmed)
-        ?.logs.map(({ address }) => address);
-    });
+  return id;
+}
 
+/** Waits for the block's unconfirmed webhook, and returns the emitters of its logs. */
+const emittersIn = ({ until, sink }: IngestWorld, hash: string): Promise<string[]> =>
+  until('the webhook arrives', async () =>
+    sink.requests
+      .map(({ body }) => JSON.parse(body) as EvmWebhook)
+      .find(({ block, confirmed }) => block.hash === hash && !confirmed)
+      ?.logs.map(({ address }) => address),
+  );
+
+test('a child is watched from its block on, leaves with it, and survives a restart', async ({
+  world,
+}) => {
+  const { chain } = world;
+  const id = await watchFactory(world);
   const first = chain.mine(blockOf(ping, created(CHILD)));
-  expect(await emittersIn(first.hash)).toEqual([CHILD, FACTORY]);
+  expect(await emittersIn(world, first.hash)).toEqual([CHILD, FACTORY]);
   const second = chain.mine(blockOf(ping));
-  expect(await emittersIn(second.hash)).toEqual([CHILD]);
+  expect(await emittersIn(world, second.hash)).toEqual([CHILD]);
   const explained = await world.sluice.explain(second.hash);
+  const since = `child of factory ${FACTORY} since block ${first.number}`;
   expect(explained.streams[0]).toMatchObject({ streamId: id, records: [{ included: true }] });
+  expect(JSON.stringify(explained.streams)).toContain(
+    `the contract that emitted it is watched: ${since}`,
+  );
+  const { streams } = await world.sluice.explain(CHILD);
+  expect(streams[0]?.reason.message).toBe(`the stream watches it: ${since} on ${CHAIN}`);
 
   await world.service.stop();
   await world.start();
-  expect(await emittersIn(chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
+  expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
 
   // On the other branch, the factory creates the child only in the last block.
   chain.fork({ depth: 3, blocks: [blockOf(ping), {}, {}, blockOf(ping, created(CHILD))] });
   await world.caughtUp();
-  expect(await emittersIn(chain.head.hash)).toEqual([CHILD, FACTORY]);
+  expect(await emittersIn(world, chain.head.hash)).toEqual([CHILD, FACTORY]);
   const removed = chain.canonical().at(-4)!;
   expect(removed.transactions).toHaveLength(1);
   const deliveries = await world.readDeliveries();
   const details = await Promise.all(deliveries.map((each) => world.sluice.getDelivery(each.id)));
   expect(details.map(({ blockHash }) => blockHash)).not.toContain(removed.hash);
+});
+
+test('a child whose log a node lacked is watched from the later reading on', async ({ world }) => {
+  const { chain, sink } = world;
+  await watchFactory(world, { settle: 0.1, readAgainAfterMs: [3_000] });
+  chain.trouble({ kind: 'truncatedReceipts' });
+  chain.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
+  chain.trouble({ kind: 'missingLog', methods: ['eth_getLogs'] });
+  const first = chain.mine({ transactions: [transactionOf(ping), transactionOf(created(CHILD))] });
+  await world.caughtUp();
+  const testWebhooks = 1;
+  expect(sink.requests).toHaveLength(testWebhooks);
+  chain.heal();
+  // The earlier log of the child is found, too.
+  expect(await emittersIn(world, first.hash)).toEqual([CHILD, FACTORY]);
+  expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
+  await world.service.stop();
+  await world.start();
+  expect(await emittersIn(world, chain.mine(blockOf(ping)).hash)).toEqual([CHILD]);
+});
+
+test('a factory that was removed comes back without its children', async ({ world }) => {
+  const { chain, sink } = world;
+  const id = await watchFactory(world);
+  const first = chain.mine(blockOf(created(CHILD)));
+  expect(await emittersIn(world, first.hash)).toEqual([FACTORY]);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  await streams.update(id, { factories: [] });
+  await streams.update(id, { factories: FACTORIES });
+  const second = chain.mine(blockOf(ping));
+  expect(await emittersIn(world, chain.mine(blockOf(created(OTHER_CHILD))).hash)).toEqual([
+    FACTORY,
+  ]);
+  expect(sink.requests.some(({ body }) => body.includes(second.hash))).toBe(false);
+});
+
+test('children are listed in pages, and labeled', async ({ world }) => {
+  const { chain } = world;
+  const id = await watchFactory(world);
+  const { sluice } = world;
+  const { number } = chain.mine(blockOf(created(CHILD), created(OTHER_CHILD)));
+  await world.caughtUp();
+  const child = { chainId: CHAIN, entry: 0, blockNumber: Number(number) };
+  await sluice.labelChildren(id, { labels: { [OTHER_CHILD]: 'Pool' } });
+  const first = await sluice.listChildren(id, { limit: 1 });
+  expect(first).toMatchObject({
+    result: [{ ...child, address: CHILD }],
+    total: 2,
+    cursor: expect.any(String),
+  });
+  const rest = await sluice.listChildren(id, { limit: 1, cursor: first.cursor });
+  expect(rest).toMatchObject({
+    result: [{ ...child, address: OTHER_CHILD, label: 'Pool' }],
+    total: 2,
+  });
+  for (const [query, total] of [
+    [{ find: 'pool' }, 1],
+    [{ entry: 1 }, 0],
+    [{ chain: '0x1' }, 0],
+  ] as const) {
+    expect(await sluice.listChildren(id, query)).toMatchObject({ total });
+  }
+  await expect(sluice.labelChildren(id, { labels: { [FACTORY]: 'x' } })).rejects.toThrow(
+    `No factory of the stream has created ${FACTORY}`,
+  );
+});
+
+/** Waits until no search for children is running, and returns the children by address. */
+async function searched({ until, sluice }: IngestWorld, id: string): Promise<Map<string, number>> {
+  await until('the search is done', async () =>
+    (await sluice.listJobs({ streamId: id })).every(({ state }) => state === 'done'),
+  );
+  const found = new Map<string, number>();
+  for await (const { address, blockNumber } of sluice.listChildren(id)) {
+    found.set(address, blockNumber);
+  }
+  return found;
+}
+
+const numberOf = ({ number }: { number: bigint | number }): number => Number(number);
+
+test('past children are found by range and block by block, and then watched', async ({ world }) => {
+  const { chain } = world;
+  chain.mine(blockOf(created(THIRD_CHILD)));
+  const first = numberOf(chain.mine(blockOf(created(CHILD))));
+  chain.mineMany(300);
+  const second = numberOf(chain.mine(blockOf(created(OTHER_CHILD), created(CHILD))));
+  chain.mineMany(CONFIRMATIONS);
+  const id = await watchFactory(world, {}, [{ ...FACTORIES[0]!, from: first }]);
+  // The last block before the stream must be confirmed, too.
+  chain.mineMany(CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(
+    new Map([
+      [CHILD, first],
+      [OTHER_CHILD, second],
+    ]),
+  );
+  const [job] = await world.sluice.listJobs({ streamId: id });
+  expect(job).toMatchObject({
+    kind: 'children',
+    blockFrom: first,
+    blockTo: second + CONFIRMATIONS,
+  });
+  const next = chain.mine(blockOf(pingOf(THIRD_CHILD), pingOf(OTHER_CHILD), ping));
+  expect(await emittersIn(world, next.hash)).toEqual([OTHER_CHILD, CHILD]);
+  expect((await world.sluice.getCoverage(id))[0]).not.toHaveProperty('childrenMissing');
+});
+
+test('children of late children are found in the blocks since then', async ({ world }) => {
+  const { chain } = world;
+  chain.mineMany(3);
+  const first = numberOf(chain.mine(blockOf(created(CHILD))));
+  const id = await watchFactory(world, {}, [
+    { ...FACTORIES[0]!, from: 0 },
+    { childrenOf: 0, event: EVENT, parameter: 'child', from: 0 },
+  ]);
+  // The search waits for the confirmation of the first block, while the child is a factory already.
+  const second = numberOf(chain.mine(blockOf(created(OTHER_CHILD, CHILD))));
+  await world.caughtUp();
+  expect((await world.sluice.getCoverage(id))[0]).toMatchObject({
+    childrenMissing: [{ to: first }],
+  });
+  chain.mineMany(2 * CONFIRMATIONS);
+  await world.until('the late child is found', async () => {
+    const { total } = await world.sluice.listChildren(id, { entry: 1 });
+    return total === 1;
+  });
+  chain.mineMany(2 * CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(
+    new Map([
+      [CHILD, first],
+      [OTHER_CHILD, second],
+    ]),
+  );
+  const next = chain.mine(blockOf(pingOf(OTHER_CHILD)));
+  expect(await emittersIn(world, next.hash)).toEqual([OTHER_CHILD]);
+});
+
+test('children created while the stream was paused are found when it resumes', async ({
+  world,
+}) => {
+  const { chain } = world;
+  const id = await watchFactory(world, {}, [{ ...FACTORIES[0]!, from: 0 }]);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  await streams.setStatus(id, 'paused');
+  const block = numberOf(chain.mine(blockOf(created(CHILD))));
+  await world.caughtUp();
+  await streams.setStatus(id, 'active');
+  chain.mineMany(CONFIRMATIONS);
+  expect(await searched(world, id)).toEqual(new Map([[CHILD, block]]));
+});
+
+test('a backfill waits for the children of its range', async ({ world }) => {
+  const { chain } = world;
+  chain.mine(blockOf(created(CHILD)));
+  const pinged = chain.mine(blockOf(ping));
+  chain.mineMany(CONFIRMATIONS + 1);
+  const id = await watchFactory(world);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+  // The last block of the search is not confirmed yet.
+  await streams.update(id, { factories: [{ ...FACTORIES[0]!, from: 0 }] });
+  const { jobId } = await streams.createHistoricalJob({
+    chainId: CHAIN,
+    streamId: id,
+    blockFrom: numberOf(pinged),
+    blockTo: numberOf(chain.head),
+  });
+  chain.mineMany(CONFIRMATIONS);
+  await world.until(
+    'the backfill is done',
+    async () => (await world.sluice.getJob(jobId!)).state === 'done',
+  );
+  expect(
+    world.sink.requests
+      .map(({ body }) => JSON.parse(body) as EvmWebhook)
+      .filter(({ block }) => block.hash === pinged.hash)
+      .map(({ logs }) => logs.map(({ address }) => address)),
+  ).toEqual([[CHILD]]);
 });

@@ -42,6 +42,23 @@ describe('tags for display', () => {
     pass(16_000);
     await finality.refresh(66);
     expect(asked).toHaveLength(4);
+    pass(16_000);
+    await finality.refresh(66);
+    expect(asked, 'the head has not moved').toHaveLength(4);
+  });
+
+  test('are read every minute while the nodes know neither, as usual if they know one', async () => {
+    const { finality, asked, answers } = open({ safe: undefined, finalized: undefined });
+    await finality.refresh(64);
+    pass(16_000);
+    await finality.refresh(65);
+    expect(asked).toHaveLength(2);
+    answers.finalized = 7;
+    for (const ms of [45_000, 16_000]) {
+      pass(ms);
+      await finality.refresh(65 + ms);
+    }
+    expect(asked).toHaveLength(6);
   });
 
   test('confirm nothing', async () => {
@@ -72,19 +89,38 @@ describe('tags that matches wait for', () => {
     expect(asked).toEqual(['safe of all', 'finalized of any']);
     answers.safe = 33;
     expect(await finality.refresh(65)).toBe(false);
+    for (const number of [33, 34]) {
+      answers.safe = number;
+      pass(2_100);
+      expect(await finality.refresh(65)).toBe(true);
+      expect(finality.block('safe')?.number).toBe(number);
+    }
+  });
+
+  test('are read again after the ledger could not list them', async () => {
+    let isAway = true;
+    const finality = createFinality(
+      { readTagged: async (tag) => ({ number: 32, hash: tag }) },
+      async () => {
+        if (isAway) throw new Error('away');
+        return ['safe'];
+      },
+    );
+    await expect(finality.refresh(64)).rejects.toThrow('away');
+    isAway = false;
     pass(2_100);
     expect(await finality.refresh(65)).toBe(true);
-    expect(finality.block('safe')?.number).toBe(33);
   });
 
   test('stay at the highest height, whatever lagging or failing nodes report', async () => {
     const { finality, answers } = open({ safe: 32, finalized: 7 }, ['safe']);
     await finality.refresh(64);
-    for (const answer of [31, undefined, AWAY]) {
+    for (const answer of [32, 31, AWAY, undefined]) {
       answers.safe = answer;
       pass(2_100);
       expect(await finality.refresh(65)).toBe(false);
       expect(finality.block('safe')?.number).toBe(32);
+      expect(finality.lacks('safe')).toBe(answer === undefined);
     }
   });
 
@@ -98,7 +134,7 @@ describe('tags that matches wait for', () => {
     expect(finality.block('safe')?.number).toBe(32);
   });
 
-  test('are forgotten if they left the chain, also while they are read', async () => {
+  test('are forgotten if their block left the chain while they are read', async () => {
     const { finality, answers } = open({ safe: 32, finalized: 7 }, ['safe', 'finalized']);
     await finality.refresh(64);
     answers.safe = 40;
@@ -108,6 +144,16 @@ describe('tags that matches wait for', () => {
     expect(await reading).toBe(false);
     expect(finality.block('safe')).toBeUndefined();
     expect(finality.block('finalized')?.number).toBe(7);
+  });
+
+  test('are forgotten if their block left the chain, and read again at once', async () => {
+    const { finality } = open({ safe: 32, finalized: 7 }, ['safe']);
+    await finality.refresh(64);
+    finality.rewind(32);
+    expect(finality.block('safe')?.number).toBe(32);
+    finality.rewind(31);
+    expect(finality.block('safe')).toBeUndefined();
+    expect(await finality.refresh(64)).toBe(true);
   });
 
   test('of a slow node delay the caller only briefly', async () => {

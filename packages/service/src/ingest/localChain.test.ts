@@ -12,8 +12,10 @@ const header = (number: number, branch = 'a'): BlockHeader => ({
   timestamp: number,
 });
 
-function open() {
+/** @param finalized the finalized block, of a chain that confirms by it; by default, 2 blocks confirm */
+function open(finalized?: BlockHeader) {
   const calls: string[] = [];
+  const rewinds: number[] = [];
   const childCalls: string[] = [];
   let failure: Error | undefined;
   let outcome: CommitOutcome | undefined = { outcome: 'committed' };
@@ -37,8 +39,11 @@ function open() {
     { chain: '0x1', epoch: 1 },
     {
       store,
-      confirming: createConfirming(2, { block: () => undefined, lacks: () => false }),
-      finality: { rewind: () => {} },
+      confirming: createConfirming(finalized === undefined ? 2 : 'finalized', {
+        block: () => finalized,
+        lacks: () => false,
+      }),
+      finality: { rewind: (to) => void rewinds.push(to) },
       children: {
         change: ({ added = [], removed = [] }) =>
           void childCalls.push(`+${added.length} -${removed.length}`),
@@ -51,6 +56,7 @@ function open() {
   return {
     local,
     calls,
+    rewinds,
     childCalls,
     hashes: () => local.window().map(({ hash }) => hash),
     append: (block: BlockHeader, after?: BlockHeader) =>
@@ -62,14 +68,29 @@ function open() {
 
 describe('the window', () => {
   test('contains committed blocks, newest first, without removed ones', async () => {
-    const { local, append, hashes } = open();
+    const { local, append, hashes, rewinds } = open();
     await local.startAt(header(1), 'genesis');
     for (const number of [2, 3, 4]) await append(header(number));
     expect(local.confirmedHeights()?.chain).toBe(2);
     await local.rewind(header(2), 2);
     expect(hashes()).toEqual(['a2', 'a1']);
+    expect(rewinds, 'tagged blocks above are forgotten').toEqual([1, 2]);
     await append(header(3, 'b'));
     expect(hashes()).toEqual(['b3', 'a2', 'a1']);
+  });
+
+  test('ends above the blocks that are settled: confirmed, and too old for a reorg', async () => {
+    const settledAt = async (number: number, finalized?: BlockHeader) => {
+      const { local } = open(finalized);
+      await local.startAt(header(number), 'genesis');
+      return local.settledUpTo();
+    };
+    expect(await settledAt(255)).toBeNull();
+    expect(await settledAt(256)).toBe(0);
+    expect(await settledAt(1_000)).toBe(744);
+    expect(await settledAt(20_000, header(10_000))).toBe(20_000 - 10_064);
+    expect(await settledAt(40_000, header(10_000)), 'the limit of the window').toBe(10_000);
+    expect(await settledAt(10_000, header(10_000, 'b'))).toBeNull();
   });
 
   test('starts over after blocks that were passed over, so it has no holes', async () => {

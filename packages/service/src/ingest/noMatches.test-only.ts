@@ -4,6 +4,8 @@ import type { Matcher } from './commit.ts';
 export const NO_MATCHES: Omit<Matcher<object>, 'refresh' | 'needs'> = {
   match: () => ({ matches: [], children: [] }),
   matchAsOf: () => Promise.resolve([]),
+  findChildren: () => Promise.resolve([]),
+  addLateChildren: (_chain, _children, write) => write(),
   loadChildren: () => Promise.resolve(),
   changeChildren() {},
   forgetChildren() {},

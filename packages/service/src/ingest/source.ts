@@ -11,7 +11,7 @@ import type {
 } from '../store/blocks/contract.ts';
 import type { RecordIds } from './later/records.ts';
 import type { RangeRefusal } from './nodes/rangeRefusal.ts';
-import type { LogSearch } from '../match/logSearch.ts';
+import type { LogSearch, SearchedLog } from '../match/logSearch.ts';
 
 /** A block that the source may not have fully verified. */
 export interface MaybeUnverified {
@@ -31,12 +31,18 @@ export const headerOf = ({
   lastVersion,
 }: BlockHeader): BlockHeader => ({ number, hash, parentHash, timestamp, lastVersion });
 
+/** A block that may concern the streams. */
+export interface FoundBlock extends BlockRef {
+  /** The logs that were found in it, if they suffice. */
+  logs?: readonly SearchedLog[];
+}
+
 /** Result of searching a block range by logs. */
 export interface FoundBlocks {
   /** The last block that was searched. */
   end: BlockHeader;
   /** Blocks that may concern the streams, in order. */
-  hits: BlockRef[];
+  hits: FoundBlock[];
   /** Whether the headers of all searched blocks were read and rule out further hits. */
   isProven: boolean;
 }

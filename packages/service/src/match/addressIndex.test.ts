@@ -12,7 +12,7 @@ const address = (n: number): string =>
 
 const watchersOf = (index: ReturnType<typeof createAddressIndex>, n: number): number[] => {
   const found: number[] = [];
-  index.visit(`prefix ${address(n).slice(2)}`, 7, (stream) => found.push(stream));
+  index.visit(index.find(`prefix ${address(n).slice(2)}`, 7), (stream) => found.push(stream));
   return found.toSorted((a, b) => a - b);
 };
 
@@ -117,7 +117,7 @@ describe('the address index', () => {
     const index = createAddressIndex(20);
     index.add(packAddresses([`0x${'ab'.repeat(20)}`]).bytes, 1);
     const found: number[] = [];
-    index.visit('AB'.repeat(20), 0, (stream) => found.push(stream));
+    index.visit(index.find('AB'.repeat(20), 0), (stream) => found.push(stream));
     expect(found).toEqual([1]);
   });
 });

@@ -28,10 +28,12 @@ export interface AddressIndex {
    */
   remove(addresses: Uint8Array, stream: number): number;
   /**
-   * Calls `visit` for each stream that watches the address whose hex digits start at `at` in
-   * `text`.
+   * Finds the streams that watch the address whose hex digits start at `at` in `text`. Returns 0 if
+   * there are none, else a value for `visit`, which the next change invalidates.
    */
-  visit(text: string, at: number, visit: (stream: number) => void): void;
+  find(text: string, at: number): number;
+  /** Calls `visit` for each stream that `find` found; `found` may be 0. */
+  visit(found: number, visit: (stream: number) => void): void;
   /**
    * Removes the entries of the streams for which `isGone` returns true, from one of the
    * {@link TABLES} tables.
@@ -217,12 +219,13 @@ export function createAddressIndex(addressBytes: 20 | 32): AddressIndex {
       return countKeys(addresses, stream, addKey);
     },
     remove: (addresses, stream) => countKeys(addresses, stream, removeKey),
-    visit(text, from, visit) {
+    find(text, from) {
       readText(key, text, from);
       const hash = hashWords(key, 0, OWNER);
       const table = tables[hash & (TABLES - 1)]!;
-      if (table.length === 0) return;
-      const owner = table[findSlot(table, key, hash) + OWNER]!;
+      return table.length === 0 ? 0 : table[findSlot(table, key, hash) + OWNER]!;
+    },
+    visit(owner, visit) {
       if (owner === 0) return;
       if (owner < IS_LIST) visit(owner - 1);
       else lists.visit(owner - IS_LIST, visit);

@@ -25,8 +25,13 @@ export interface AddressLists<Owner> {
   add(list: AddressList<Owner>, addresses: Uint8Array): number;
   /** Removes packed addresses from an open list. Returns how many the list had. */
   remove(list: AddressList<Owner>, addresses: Uint8Array): number;
-  /** Calls `visit` for each open list with the address whose hex digits start at `at` in `text`. */
-  visit(text: string, at: number, visit: (list: AddressList<Owner>) => void): void;
+  /**
+   * Finds the lists with the address whose hex digits start at `at` in `text`. Returns 0 if there
+   * are none, which is the usual case, else a value for `visit`, which the next change invalidates.
+   */
+  find(text: string, at: number): number;
+  /** Calls `visit` for each open list that `find` found; `found` may be 0. */
+  visit(found: number, visit: (list: AddressList<Owner>) => void): void;
   /** Frees some addresses of closed lists; returns false once there are none left to free. */
   sweep(): boolean;
   /** Closes and frees all lists. */
@@ -76,8 +81,9 @@ export function createAddressLists<Owner>(addressBytes: 20 | 32): AddressLists<O
       (list as List).count -= removed;
       return removed;
     },
-    visit(text, at, visit) {
-      index.visit(text, at, (number) => {
+    find: (text, at) => index.find(text, at),
+    visit(found, visit) {
+      index.visit(found, (number) => {
         const list = byNumber[number];
         if (list !== undefined) visit(list);
       });

@@ -9,6 +9,8 @@ export interface FoundChild<Name extends ChainFamily, Rules> {
   factory: string;
   /** Lowercase. */
   address: string;
+  /** The first block with a log of the factory that has the address. */
+  blockNumber: number;
 }
 
 /**
@@ -34,7 +36,8 @@ export function withChildren<Name extends ChainFamily, Rules>(
         rest.delete(stream);
         visit(stream, origin);
       });
-      for (const [stream, { factory }] of rest) visit(stream, { factory });
+      for (const [stream, { factory, blockNumber }] of rest)
+        visit(stream, { factory, blockNumber });
     },
     streams: (chain) => streams.streams(chain),
     unscoped: (chain) => streams.unscoped(chain),

@@ -12,9 +12,12 @@ export interface LogFilter {
 export interface SearchedLog {
   readonly address: string;
   readonly topics: readonly string[];
+  readonly data: string;
 }
 
 export interface LogSearch {
+  /** Whether the logs of a block suffice, so that the block need not be read. Default: false. */
+  keepsLogs?: boolean;
   /**
    * Alternative plans, the most selective one first. The filters of each plan together find all
    * blocks that match.

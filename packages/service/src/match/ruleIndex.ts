@@ -17,9 +17,11 @@ export interface Indexed<Name extends ChainFamily, Rules> {
   readonly selection: Rules;
 }
 
-/** The factory that created a watched address. */
+/** The factory that created a watched address, and the block since which it is watched. */
 export interface ChildOrigin {
   readonly factory: string;
+  /** Known only if the child was read from the ledger or found in the block. */
+  readonly blockNumber?: number;
 }
 
 /** Streams that a block is matched against. */
@@ -92,7 +94,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
    * meanwhile; `finish` is called after the last addition.
    */
   openChildren(list: ChildListRef): { add(addresses: Uint8Array): boolean; finish(): void };
-  /** Adds packed children of a factory; does nothing unless its children are loaded. */
+  /** Adds packed children of a factory; does nothing unless they are loaded or being loaded. */
   addChildren(list: ChildListRef, addresses: Uint8Array): void;
   /** Removes packed children of a factory; does nothing unless its children are loaded. */
   removeChildren(list: ChildListRef, addresses: Uint8Array): void;
@@ -204,14 +206,12 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     }
   };
 
-  const loadedOf = ({
+  const childListOf = ({
     streamId,
     chain,
     factory,
-  }: ChildListRef): AddressList<ListOwner<Name, Rules>> | undefined => {
-    const found = streams.get(streamId)?.children.get(keyOf(chain, factory));
-    return found?.isLoaded === true ? found.list : undefined;
-  };
+  }: ChildListRef): ChildList<Name, Rules> | undefined =>
+    streams.get(streamId)?.children.get(keyOf(chain, factory));
 
   const watches = ({ chains, record }: Own, chain: string): boolean =>
     chains.has(chain) && !record.options.allAddresses;
@@ -272,7 +272,9 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     },
     sweep: lists.sweep,
     watching(chain, text, at, visit) {
-      lists.visit(text, at, ({ owner: { entry, child } }) => {
+      const found = lists.find(text, at);
+      if (found === 0) return;
+      lists.visit(found, ({ owner: { entry, child } }) => {
         if (child === undefined && watches(entry, chain)) visit(entry);
       });
     },
@@ -281,10 +283,12 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
     matching: (chain) => streamsOf(chain).filter(canMatch),
     following: {
       watching(chain, text, at, visit) {
+        const found = lists.find(text, at);
+        if (found === 0) return;
         let first: Own | undefined;
         let origin: ChildOrigin | undefined;
         let others: Map<Own, ChildOrigin | undefined> | undefined;
-        lists.visit(text, at, ({ owner: { entry, child } }) => {
+        lists.visit(found, ({ owner: { entry, child } }) => {
           if (child === undefined ? !watches(entry, chain) : child.chain !== chain) return;
           if (entry.children.size === 0) return visit(entry);
           // A stream with factories may have the address in several lists.
@@ -309,7 +313,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       matching: (chain) => streamsOf(chain).filter(canMatch),
     },
     visitChildren(chain, text, at, visit) {
-      lists.visit(text, at, ({ owner: { entry, child } }) => {
+      lists.visit(lists.find(text, at), ({ owner: { entry, child } }) => {
         if (child?.chain === chain) visit(entry, child.factory);
       });
     },
@@ -340,12 +344,12 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       };
     },
     addChildren(ref, packed) {
-      const list = loadedOf(ref);
-      if (list !== undefined) lists.add(list, packed);
+      const found = childListOf(ref);
+      if (found !== undefined) lists.add(found.list, packed);
     },
     removeChildren(ref, packed) {
-      const list = loadedOf(ref);
-      if (list !== undefined) lists.remove(list, packed);
+      const found = childListOf(ref);
+      if (found?.isLoaded === true) lists.remove(found.list, packed);
     },
     forgetChildren(chain) {
       for (const entry of streams.values()) closeChildren(entry, (child) => child.chain === chain);
@@ -372,7 +376,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         watching(_, text, at, visit) {
           check();
           if (options.allAddresses) return;
-          lists.visit(text, at, (list) => {
+          lists.visit(lists.find(text, at), (list) => {
             if (list === addresses) visit(own);
           });
         },

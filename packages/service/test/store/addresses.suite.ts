@@ -296,9 +296,11 @@ export function testAddresses(tools: StoreTools): void {
         expect((await add(id, [12])).outcome).toBe('changed');
       });
 
-      test('undoing it leaves nothing behind', async () => {
+      test('undoing it leaves nothing behind, and the stream is busy until then', async () => {
         const { id, change } = await staged();
-        while (await tools.store.undoAddressChange(change));
+        while (await tools.store.undoAddressChange(change)) {
+          expect(await add(id, [3])).toEqual({ outcome: 'busy' });
+        }
         expect(await page(id)).toEqual({ addresses: before, next: undefined });
         expect(await tools.store.activateAddressChange(change)).toEqual({ outcome: 'lost' });
         expect((await add(id, [10])).outcome).toBe('changed');

@@ -201,13 +201,32 @@ export function testBlocks(tools: StoreTools): void {
         'unconfirmed pending',
       ]);
     });
+
+    test('come back after they were sent: nothing is sent again, and they are confirmed once', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const [ancestor, a] = [chain.tip(), chain.next()];
+      await chain.commit(a, [newMatch(id)]);
+      for (const claimed of await claimOf(id))
+        await tools.store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      await chain.commit(chain.next(), []);
+      await chain.rewind(ancestor);
+      expect(await chain.commit(a, [newMatch(id)])).toMatchObject({ deliveries: [] });
+      await chain.commit(chain.next(), []);
+      await chain.commit(chain.next(), []);
+      expect(
+        (await deliveriesOf(id)).map((each) => `${each.phase} ${each.state}`).toSorted(),
+      ).toEqual(['confirmed pending', 'unconfirmed succeeded']);
+    });
   });
 
   describe('an existing match', () => {
     const oneMatch = async () => {
       const chain = await startChain();
       const stream = await tools.store.createStream(draft([chain.chain]));
-      await chain.commit(chain.next(), [newMatch(stream.id, { tag: 'before' })]);
+      const match = { tag: 'before', bodyHead: ',"chainId":"0x1","tag":"before","retries":' };
+      await chain.commit(chain.next(), [newMatch(stream.id, match)]);
       return { chain, id: stream.id };
     };
     const bodiesOf = async (id: string): Promise<string[]> => {

@@ -223,19 +223,51 @@ export function testInvariants(
       });
     });
 
-    test('finds a delivery in an invalid state', async () => {
+    /** Changes the total of delivered webhooks, so that it fits a changed delivery. */
+    const total = (n: number) =>
+      `insert into stat_delta values ('${stream.id}', 0, '0x1', 'webhooks_delivered', ${n})`;
+
+    test.each([
+      ['in an unknown state', "state = 'lost'"],
+      ['leased without a token', `state = 'leased', lease_until = ${Date.now() + 60_000}`],
+      ['leased without an end', "state = 'leased', lease_token = 'kept'"],
+      ['without a match', "state = 'pending', match_id = 'none'"],
+      ['enriching with a complete body', "state = 'enriching'"],
+      ['pending with an incomplete body', "state = 'pending'", "enrichment = '{}'"],
+      ['held with an incomplete body', "state = 'held'", "held = 1, enrichment = '{}'"],
+      ['held although its match is released', "state = 'held'"],
+      ['pending although its match is held', "state = 'pending'", 'held = 1'],
+    ])('finds a delivery that is %s', async (_, breaking, ofMatch?: string) => {
       const id = await someDelivery('succeeded');
+      const { matchId } = (await store.readDelivery(id))!;
+      const match = (values: string) => `update match set ${values} where id = '${matchId}'`;
       await broken('illegal_delivery', {
-        breaking: [`update delivery set state = 'lost' where id = '${id}'`],
-        mending: [`update delivery set state = 'succeeded' where id = '${id}'`],
+        breaking: [
+          `update delivery set ${breaking} where id = '${id}'`,
+          total(-1),
+          ...(ofMatch === undefined ? [] : [match(ofMatch)]),
+        ],
+        mending: [
+          `update delivery set state = 'succeeded', lease_token = null, lease_until = null,
+            match_id = '${matchId}' where id = '${id}'`,
+          total(1),
+          match('held = 0, enrichment = null'),
+        ],
       });
+    });
+
+    test.each([
+      ['succeeded', 'has no 2xx', 'last_status = 500', 'last_status = 200'],
+      ['succeeded', 'has an error', "last_error = 'late'", 'last_error = null'],
+      ['succeeded', 'has a lease', "lease_token = 'kept'", 'lease_token = null'],
+      ['failed', 'has no reason', 'last_error = null', "last_error = 'HTTP 500'"],
+    ])('finds a %s delivery that %s', async (state, _, breaking, mending) => {
+      await advance(10);
+      const id = await someDelivery(state);
+      const update = (values: string) => `update delivery set ${values} where id = '${id}'`;
       await broken('illegal_delivery', {
-        breaking: [`update delivery set last_status = 500 where id = '${id}'`],
-        mending: [`update delivery set last_status = 200 where id = '${id}'`],
-      });
-      await broken('illegal_delivery', {
-        breaking: [`update delivery set lease_token = 'kept' where id = '${id}'`],
-        mending: [`update delivery set lease_token = null where id = '${id}'`],
+        breaking: [update(breaking)],
+        mending: [update(mending)],
       });
     });
 
@@ -251,9 +283,7 @@ export function testInvariants(
       await advance(1);
       await store.rollUpStats();
       await broken('totals_miscounted', {
-        breaking: [
-          `insert into stat_delta values ('${stream.id}', 0, '0x1', 'webhooks_delivered', -1000)`,
-        ],
+        breaking: [total(-1000)],
         mending: [`delete from stat_delta where n = -1000`],
       });
     });
@@ -265,8 +295,6 @@ export function testInvariants(
       const mending = [
         `update delivery set state = 'succeeded', lease_token = null, lease_until = null where id = '${id}'`,
       ];
-      const total = (n: number) =>
-        `insert into stat_delta values ('${stream.id}', 0, '0x1', 'webhooks_delivered', ${n})`;
       for (const until of [Date.now() + 3_600_000, Date.now() - 3_600_000]) {
         await broken('lease_out_of_bounds', {
           breaking: [leased(until), total(-1)],

@@ -99,7 +99,7 @@ interface Range {
 }
 
 function Covered({
-  coverage: { chainId, from, to, holes, unverified, byRange },
+  coverage: { chainId, from, to, holes, unverified, byRange, childrenMissing = [] },
   chain,
   onFill,
 }: {
@@ -163,6 +163,12 @@ function Covered({
           </li>
         ))}
       </ul>
+      {childrenMissing.map((range) => (
+        <p key={range.from} className="pt-1 text-warn">
+          Children of factories in blocks {formatCount(range.from)} – {formatCount(range.to)} are
+          not all known yet.
+        </p>
+      ))}
       <Unverified ranges={unverified} />
       <ByRange ranges={byRange} />
     </li>
@@ -270,7 +276,7 @@ const toBlock = (text: string): number | null => {
 
 function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
   const queryClient = useQueryClient();
-  const { id, blockFrom, blockTo, nextBlock, state, message, matches, updatedAt } = job;
+  const { id, kind, blockFrom, blockTo, nextBlock, state, message, matches, updatedAt } = job;
   const total = blockTo - blockFrom + 1;
   const done = nextBlock - blockFrom;
   const change = useMutation({
@@ -288,7 +294,11 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
         <span className="data">
           {chain?.code ?? job.chainId} {formatCount(blockFrom)} – {formatCount(blockTo)}
         </span>
-        <span className="text-muted">{formatQuantity(matches, 'match', 'matches')}</span>
+        <span className="text-muted">
+          {kind === 'children'
+            ? `${formatQuantity(matches, 'child', 'children')} of factories`
+            : formatQuantity(matches, 'match', 'matches')}
+        </span>
         <span className="data ml-auto text-faint">
           <Ago timeMs={updatedAt} />
         </span>

@@ -44,6 +44,12 @@ const chainCoverage = shape(
       .describe(
         'Blocks that were searched by their logs, so that a node could have hidden matches in them; the newest 1,000 ranges, in order.',
       ),
+    childrenMissing: z
+      .array(searchedRange)
+      .exactOptional()
+      .describe(
+        'Blocks whose children of factories are not all known, because their search has not finished; absent if there are none.',
+      ),
   }),
 );
 
@@ -57,17 +63,24 @@ const streamCoverage = named(
 
 export const job = named(
   'Job',
-  'A backfill: past blocks matched for one stream, delivered as confirmed.',
+  'A backfill: past blocks matched for one stream, delivered as confirmed; or a search of past blocks for the children of its factories.',
   z.strictObject({
     id: uuid,
     streamId: uuid,
     chainId,
+    kind: shape(
+      'JobKind',
+      'What a job does: match the records of past blocks, or find children of factories.',
+      z.enum(['records', 'children']),
+    ),
     blockFrom: count,
     blockTo: count,
     nextBlock: count.describe('The next block to match; `blockTo + 1` when all are matched.'),
     state: shape('JobState', 'The state of a backfill.', z.enum(JOB_STATES)),
     message: text.describe('Human-readable reason why the job waits or failed; empty otherwise.'),
-    matches: count.describe('Blocks that the stream has matched so far.'),
+    matches: count.describe(
+      'Blocks that the stream has matched so far; for `children`, the children found.',
+    ),
     createdAt: unixMs,
     updatedAt: unixMs,
   }),

@@ -20,6 +20,7 @@ import { streamsCalls } from './streams.ts';
 import {
   FAMILY_BLOCKS_CALLS,
   FAMILY_STREAMS_CALLS,
+  childrenCalls,
   contractsCalls,
   pastBlocksCalls,
 } from '../../families/schemas.ts';
@@ -43,6 +44,7 @@ export const SLUICE_CALLS = {
   ...serviceCalls,
   ...streamsCalls,
   ...addressesCalls,
+  ...childrenCalls,
   ...deliveriesCalls,
   ...replaysCalls,
   ...explainCalls,

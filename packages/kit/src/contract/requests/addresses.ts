@@ -45,19 +45,17 @@ export const labeledAddresses = (address: z.ZodType<string>): z.ZodType<LabeledA
 
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
+export const addressSearch = z
+  .string({ error: SEARCH })
+  .trim()
+  .min(1, { error: SEARCH })
+  .max(100, { error: SEARCH })
+  .describe(
+    'A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses.',
+  );
+
 export const listAddressesQuerySchema = requestShape(
   'AddressQuery',
   'Filter and page of an address list.',
-  z.object({
-    find: z
-      .string({ error: SEARCH })
-      .trim()
-      .min(1, { error: SEARCH })
-      .max(100, { error: SEARCH })
-      .optional()
-      .describe(
-        'A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses.',
-      ),
-    ...page,
-  }),
+  z.object({ find: addressSearch.optional(), ...page }),
 );

@@ -220,6 +220,14 @@ test('the client certificate is replaced while the service runs, without interru
   expect(await slow).toMatchObject({ status: 200, responseBody: 'client 1' });
 });
 
+test('the client certificate is replaced if it is renewed with the same key', async () => {
+  const { cert, key } = client('client 2');
+  write({ cert, key });
+  const certificate = open();
+  write({ cert: cert + clients.cert, key });
+  await expect.poll(() => certificate.read()).toEqual({ cert: cert + clients.cert, key });
+});
+
 test('rotations interrupt none of 64 attempts, and a shutdown aborts those that hang', async () => {
   const waiting: (() => void)[] = [];
   const url = await receive({

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { startDeadline } from './deadline.ts';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
 import { createSender } from './send.ts';
@@ -90,4 +90,24 @@ test('without a stall, the deadline passes once unless it is canceled', async ()
     });
   });
   expect(passed).toEqual(['stalled: false']);
+});
+
+test('after a stall, the deadline leaves three seconds to read what has arrived', () => {
+  vi.useFakeTimers();
+  try {
+    const passed = vi.fn();
+    startDeadline(1_000, passed);
+    const stalledUntil = performance.now() + 60_000;
+    vi.spyOn(performance, 'now')
+      .mockReturnValueOnce(stalledUntil)
+      .mockReturnValueOnce(stalledUntil);
+    vi.advanceTimersByTime(1_000 + 2_999);
+    expect(passed).not.toHaveBeenCalled();
+    vi.mocked(performance.now).mockReturnValue(stalledUntil + 3_000);
+    vi.advanceTimersByTime(1);
+    expect(passed.mock.calls).toEqual([[true]]);
+  } finally {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  }
 });

@@ -14,6 +14,7 @@ import { checkRules } from './match/rules.ts';
 import { checkAbi } from './match/selection.ts';
 import { defineFamily } from '../family.ts';
 import { createEvmBlockHandlers } from './api/blocks.ts';
+import { createChildHandlers } from './api/children.ts';
 import { createContractHandlers } from './api/contracts.ts';
 import { EVM_API } from './api/evmApi.ts';
 import { createNameHandler, findNameChain, resolveQuery } from './api/names.ts';
@@ -64,6 +65,7 @@ export const EVM = defineFamily({
         ...createEvmStreamHandlers({ ...needs, checkOptions }),
         ...createEvmBlockHandlers({ store: needs.store, callsOf, checkOptions }),
         ...createContractHandlers({ abiSource, callsOf }),
+        ...createChildHandlers(needs),
         ...createNameHandler({ callsOf }),
       }),
     };

@@ -13,6 +13,7 @@ import { takeChain } from '../../../test/store/takeChain.ts';
 import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { draft } from '../../../test/store/storeTools.ts';
+import { NO_MATCHES } from '../noMatches.test-only.ts';
 import { SourceError } from '../source.ts';
 import { encodeIds } from './records.ts';
 import { createRereading } from './rereading.ts';
@@ -172,6 +173,7 @@ const reread = async (
       },
     },
     matcher: {
+      ...NO_MATCHES,
       refresh: () => Promise.resolve(1),
       matchAsOf: async (_, block) => streams.flatMap((id) => matchAll(id, block)),
     },

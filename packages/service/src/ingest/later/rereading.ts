@@ -95,14 +95,16 @@ export function createRereading<Block extends BlockHeader & MaybeUnverified>({
       return;
     }
     const dueInMs = isDone ? undefined : nextInMs(uncertain);
-    const isCommitted = await store.commitReading({
-      block: uncertain,
-      epoch,
-      ...changes,
-      unverified,
-      heights: confirmedHeights(),
-      next: dueInMs === undefined ? undefined : { records, dueInMs },
-    });
+    const isCommitted = await matcher.addLateChildren(chain, changes.children, () =>
+      store.commitReading({
+        block: uncertain,
+        epoch,
+        ...changes,
+        unverified,
+        heights: confirmedHeights(),
+        next: dueInMs === undefined ? undefined : { records, dueInMs },
+      }),
+    );
     // The block has left the chain, or another process reads it now.
     if (!isCommitted) return;
     if (!isChanged && !isDone && dueInMs !== undefined) return;

@@ -4,6 +4,7 @@ import { createLog } from '../../base/log.ts';
 import type { EvmBlock } from '../../families/evm/match/block.ts';
 import type { Store } from '../../store/store.ts';
 import type { UncertainBlock } from '../../store/uncertain/contract.ts';
+import { NO_MATCHES } from '../noMatches.test-only.ts';
 import { SourceError } from '../source.ts';
 import { EVM_RECORDS } from '../../families/evm/ingest/recordIds.ts';
 import { createRereading } from './rereading.ts';
@@ -68,7 +69,7 @@ async function readAgain(
         return answer;
       },
     },
-    matcher: { refresh: async () => 0, matchAsOf: async () => [] },
+    matcher: { ...NO_MATCHES, refresh: async () => 0 },
     openMatcher: async () => undefined,
     confirmedHeights: () => undefined,
   });

@@ -1,10 +1,11 @@
 /** Reads the addresses of streams, and the changes to address lists and rules. */
 import type { ChainFamily } from '@sluice/kit/contract';
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables/tables.ts';
 import { streamColumns, toStreamRecord } from '../streams/streamRow.ts';
 import type { StreamOfFamily } from '../streams/contract.ts';
 import type { AddressReads, AddressRecord, AddressRecordPage } from './contract.ts';
+import { isSought } from '../rows/addressSearch.ts';
 import { fromDigits } from './packedAddresses.ts';
 
 /**
@@ -54,31 +55,6 @@ async function addressPageOf(
     .execute();
   const addresses = rows.slice(0, limit).map(toAddressRecord);
   return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
-}
-
-/** A character that sorts after every hex digit. */
-const AFTER_DIGITS = 'g';
-
-/** Matches an address that is shortened in the middle, such as `0x12…ab`. */
-const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
-
-/**
- * Builds the condition of an address search. A prefix becomes a range of the primary key; other
- * text is compared with each label and address.
- */
-function isSought(find: string) {
-  const wanted = find.toLowerCase();
-  const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
-  if (!/^0x[0-9a-f]*$/.test(head)) {
-    const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    // The database lowercases both sides, because engines lowercase different letters.
-    return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
-      or address like lower(${pattern}) escape '\\')`;
-  }
-  // Leading zeros of Aptos addresses are often omitted.
-  const padded = `0x${head.slice(2).padStart(64, '0')}`;
-  return sql<SqlBool>`(address >= ${head} and address < ${head + AFTER_DIGITS} and address like ${`%${tail}`}
-    or address = ${padded} and ${tail} = '')`;
 }
 
 export function createAddressReads(db: Kysely<Tables>): AddressReads {

@@ -1,7 +1,8 @@
 import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
-import { deleteChildren, insertChildren } from '../children/children.ts';
+import { searchGap } from '../children/childSearches.ts';
+import { deleteChildren, insertChildren, knownSince } from '../children/children.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -46,6 +47,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
+        await searchGap(trx, effects, { chain, from: holeFrom ?? 0, to: block.number, now });
         // The blocks after `block` are read again.
         await deleteChildren(trx, chain, Math.min(holeFrom ?? 0, block.number + 1));
         effects.moveDeliveries(canceled);
@@ -147,12 +149,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
-          () =>
-            insertChildren(trx, engine, {
-              chain,
-              blockNumber: block.number,
-              children: commit.children ?? [],
-            }),
+          () => insertChildren(trx, engine, chain, knownSince(block, commit.children)),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);

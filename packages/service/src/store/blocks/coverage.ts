@@ -195,14 +195,16 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
     .execute();
   const unverified = await listUnverified(db, chains);
   const searched = await listByRange(db, chains, streamId);
-  const jobs = await db
+  const all = await db
     .selectFrom('job')
-    .select(['chain', 'block_from', 'next_block'])
+    .select(['chain', 'kind', 'state', 'block_from', 'next_block', 'block_to'])
     .where('stream_id', '=', streamId)
-    .whereRef('next_block', '>', 'block_from')
+    .orderBy('id')
     .execute();
+  const jobs = all.filter((job) => job.kind === 'records' && job.next_block > job.block_from);
   return rows.map(({ chain, from_block: from, number: checkpoint }) => ({
     chainId: chain,
+    ...missingChildren(all.filter((job) => job.chain === chain && job.kind === 'children')),
     ...toCoverage({
       live: from === null || checkpoint === null ? undefined : { from, to: checkpoint },
       holes: holes
@@ -219,6 +221,21 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
       searched: searched.filter((range) => range.chain === chain),
     }),
   }));
+}
+
+/**
+ * Returns the ranges that these searches for children, oldest first, have left and no later one has
+ * searched.
+ */
+function missingChildren(
+  searches: readonly Pick<Tables['job'], 'block_from' | 'next_block' | 'block_to'>[],
+): Pick<ChainCoverage, 'childrenMissing'> {
+  let missing: BlockRange[] = [];
+  for (const { block_from: from, next_block: next, block_to: to } of searches) {
+    missing = missing.flatMap((range) => subtract(range, [{ from, to: next - 1 }]));
+    missing = merge([...missing, { from: next, to }]);
+  }
+  return missing.length === 0 ? {} : { childrenMissing: missing };
 }
 
 type Hole = BlockRange & { reason: HoleReason };

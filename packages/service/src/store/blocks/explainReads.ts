@@ -123,7 +123,10 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
     const { rows } = await sql<{ address: string; label: string }>`
       select its.address, its.label from stream_address as its
       where its.stream_id = ${streamId} and its.address in (${sql.join(addresses)})
-        and its.label is not null and ${IS_LISTED}`.execute(db);
+        and its.label is not null and ${IS_LISTED}
+      union all
+      select address, label from child_label
+      where stream_id = ${streamId} and address in (${sql.join(addresses)})`.execute(db);
     return Object.fromEntries(rows.map(({ address, label }) => [address, label]));
   },
 });

@@ -868,6 +868,33 @@ const children: Migration = {
   },
 };
 
+const pastChildren: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('left_factory')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('factory', text, (column) => column.notNull())
+      .addPrimaryKeyConstraint('left_factory_key', ['stream_id', 'factory'])
+      .execute();
+    await db.schema
+      .alterTable('job')
+      .addColumn('kind', 'text', (column) => column.notNull().defaultTo('records'))
+      .execute();
+    await db.schema
+      .alterTable('job')
+      .addColumn('extensions', 'bigint', (column) => column.notNull().defaultTo(0))
+      .execute();
+    await db.schema
+      .createTable('child_label')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('address', text, (column) => column.notNull())
+      .addColumn('label', text, (column) => column.notNull())
+      .addPrimaryKeyConstraint('child_label_key', ['stream_id', 'address'])
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -885,6 +912,7 @@ export const migrations: Record<string, Migration> = {
   '0014 attempts per stream': streamAttempts,
   '0015 confirmations per stream': streamConfirmations,
   '0016 children of factories': children,
+  '0018 past children': pastChildren,
 };
 
 /** Table with the names of the applied migrations. */

@@ -1,6 +1,7 @@
 /** Backfill jobs, and coverage: the blocks that each stream was matched against. */
 import type { ChainCoverage, Job, JobState, UnverifiedBlocks } from '@sluice/kit/contract';
 import type { BlockHeader, NewMatch, Unverified } from '../blocks/contract.ts';
+import type { KnownChild } from '../children/contract.ts';
 
 export interface JobReads {
   /** Returns the stream's coverage by chain; empty for an unknown stream. */
@@ -14,6 +15,11 @@ export interface JobReads {
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
   /** Lists the running jobs of a chain, oldest first. */
   listRunningJobs(chain: string): Promise<Job[]>;
+  /**
+   * Returns the block from which children of the stream may be missing, because a search for them is
+   * running or paused; undefined if there is none.
+   */
+  readChildrenMissing(streamId: string, chain: string): Promise<number | undefined>;
 }
 
 export interface JobWrites {
@@ -55,6 +61,25 @@ export interface JobWrites {
       unverified?: Unverified | undefined;
     }[];
   }): Promise<Job | undefined>;
+  /**
+   * Advances a search for children past the blocks `from` to `to`, and commits the children in them,
+   * each once with its first block. Returns the job, or undefined as {@link JobWrites.commitJob}
+   * does.
+   */
+  commitSearch(commit: {
+    id: string;
+    chain: string;
+    /** Epoch of the chain's lease. */
+    epoch: number;
+    from: number;
+    to: number;
+    children: readonly KnownChild[];
+  }): Promise<Job | undefined>;
+  /**
+   * Moves the end of a search for children that has reached it to the block after the checkpoint, or
+   * ends the search if no further move is left. Must be called when all its children are loaded.
+   */
+  extendSearch(id: string): Promise<void>;
   /**
    * Commits the matches of a block that is sent to a stream again on request. Each request creates
    * new deliveries.

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { readCoverage } from '../blocks/coverage.ts';
-import { toJob } from './jobRow.ts';
+import { toJob } from '../rows/jobRow.ts';
 import type { JobReads } from './contract.ts';
 import type { Tables } from '../tables/tables.ts';
 import { readUnverified, readUnverifiedCodes } from '../blocks/unverified.ts';
@@ -22,6 +22,18 @@ export function createJobReads(db: Kysely<Tables>): JobReads {
       if (streamId !== undefined) query = query.where('stream_id', '=', streamId);
       const rows = await query.orderBy('id', 'desc').limit(limit).execute();
       return rows.map(toJob);
+    },
+
+    async readChildrenMissing(streamId, chain) {
+      const row = await db
+        .selectFrom('job')
+        .select(({ fn }) => fn.min<number | null>('next_block').as('next'))
+        .where('stream_id', '=', streamId)
+        .where('chain', '=', chain)
+        .where('kind', '=', 'children')
+        .where('state', 'in', ['running', 'paused'])
+        .executeTakeFirst();
+      return row?.next ?? undefined;
     },
 
     async listRunningJobs(chain) {

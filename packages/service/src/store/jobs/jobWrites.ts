@@ -6,9 +6,12 @@ import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../leases/leases.ts';
 import { toBlockDay } from '../engine/days.ts';
 import { insertMatches, selectKnown } from '../blocks/matches.ts';
-import { toJob } from './jobRow.ts';
+import { toJob } from '../rows/jobRow.ts';
 import type { JobWrites } from './contract.ts';
 import { forgetByRange, recordByRange, recordUnverified } from '../blocks/unverified.ts';
+import { movedEnd } from '../children/childSearches.ts';
+import { insertChildren } from '../children/children.ts';
+import type { Db, Tables } from '../tables/tables.ts';
 import { recordUncertain } from '../blocks/uncertain.ts';
 
 /** Allowed transitions of a job's state. */
@@ -39,6 +42,8 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
             id: newId(),
             stream_id: streamId,
             chain,
+            kind: 'records',
+            extensions: 0,
             block_from: blockFrom,
             block_to: blockTo,
             next_block: blockFrom,
@@ -89,23 +94,7 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const found = blocks.filter(({ matches }) => matches.length > 0).length;
-        const row = await trx
-          .updateTable('job')
-          .set((eb) => ({
-            next_block: to + 1,
-            matches: eb('matches', '+', found),
-            state: sql<JobState>`case when block_to <= ${to} then 'done' else state end`,
-            message: '',
-            updated_at: now,
-          }))
-          .where('id', '=', id)
-          .where('chain', '=', chain)
-          .where('state', '=', 'running')
-          .where('next_block', '=', from)
-          .returningAll()
-          .executeTakeFirst();
-        // The job was paused, canceled or advanced in the meantime, so these blocks will be read
-        // again or are no longer needed.
+        const row = await advance(trx, { id, chain, from, to, found, now });
         if (row === undefined) return undefined;
         const evaluated = { chain, streamId: row.stream_id, from, to };
         if (byRange) await recordByRange(trx, { ...evaluated, now });
@@ -142,6 +131,48 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
       });
     },
 
+    async commitSearch({ id, chain, epoch, from, to, children }) {
+      return transact(async (trx, effects) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        const checkpoint = await trx
+          .selectFrom('checkpoint')
+          .select('number')
+          .where('chain', '=', chain)
+          .executeTakeFirst();
+        // A reorg may have removed the blocks since they were read.
+        if (checkpoint === undefined || checkpoint.number < to) return undefined;
+        const now = await readNow(engine, trx);
+        const row = await advance(trx, { id, chain, from, to, found: children.length, now });
+        if (row === undefined) return undefined;
+        const inserting = insertChildren(trx, engine, chain, children);
+        if (inserting !== undefined) await trx.executeQuery(inserting);
+        const job = toJob(row);
+        effects.publish({ type: 'job', job });
+        return job;
+      });
+    },
+
+    async extendSearch(id) {
+      await transact(async (trx, effects) => {
+        const row = await trx
+          .updateTable('job')
+          .set({
+            block_to: sql<number>`case when ${movedEnd} > block_to then ${movedEnd} else block_to end`,
+            extensions: sql<number>`extensions - 1`,
+            state: sql<JobState>`
+              case when extensions = 1 and ${movedEnd} < next_block then 'done' else state end`,
+            updated_at: await readNow(engine, trx),
+          })
+          .where('id', '=', id)
+          .where('extensions', '>', 0)
+          .where('state', '=', 'running')
+          .whereRef('next_block', '>', 'block_to')
+          .returningAll()
+          .executeTakeFirst();
+        if (row !== undefined) effects.publish({ type: 'job', job: toJob(row) });
+      });
+    },
+
     async commitManual({ chain, block, requestId, isConfirmed, matches, unverified }) {
       const origin = `manual:${requestId}`;
       return transact(async (trx, effects) => {
@@ -161,3 +192,35 @@ export function createJobWrites({ db, engine, transact }: Ledger): JobWrites {
     },
   };
 }
+
+/**
+ * Moves a running job past block `to`. Returns undefined if the job was paused, canceled or advanced
+ * in the meantime, so that its blocks will be read again or are no longer needed.
+ */
+const advance = (
+  trx: Db,
+  {
+    id,
+    chain,
+    from,
+    to,
+    found,
+    now,
+  }: { id: string; chain: string; from: number; to: number; found: number; now: number },
+): Promise<Tables['job'] | undefined> =>
+  trx
+    .updateTable('job')
+    .set((eb) => ({
+      next_block: to + 1,
+      matches: eb('matches', '+', found),
+      state: sql<JobState>`
+        case when block_to <= ${to} and extensions = 0 then 'done' else state end`,
+      message: '',
+      updated_at: now,
+    }))
+    .where('id', '=', id)
+    .where('chain', '=', chain)
+    .where('state', '=', 'running')
+    .where('next_block', '=', from)
+    .returningAll()
+    .executeTakeFirst();

@@ -243,12 +243,18 @@ export interface StreamWrites {
   /**
    * Changes a stream. Returns undefined if the stream is unknown, or was changed since the
    * `updatedAt` that `unchangedSince` gives. Without `note`, the change is not added to the change
-   * log.
+   * log. `leftFactories` are the keys of factories that the change removes. `childSearches`
+   * are the chains whose past blocks are searched for children, and the first of these blocks.
    */
   updateStream(
     id: string,
     patch: SealedPatch,
-    options?: { note?: StreamChangeNote | undefined; unchangedSince?: number },
+    options?: {
+      note?: StreamChangeNote | undefined;
+      unchangedSince?: number;
+      leftFactories?: readonly string[] | undefined;
+      childSearches?: readonly { chain: string; from: number }[] | undefined;
+    },
   ): Promise<StreamRecord | undefined>;
   setStreamStatus(
     id: string,

@@ -4,6 +4,8 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { toConfirmColumns } from '../blocks/confirmations.ts';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
+import { searchBefore, searchOpenHoles } from '../children/childSearches.ts';
+import { leaveFactories } from '../children/children.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
 import type { Effects, Ledger } from '../live/effects.ts';
@@ -20,7 +22,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
   const changeStream = async (
     id: string,
     values: (now: number) => Partial<Selectable<Tables['stream']>>,
-    also?: (trx: Db, now: number, changed: StreamRecord) => Promise<unknown>,
+    also?: (trx: Db, now: number, changed: StreamRecord, effects: Effects) => Promise<unknown>,
     unchangedSince?: number,
   ): Promise<StreamRecord | undefined> => {
     const change = async (trx: Db, effects: Effects): Promise<StreamRecord | undefined> => {
@@ -43,7 +45,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
         .executeTakeFirst();
       if (row === undefined) return undefined;
       const changed = toStreamRecord(row);
-      await also?.(trx, now, changed);
+      await also?.(trx, now, changed, effects);
       effects.signal('rules', 'deliveries');
       effects.publishStream(id);
       return changed;
@@ -95,18 +97,27 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
           .returning(streamColumns)
           .executeTakeFirstOrThrow();
         await beginCoverage(trx, row.id, draft.chainIds);
+        const searches = draft.chainIds.map((chain) => ({ chain, from: 0 }));
+        await searchBefore(trx, effects, { id: row.id, options: draft.options }, searches, now);
         effects.signal('rules');
         effects.publishStream(row.id);
         return toStreamRecord(row) as Extract<StreamRecord, Pick<typeof draft, 'family'>>;
       });
     },
 
-    updateStream: (id, patch, { note, unchangedSince } = {}) =>
+    updateStream: (
+      id,
+      patch,
+      { note, unchangedSince, leftFactories = [], childSearches = [] } = {},
+    ) =>
       changeStream(
         id,
         () => toStreamValues(patch),
-        async (trx, now, { status, chainIds }) => {
+        async (trx, now, changed, effects) => {
+          const { status, chainIds } = changed;
           if (note !== undefined) await recordStreamChange(trx, id, note, now);
+          await leaveFactories(trx, id, leftFactories);
+          await searchBefore(trx, effects, changed, childSearches, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
           if ('confirmations' in patch) await changeWaiting(trx, engine, id, patch.confirmations);
           if ('unverified' in patch && patch.unverified === 'send') {
@@ -128,10 +139,11 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
           ...(status === 'active' ? ACTIVE : { status, error_since: null, probe_at: null }),
           status_message: statusMessage,
         }),
-        async (trx, now) => {
+        async (trx, now, changed, effects) => {
           if (note !== undefined) await recordStreamChange(trx, id, note, now);
-          if (status === 'paused') await openHoles(trx, id, status, now);
-          else await closeHoles(trx, id);
+          if (status === 'paused') return openHoles(trx, id, status, now);
+          await searchOpenHoles(trx, effects, changed, now);
+          await closeHoles(trx, id);
         },
       ),
 

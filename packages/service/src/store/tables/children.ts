@@ -15,4 +15,16 @@ export interface ChildTables {
     /** The first block with a log of the factory that has the address. */
     block_number: number;
   };
+  /** A label that a user gave to a child, on all chains. */
+  child_label: {
+    stream_id: string;
+    /** Lowercase. */
+    address: string;
+    label: string;
+  };
+  /** A factory that was removed from a stream, whose children are not all deleted yet. */
+  left_factory: {
+    stream_id: string;
+    factory: string;
+  };
 }

@@ -1,4 +1,4 @@
-import type { HoleReason, JobState } from '@sluice/kit/contract';
+import type { HoleReason, JobKind, JobState } from '@sluice/kit/contract';
 
 export interface JobTables {
   coverage: CoverageTable;
@@ -26,18 +26,24 @@ interface HoleTable {
   created_at: number;
 }
 
-/** A backfill: a range of past blocks that is matched for one stream. */
+/** A range of past blocks that is matched, or searched for children, for one stream. */
 interface JobTable {
   id: string;
   stream_id: string;
   chain: string;
+  kind: JobKind;
+  /**
+   * How often the end of a search is still moved to the checkpoint, because children that were found
+   * late may have created others meanwhile. 0 for backfills.
+   */
+  extensions: number;
   block_from: number;
   block_to: number;
   /** The next block to match. Greater than `block_to` when the job is done. */
   next_block: number;
   state: JobState;
   message: string;
-  /** Number of blocks that have matched the stream so far. */
+  /** Number of blocks that have matched, or of logs with children, so far. */
   matches: number;
   created_at: number;
   updated_at: number;

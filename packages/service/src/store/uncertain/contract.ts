@@ -7,6 +7,7 @@ import type {
   Reading,
   Unverified,
 } from '../blocks/contract.ts';
+import type { Child } from '../children/contract.ts';
 
 export interface UncertainBlock {
   chain: string;
@@ -45,6 +46,8 @@ export interface LaterReading {
   epoch: number;
   /** Matches of the records that appeared, and of streams whose matches are removed. */
   matches: readonly NewMatch[];
+  /** Children of factories in records that appeared. */
+  children?: readonly Child[] | undefined;
   /** Ids of matches with records that vanished. */
   removed: readonly string[];
   /** The numbers of the newest confirmed blocks; undefined while unknown. */

@@ -11,6 +11,7 @@ import {
 import { insertMatches, readStreamsOf, releaseMatches } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { isHeld } from '../blocks/uncertain.ts';
+import { insertChildren, knownSince } from '../children/children.ts';
 import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -132,7 +133,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
       and step = ${step} and left_at is null`;
 
   return {
-    async commitReading({ block, epoch, matches, removed, heights, unverified, next }) {
+    async commitReading({ block, epoch, matches, children, removed, heights, unverified, next }) {
       const { chain, header, jobId, step } = block;
       return transact(async (trx, effects) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return false;
@@ -155,6 +156,8 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: header.number, unverified, now });
         }
+        const inserting = insertChildren(trx, engine, chain, knownSince(header, children));
+        if (inserting !== undefined) await trx.executeQuery(inserting);
         const day = toBlockDay(header.timestamp);
         const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}
           and block_day = ${day}`;

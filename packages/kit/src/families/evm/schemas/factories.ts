@@ -21,6 +21,13 @@ export const factorySchema: z.ZodType<Factory> = namedRequest(
         .describe(
           'Instead of `address`: the position of an earlier entry, whose children are the factories.',
         ),
+      from: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          'First block whose children are wanted: earlier blocks are searched. Default: only children in blocks from now on.',
+        ),
       event: z
         .string()
         .max(4_096, { error: 'should have at most 4096 characters' })

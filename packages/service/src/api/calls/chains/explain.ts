@@ -14,10 +14,11 @@ import type { ChainCalls } from '../../../chains/calls.ts';
 import { eachStream } from '../../../store/streams/eachStream.ts';
 import type { ChainReport } from '../../../store/leases/contract.ts';
 import type { Store } from '../../../store/store.ts';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
 import type { ApiFamilies, ApiFamily } from '../../family.ts';
 import type { Handlers } from '../../handlers.ts';
 import { createExplainBlock } from './explainBlock.ts';
-import { firstVerdicts, toWatchVerdict } from './explainVerdict.ts';
+import { type Watch, firstVerdicts, toWatchVerdict } from './explainVerdict.ts';
 import { createFindPlace } from './findPlace.ts';
 
 export interface ExplainHandlerNeeds {
@@ -42,11 +43,27 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
     query: string,
     { address, family }: FoundAddress,
   ): Promise<Explanation> => {
-    const watchers = await store.listWatchers(address);
-    const labels = new Map(watchers.map(({ streamId, label }) => [streamId, label]));
+    const [watchers, parents] = await Promise.all([
+      store.listWatchers(address),
+      store.listParents(address),
+    ]);
+    const listed = new Map(watchers.map(({ streamId, label }) => [streamId, { label }]));
+    /** Returns how the stream watches the address; undefined if it does not. */
+    const watchOf = (stream: StreamRecord): Watch | undefined => {
+      const its = parents
+        .filter(({ streamId, chain }) => streamId === stream.id && stream.chainIds.includes(chain))
+        .flatMap((child) => {
+          const origin = families[stream.family].describeOrigin?.(stream, child);
+          return origin === undefined ? [] : { ...child, origin: `${origin} on ${child.chain}` };
+        });
+      return (
+        listed.get(stream.id) ??
+        (its[0] && { label: its[0].label, origin: its.map(({ origin }) => origin).join(', ') })
+      );
+    };
     const verdicts: StreamVerdict[] = [];
     for await (const stream of eachStream(store, family)) {
-      verdicts.push(toWatchVerdict(stream, labels));
+      verdicts.push(toWatchVerdict(stream, watchOf(stream)));
     }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
     return {

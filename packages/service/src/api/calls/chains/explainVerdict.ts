@@ -386,21 +386,26 @@ function verdictOf(matches: readonly LedgerMatch[]): ExplainVerdict {
   return matches.some(({ state }) => state === 'frozen') ? 'waiting' : 'cancelled';
 }
 
+/** How a stream watches an address. */
+export interface Watch {
+  label: string | null;
+  /** Where the address comes from, if a factory created it. */
+  origin?: string | undefined;
+}
+
 /** Returns the verdict for an address: whether the stream watches it, and with which label. */
-export function toWatchVerdict(
-  stream: StreamRecord,
-  labels: ReadonlyMap<string, string | null>,
-): StreamVerdict {
-  const label = labels.get(stream.id);
-  const name = label === null || label === undefined ? '' : ` as ${JSON.stringify(label)}`;
-  const isWatched = stream.options.allAddresses || label !== undefined;
+export function toWatchVerdict(stream: StreamRecord, watch: Watch | undefined): StreamVerdict {
+  const { label = null, origin } = watch ?? {};
+  const name = label === null ? '' : ` as ${JSON.stringify(label)}`;
+  const since = origin === undefined ? '' : `: ${origin}`;
+  const isWatched = stream.options.allAddresses || watch !== undefined;
   const match = stream.options.allAddresses
     ? reason('address', 'passed', 'the stream watches all addresses')
     : reason(
         'address',
         isWatched ? 'passed' : 'stopped',
         isWatched
-          ? `the stream watches it${name}`
+          ? `the stream watches it${name}${since}`
           : `it is not ${stream.addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", stream.addressCount)}`,
       );
   return {

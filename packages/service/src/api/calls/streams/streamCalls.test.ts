@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 import { type StreamCallNeeds, createStreamCalls } from './streamCalls.ts';
 
-const stream = { id: 'stream-1', family: 'evm', updatedAt: 7 } as StreamRecord;
+const stream = {
+  id: 'stream-1',
+  family: 'evm',
+  chainIds: [] as string[],
+  updatedAt: 7,
+} as StreamRecord;
 
 /** Runs an update of a stream that other calls change first, the given number of times. */
 async function updateAgainst(changes: number) {

@@ -53,6 +53,8 @@ interface StreamFamily<Name extends ChainFamily, Wanted, Changes, Shown> {
   toDraft(wanted: Wanted, sent: unknown): Extract<StreamDraft, { family: Name }>;
   /** Returns the changes that an update call requests. Throws a 422 for invalid options. */
   toPatch(wanted: Changes, sent: unknown, before: StreamOf<Name>): StreamPatch;
+  /** Returns the factories of a stream. Default: none. */
+  factoriesOf?(options: StreamRecord['options']): readonly FactoryEntry[];
   /** Returns a stream in the format of the contract. */
   toResponse(record: StreamOf<Name>): Shown;
 }
@@ -71,6 +73,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   family: StreamFamily<Name, Wanted, Changes, Shown>,
 ) {
   const { store, endpoints, streamSecrets } = needs;
+  const { factoriesOf = () => [] } = family;
   const open = (record: StreamRecord | undefined): StreamOf<Name> => {
     const own = ofFamily(record, family.name);
     return endpoints.open(own.id, own);
@@ -143,7 +146,16 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
         const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
         const unchangedSince = before.updatedAt;
         const sealed = endpoints.seal(before.id, patch);
-        const record = await store.updateStream(before.id, sealed, { note, unchangedSince });
+        const factories = changeFactories(before, patch, factoriesOf);
+        const { added } = factories;
+        // A factory that was removed and comes back starts without children.
+        while (added.length > 0 && (await store.deleteChildrenOf(before.id, added)));
+        const record = await store.updateStream(before.id, sealed, {
+          note,
+          unchangedSince,
+          leftFactories: factories.left,
+          childSearches: factories.searches,
+        });
         if (record !== undefined) return family.toResponse(open(record));
       }
       throw new HttpError(409, 'Other calls keep changing this stream. Send the update again.');
@@ -174,6 +186,42 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
       );
       return family.toResponse(record);
     },
+  };
+}
+
+interface FactoryEntry {
+  key: string;
+  /** First block whose children are wanted; undefined for those of new blocks only. */
+  from?: number | undefined;
+}
+
+/**
+ * Returns the keys of the factories that a patch adds and removes, and from which block on each
+ * chain is searched for past children.
+ */
+function changeFactories(
+  before: StreamRecord,
+  patch: StreamPatch,
+  factoriesOf: (options: StreamRecord['options']) => readonly FactoryEntry[],
+) {
+  const had = factoriesOf(before.options);
+  const has = patch.options === undefined ? had : factoriesOf(patch.options);
+  const lacks = (some: readonly FactoryEntry[], key: string): boolean =>
+    some.every((each) => each.key !== key);
+  const isSearched = ({ key, from = Infinity }: FactoryEntry): boolean =>
+    had.some((each) => each.key === key && (each.from ?? Infinity) <= from);
+  const firstOf = (some: readonly FactoryEntry[]): number =>
+    Math.min(...some.map(({ from = Infinity }) => from));
+  const anew = firstOf(has.filter((factory) => !isSearched(factory)));
+  return {
+    added: has.map(({ key }) => key).filter((key) => lacks(had, key)),
+    left: had.map(({ key }) => key).filter((key) => lacks(has, key)),
+    searches: (patch.chainIds ?? before.chainIds)
+      .map((chain) => ({
+        chain,
+        from: before.chainIds.includes(chain) ? anew : firstOf(has),
+      }))
+      .filter(({ from }) => from < Infinity),
   };
 }
 

@@ -2,6 +2,8 @@ import { TEST_WEBHOOK, itemSignature, eventTopic, toAddress } from '@sluice/kit/
 import { evmAddressesSchema, evmLabeledAddressesSchema } from '@sluice/kit/calls';
 import type { ApiFamily } from '../../../api/family.ts';
 import { type EvmStreamRecord, STREAM_FAMILIES } from '../../../store/streams/contract.ts';
+import { describeOrigin } from '../match/factories.ts';
+import { compileRules } from '../match/rules.ts';
 import { problemsOf } from './problems.ts';
 import { flagOf } from '../../../config/settings.ts';
 
@@ -29,5 +31,6 @@ export const EVM_API: ApiFamily<EvmStreamRecord> = {
         .filter(({ type }) => type === 'event')
         .map((item) => [eventTopic(item), itemSignature(item)]),
     ),
+  describeOrigin: ({ options }, origin) => describeOrigin(compileRules(options).factories, origin),
   problemsOf,
 };

@@ -19,6 +19,7 @@ import {
 import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { takesCalls, takesEveryCall } from '../match/callSelection.ts';
 import { takesChildren } from '../match/factories.ts';
+import { compileRules } from '../match/rules.ts';
 import { takesEvents } from '../match/selection.ts';
 import { EVM_API } from './evmApi.ts';
 import { problemOf } from '../../../api/calls/streams/streamProblems.ts';
@@ -86,6 +87,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         options,
       };
     },
+    factoriesOf: (options) => compileRules(options as StreamOptions).factories,
     toResponse,
   });
 

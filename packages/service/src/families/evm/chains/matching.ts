@@ -15,6 +15,7 @@ import {
   createStreamIndex,
 } from '../match/match.ts';
 import { addressesOf, findChildren, hasFactories } from '../match/children.ts';
+import { findPastChildren, searchOfFactories } from '../match/pastChildren.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
 import type { Rules } from '../match/rules.ts';
 import { minBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
@@ -58,7 +59,14 @@ const evmFamily = (
   needs: needsOf,
   search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),
   match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
-  children: { exist: hasFactories, find: findChildren, factoriesOf: factoryKeysOf, addressesOf },
+  children: {
+    exist: hasFactories,
+    find: findChildren,
+    factoriesOf: factoryKeysOf,
+    addressesOf,
+    search: searchOfFactories,
+    findPast: findPastChildren,
+  },
   explain(index, chain, block, { transactions }) {
     const [hash, ...others] = transactions ?? [];
     const isSingle = hash !== undefined && others.length === 0;

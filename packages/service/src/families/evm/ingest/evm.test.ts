@@ -91,6 +91,31 @@ describe('a part that one node lacks', () => {
   });
 });
 
+describe('a tagged block of all nodes', () => {
+  const tagged = async () => (await source.readTagged('safe', 'all'))?.number;
+
+  // The safe block of a scripted chain is 32 blocks below its head.
+  test.each([0, 1])('is the lowest one, here of node %i', async (lagging) => {
+    for (let n = 0; n < 100; n++) one.mine();
+    expect(await tagged()).toBe(68);
+    [one, two][lagging]!.trouble({ kind: 'lag', blocks: 10, methods: BLOCKS });
+    expect(await tagged()).toBe(58);
+  });
+
+  test('does not depend on nodes that report none, or fail', async () => {
+    for (let n = 0; n < 100; n++) one.mine();
+    one.trouble({ kind: 'unknownTags' });
+    expect(await tagged()).toBe(68);
+    two.trouble({ kind: 'unknownTags' });
+    expect(await tagged()).toBeUndefined();
+    one.heal();
+    two.trouble({ kind: 'httpError', status: 502 });
+    expect(await tagged()).toBe(68);
+    one.trouble({ kind: 'httpError', status: 502 });
+    await expect(tagged()).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+});
+
 describe('data that a node omits', () => {
   test('from logs is read from the receipts', async () => {
     const header = mine();

@@ -173,6 +173,40 @@ describe('internal transactions', () => {
     ]) {
       expect(fromTraceBlock([top, ...order])).toEqual([]);
     }
+    const other = trace(0, [12], call(2, 9, '0x9', '0x7'));
+    expect(fromTraceBlock([top, reverted(1), other])).toMatchObject([{ value: '0x9' }]);
+  });
+
+  test.each([
+    ['CALL', true],
+    ['CREATE', true],
+    ['CREATE2', true],
+    ['SELFDESTRUCT', true],
+    ['CALLCODE', false],
+    ['DELEGATECALL', false],
+  ])('by %s from callTracer move value: %s', (type, moves) => {
+    const frame = { type, from: address(2), to: address(3), value: '0x5' };
+    const result = { type: 'CALL', from: address(1), to: address(2), calls: [frame] };
+    const found = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
+    expect(found.map(({ value }) => value)).toEqual(moves ? ['0x5'] : []);
+  });
+
+  test('at any depth below a reverted call are omitted', () => {
+    const sends = (from: number, calls: object[] = []) => ({
+      type: 'CALL',
+      from: address(from),
+      to: address(from + 1),
+      value: '0x1',
+      calls,
+    });
+    const reverted = { ...sends(2, [sends(3, [sends(4)])]), error: 'execution reverted' };
+    const result = sends(1, [reverted, sends(2)]);
+    const found = fromCallTracer([{ result }], { ...transactions, hashes: ['0xaa'] });
+    expect(found).toMatchObject([{ from: address(2) }]);
+    const traces = [[], [0], [0, 0], [0, 0, 0], [1]].map((at, n) =>
+      trace(0, at, { ...call(n + 1, n + 2, '0x1', '0x1'), ...(n === 1 && { error: 'Reverted' }) }),
+    );
+    expect(fromTraceBlock(traces)).toMatchObject([{ from: address(5) }]);
   });
 
   test('from an older node without transaction hashes are the same', () => {

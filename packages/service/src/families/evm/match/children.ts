@@ -1,13 +1,21 @@
 /** Finds the addresses that the factories of streams create in a block. */
 import type { FoundChild } from '../../../match/children.ts';
 import type { Indexed } from '../../../match/ruleIndex.ts';
-import type { EvmBlock, EvmLog } from './block.ts';
+import type { SearchedLog } from '../../../match/logSearch.ts';
+import type { EvmBlock } from './block.ts';
 import type { Factory } from './factories.ts';
 import { ADDRESS_TOPIC_PREFIX, type EvmStreams } from './match.ts';
 import type { Rules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 
+/** A block, or only some of its logs. */
+export interface LoggedBlock {
+  readonly number: number;
+  readonly logs: readonly SearchedLog[];
+}
+
 type Stream = Indexed<'evm', Rules>;
+type Child = Omit<FoundChild<'evm', Rules>, 'blockNumber'>;
 
 /** The factories of a chain by generation, then by event. */
 type Generations = readonly ReadonlyMap<string, readonly { stream: Stream; factory: Factory }[]>[];
@@ -44,15 +52,15 @@ export const hasFactories = (streams: EvmStreams, chain: string): boolean =>
 export function findChildren(
   streams: EvmStreams,
   chain: string,
-  { logs }: Pick<EvmBlock, 'logs'>,
-  isKnown: (child: FoundChild<'evm', Rules>) => boolean,
+  { number: blockNumber, logs }: LoggedBlock,
+  isKnown: (child: Child) => boolean,
 ): FoundChild<'evm', Rules>[] {
   const found: FoundChild<'evm', Rules>[] = [];
   const keys = new Set<string>();
-  const keyOf = ({ stream, factory, address }: FoundChild<'evm', Rules>): string =>
+  const keyOf = ({ stream, factory, address }: Child): string =>
     `${stream.record.id} ${factory} ${address}`;
 
-  const isCreator = (stream: Stream, { address, parent }: Factory, log: EvmLog): boolean => {
+  const isCreator = (stream: Stream, { address, parent }: Factory, log: SearchedLog): boolean => {
     if (parent === undefined) return log.address === address;
     const creator = { stream, factory: parent.key, address: log.address };
     return keys.has(keyOf(creator)) || isKnown(creator);
@@ -66,7 +74,7 @@ export function findChildren(
           const child = { stream, factory: factory.key, address };
           if (keys.has(keyOf(child)) || isKnown(child)) continue;
           keys.add(keyOf(child));
-          found.push(child);
+          found.push({ ...child, blockNumber });
         }
       }
     }

@@ -9,7 +9,8 @@ import {
   parseEvent,
 } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../../store/streams/contract.ts';
-import type { EvmLog } from './block.ts';
+import type { ChildOrigin } from '../../../match/ruleIndex.ts';
+import type { SearchedLog } from '../../../match/logSearch.ts';
 import { FilterError } from './filter.ts';
 
 export interface Factory {
@@ -20,9 +21,11 @@ export interface Factory {
   readonly parent: Factory | undefined;
   /** 1 for the children of an address, 2 for their children, and so on. */
   readonly generation: number;
+  /** First block whose children are wanted; undefined for those of new blocks only. */
+  readonly from: number | undefined;
   readonly topic0: string;
   /** Returns the children in a log of this event, in lowercase. */
-  childrenIn(log: EvmLog): string[];
+  childrenIn(log: SearchedLog): string[];
 }
 
 type FactoryOptions = Pick<StreamOptions, 'factories' | 'abi'>;
@@ -34,7 +37,7 @@ export const takesChildren = ({ factories }: Pick<StreamOptions, 'factories'>): 
 /** @throws FilterError with a path that starts at the stream's options */
 export function compileFactories({ factories, abi }: FactoryOptions): Factory[] {
   const compiled: Factory[] = [];
-  for (const [n, { address, childrenOf, event, parameter }] of (factories ?? []).entries()) {
+  for (const [n, { address, childrenOf, event, parameter, from }] of (factories ?? []).entries()) {
     const path = ['factories', n];
     const readers = findEvents(event, parameter, abi ?? []).map((item) =>
       compileReader(item, parameter, path),
@@ -53,6 +56,7 @@ export function compileFactories({ factories, abi }: FactoryOptions): Factory[] 
       address,
       parent,
       generation: (parent?.generation ?? 0) + 1,
+      from,
       topic0,
       childrenIn(log) {
         const reader = readers.find(({ indexed }) => indexed === log.topics.length - 1);
@@ -61,6 +65,19 @@ export function compileFactories({ factories, abi }: FactoryOptions): Factory[] 
     });
   }
   return compiled;
+}
+
+/** Describes where a child comes from; undefined if the factory is not among these. */
+export function describeOrigin(
+  factories: readonly Factory[],
+  { factory: key, blockNumber }: ChildOrigin,
+): string | undefined {
+  let factory = factories.find((each) => each.key === key);
+  if (factory === undefined) return undefined;
+  let text = 'child of ';
+  for (; factory.parent !== undefined; factory = factory.parent) text += 'a child of ';
+  const since = blockNumber === undefined ? '' : ` since block ${blockNumber}`;
+  return `${text}factory ${factory.address}${since}`;
 }
 
 /** Whether a contract can have the address. Events use the zero address for "none". */
@@ -90,7 +107,7 @@ interface Reader {
   readonly indexed: number;
   /** Position of the parameter, and of the component in each tuple around the address. */
   readonly positions: readonly number[];
-  read(log: EvmLog): string[];
+  read(log: SearchedLog): string[];
 }
 
 function compileReader(item: AbiItem, parameter: string, path: (string | number)[]): Reader {

@@ -19,7 +19,7 @@ export interface SearchedStream {
 }
 
 /** Maximum number of addresses in one filter. geth and its forks accept up to 1,000. */
-const ADDRESSES_PER_FILTER = 500;
+export const ADDRESSES_PER_FILTER = 500;
 
 /** Returns the plans; undefined if they would have to request every log. */
 export function planLogs(

@@ -15,7 +15,7 @@ import {
   type WatchingStreams,
   createRuleIndex,
 } from '../../../match/ruleIndex.ts';
-import { takesChildren } from './factories.ts';
+import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 import {
@@ -223,7 +223,7 @@ export function matchBlock(
         addReason?.(stopped('address', NATIVE));
         return;
       }
-      addReason?.(addressReason(stream, log, place, topics));
+      addReason?.(addressReason(stream, log, place, topics, origin));
       if (!wants('includeContractLogs', stream, addReason)) return;
       if (found.get(stream)?.watched.selected.has(log)) {
         addLogPlace(stream);
@@ -259,7 +259,7 @@ export function matchBlock(
     const takeTransaction = (stream: CompiledStream, origin?: ChildOrigin): void => {
       if (origin !== undefined) addCreator(stream, transaction[by]!, origin);
       const addReason = addReasonOf?.(stream, transaction);
-      addReason?.(sideReason(by, transaction));
+      addReason?.(sideReason(by, transaction, stream, origin));
       if (takesTransactions(stream.record.options)) {
         addPlace(entryOf(stream).watched, transaction, by === 'from' ? 0 : 1);
       }
@@ -281,7 +281,7 @@ export function matchBlock(
     const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
       if (origin !== undefined) addCreator(stream, call[by]!, origin);
       const addReason = addReasonOf?.(stream, call);
-      addReason?.(sideReason(by, call));
+      addReason?.(sideReason(by, call, stream, origin));
       if (
         !wants('includeInternalTxs', stream, addReason) ||
         (isSpam && refusesSpam(stream, addReason))
@@ -307,7 +307,11 @@ export function matchBlock(
         const { calls } = stream.selection;
         if (calls === undefined || !takesCalls(stream.record.options)) return;
         const addReason = addReasonOf?.(stream, call);
-        addReason?.(isEveryAddress ? passed('address', EVERY_ADDRESS) : sideReason('to', call));
+        addReason?.(
+          isEveryAddress
+            ? passed('address', EVERY_ADDRESS)
+            : sideReason('to', call, stream, origin),
+        );
         if (call.traceAddress.length > 0 && !wants('includeInternalCalls', stream, addReason))
           return;
         if (possibleSpam && refusesSpam(stream, addReason)) return;
@@ -361,27 +365,36 @@ const EVERY_ADDRESS = 'the stream watches all addresses';
 
 type LogPlace = 'emitter' | 'any' | number;
 
+/** Returns `: child of …` for a child of a factory; otherwise an empty string. */
+function originOf({ selection }: CompiledStream, origin: ChildOrigin | undefined): string {
+  const text = origin && describeOrigin(selection.factories, origin);
+  return text === undefined ? '' : `: ${text}`;
+}
+
 /** @param topics the topics of the log, including those that are in its data */
 function addressReason(
-  { selection }: CompiledStream,
+  stream: CompiledStream,
   log: EvmLog,
   place: LogPlace,
   topics: readonly string[],
+  origin: ChildOrigin | undefined,
 ): ExplainReason {
+  const since = originOf(stream, origin);
   if (place === 'any') return passed('address', EVERY_ADDRESS);
   if (place === 'emitter') {
     const conditions = watched('contract', log.address);
-    return passed('address', 'the contract that emitted it is watched', conditions);
+    return passed('address', `the contract that emitted it is watched${since}`, conditions);
   }
-  const name = place < log.topics.length ? (selection.inputOf(log, place) ?? '') : 'its data';
+  const name =
+    place < log.topics.length ? (stream.selection.inputOf(log, place) ?? '') : 'its data';
   const address = `0x${topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
   return name === ''
     ? passed(
         'address',
-        `the address in its topic ${place} is watched`,
+        `the address in its topic ${place} is watched${since}`,
         watched(`topic ${place}`, address),
       )
-    : passed('address', `the address in ${name} is watched`, watched(name, address));
+    : passed('address', `the address in ${name} is watched${since}`, watched(name, address));
 }
 
 const NATIVE =
@@ -390,10 +403,15 @@ const NATIVE =
 /** Field of a transaction or internal transaction that contains the watched address. */
 type Side = 'from' | 'to';
 
-const sideReason = (by: Side, record: { from: string; to: string | null }): ExplainReason =>
+const sideReason = (
+  by: Side,
+  record: { from: string; to: string | null },
+  stream: CompiledStream,
+  origin: ChildOrigin | undefined,
+): ExplainReason =>
   passed(
     'address',
-    by === 'from' ? 'its sender is watched' : 'its recipient is watched',
+    `its ${by === 'from' ? 'sender' : 'recipient'} is watched${originOf(stream, origin)}`,
     watched(by, record[by] ?? ''),
   );
 

@@ -36,6 +36,8 @@ const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
   'countExpiring',
   'findViolations',
   'findAddresses',
+  'listChildren',
+  'countChildren',
 ]);
 
 /**

@@ -74,6 +74,20 @@ test('a restore discards the write-ahead log that a killed process left', async 
   expect(settingOf(target)).toBe('green');
 });
 
+test('a restored ledger can be opened, although a process was killed with the ledger before', async () => {
+  const target = join(folder, 'killed in use');
+  const mark = join(target, 'sluice.db-open');
+  await restoreSqlite(file, target, { overwrite: true });
+  const killed = await openSqliteStore(target);
+  const marked = readFileSync(mark);
+  await killed.close();
+  writeFileSync(mark, marked);
+  await restoreSqlite(file, target, { overwrite: true });
+  const restored = await openSqliteStore(target);
+  expect(await restored.readSetting('color')).toBe('green');
+  await restored.close();
+});
+
 describe('a restore is rejected without changing the ledger', () => {
   const refused = async (made: string, reason: RegExp) => {
     const target = join(folder, 'kept');

@@ -10,6 +10,7 @@ import type { BlockHeader, BlockRef } from '../../../../store/blocks/contract.ts
 import type { Providers } from '../../../../ingest/nodes/providers.ts';
 import {
   type BlockSearch,
+  type FoundBlock,
   type FoundBlocks,
   SourceError,
   isOfKind,
@@ -67,10 +68,13 @@ function openSearch(
 
   const isUsable = (node: Provider): boolean => performance.now() >= rangesOf(node).restsUntil;
 
-  const hitsOf = ({ logs }: RangeLogs): BlockRef[] =>
+  // Logs of ranges are not proven. If proofs are wanted, their blocks are read.
+  const keepsLogs = search.keepsLogs === true && !isVerified;
+
+  const hitsOf = ({ logs }: RangeLogs): FoundBlock[] =>
     [...logs]
       .filter(([number, block]) => search.takes({ number, ...block }))
-      .map(([number, block]) => ({ number, hash: block.hash }));
+      .map(([number, { hash, logs: its }]) => ({ number, hash, ...(keepsLogs && { logs: its }) }));
 
   const blame = (node: Provider, block: number): void => {
     rest(rangesOf(node), UNRELIABLE_MS);

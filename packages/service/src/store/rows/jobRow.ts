@@ -6,6 +6,7 @@ export function toJob(row: Tables['job']): Job {
     id: row.id,
     streamId: row.stream_id,
     chainId: row.chain,
+    kind: row.kind,
     blockFrom: row.block_from,
     blockTo: row.block_to,
     nextBlock: row.next_block,

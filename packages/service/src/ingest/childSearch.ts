@@ -1,0 +1,63 @@
+/** Searches past blocks for the children of a stream's factories, one step of a job at a time. */
+import type { Job } from '@sluice/kit/contract';
+import type { LogSearch } from '../match/logSearch.ts';
+import type { BlockNeeds, BlockRef } from '../store/blocks/contract.ts';
+import type { KnownChild } from '../store/children/contract.ts';
+import type { Store } from '../store/store.ts';
+import type { BlockReader, Limits } from './blockReader.ts';
+import type { Matcher } from './commit.ts';
+import type { FoundBlock } from './source.ts';
+
+/** Finds the children that past blocks add to a stream. */
+export interface ChildFinder<Block> {
+  needs: BlockNeeds;
+  /** The rules of the stream, compared by value to detect changes. */
+  rules: unknown;
+  search(): Promise<LogSearch | undefined>;
+  /**
+   * Returns the children of blocks in order, each once, given those that the ledger has.
+   *
+   * @param blocks complete, or with only the logs that the search finds
+   */
+  find(blocks: readonly (Block | Required<FoundBlock>)[]): Promise<KnownChild[]>;
+}
+
+export interface ChildSearch {
+  /** Searches the next blocks, which end at the limits. */
+  advance(job: Job, limits: Limits, isAlone: boolean): Promise<void>;
+}
+
+export function createChildSearch<Block extends BlockRef>({
+  chain,
+  epoch,
+  store,
+  read,
+  openFinder,
+  matcher,
+}: {
+  chain: string;
+  /** Epoch of the chain's lease. */
+  epoch: number;
+  store: Pick<Store, 'setJobState' | 'commitSearch'>;
+  read: BlockReader<Block>;
+  /** Returns the finder of a stream; undefined if the stream was deleted. */
+  openFinder(streamId: string): Promise<ChildFinder<Block> | undefined>;
+  matcher: Pick<Matcher<Block>, 'addLateChildren'>;
+}): ChildSearch {
+  return {
+    async advance(job, limits, isAlone) {
+      const finder = await openFinder(job.streamId);
+      if (finder === undefined) {
+        await store.setJobState(job.id, 'cancelled', 'the stream was deleted');
+        return;
+      }
+      const { to, blocks, logged } = await read(job, finder, limits, isAlone);
+      const inOrder = [...blocks, ...logged].toSorted((a, b) => a.number - b.number);
+      const children = await finder.find(inOrder);
+      const { id, nextBlock: from } = job;
+      await matcher.addLateChildren(chain, children, () =>
+        store.commitSearch({ id, chain, epoch, from, to, children }),
+      );
+    },
+  };
+}

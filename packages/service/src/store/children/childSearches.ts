@@ -1,0 +1,135 @@
+/** Creates the jobs that search past blocks for the children of a stream's factories. */
+import { sql } from 'kysely';
+import type { Effects } from '../live/effects.ts';
+import { newId } from '../rows/ids.ts';
+import { toJob } from '../rows/jobRow.ts';
+import { lastSettled } from '../rules/ruleRevision.ts';
+import type { Db } from '../tables/tables.ts';
+
+/** The factories in the options of a stream. */
+interface FactoryOptions {
+  factories?:
+    | readonly { from?: number | undefined; childrenOf?: number | undefined }[]
+    | null
+    | undefined;
+}
+
+/** Returns the first block of which a stream wants children; undefined if it wants no past ones. */
+const firstWanted = ({ factories }: FactoryOptions): number | undefined => {
+  const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);
+  return wanted.length === 0 ? undefined : Math.min(...wanted);
+};
+
+/** Returns the number of generations of a stream's children. */
+function countGenerations({ factories }: FactoryOptions): number {
+  const generations: number[] = [];
+  for (const { childrenOf } of factories ?? []) {
+    generations.push(childrenOf === undefined ? 1 : generations[childrenOf]! + 1);
+  }
+  return Math.max(0, ...generations);
+}
+
+interface SearchedStream {
+  id: string;
+  options: object;
+}
+
+/** Searches blocks `from` to `to` of a chain, as far as the stream wants their children. */
+export async function searchChildren(
+  trx: Db,
+  effects: Effects,
+  { id, options }: SearchedStream,
+  { chain, from, to, now }: { chain: string; from: number; to: number; now: number },
+): Promise<void> {
+  const first = Math.max(from, firstWanted(options) ?? Infinity);
+  if (first > to) return;
+  const row = await trx
+    .insertInto('job')
+    .values({
+      id: newId(),
+      stream_id: id,
+      chain,
+      kind: 'children',
+      extensions: countGenerations(options) - 1,
+      block_from: first,
+      block_to: to,
+      next_block: first,
+      state: 'running',
+      message: '',
+      matches: 0,
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  effects.signal('jobs');
+  effects.publish({ type: 'job', job: toJob(row) });
+}
+
+/**
+ * Searches the blocks of these chains to which the stream's current rules do not apply. Chains that
+ * are not read yet are searched when they start.
+ */
+export async function searchBefore(
+  trx: Db,
+  effects: Effects,
+  stream: SearchedStream,
+  searches: readonly { chain: string; from: number }[],
+  now: number,
+): Promise<void> {
+  if (firstWanted(stream.options) === undefined || searches.length === 0) return;
+  const settled = await trx
+    .selectFrom('checkpoint')
+    .select(['chain', lastSettled.as('number')])
+    .where(
+      'chain',
+      'in',
+      searches.map(({ chain }) => chain),
+    )
+    .execute();
+  for (const { chain, number } of settled) {
+    const { from } = searches.find((each) => each.chain === chain)!;
+    await searchChildren(trx, effects, stream, { chain, from, to: number, now });
+  }
+}
+
+/** Searches blocks of a chain that its streams are not matched against, such as a hole. */
+export async function searchGap(
+  trx: Db,
+  effects: Effects,
+  { chain, from, to, now }: { chain: string; from: number; to: number; now: number },
+): Promise<void> {
+  const streams = await trx
+    .selectFrom('stream')
+    .innerJoin('coverage', 'coverage.stream_id', 'stream.id')
+    .select(['stream.id', 'options'])
+    .where('coverage.chain', '=', chain)
+    .where('deleted_at', 'is', null)
+    .where('options', 'like', '%"factories":[%')
+    .execute();
+  for (const { id, options } of streams) {
+    const stream = { id, options: JSON.parse(options) as FactoryOptions };
+    await searchChildren(trx, effects, stream, { chain, from, to, now });
+  }
+}
+
+/** Searches the blocks of the stream's open holes, which are closed in the same transaction. */
+export async function searchOpenHoles(
+  trx: Db,
+  effects: Effects,
+  stream: SearchedStream,
+  now: number,
+): Promise<void> {
+  if (firstWanted(stream.options) === undefined) return;
+  const holes = await trx
+    .selectFrom('hole')
+    .select(['chain', 'from_block as from'])
+    .where('stream_id', '=', stream.id)
+    .where('to_block', 'is', null)
+    .execute();
+  await searchBefore(trx, effects, stream, holes, now);
+}
+
+/** SQL expression on `job` and `checkpoint`: the new end of a search whose end was reached. */
+export const movedEnd = sql<number>`coalesce((
+  select number + 1 from checkpoint where checkpoint.chain = job.chain), block_to)`;
