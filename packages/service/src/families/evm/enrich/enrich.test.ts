@@ -476,7 +476,7 @@ describe('enrichment', () => {
     // During an outage, a match is tried more often than the six times allowed after refusals.
     await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
     expect(enrich.trouble).toBe(
-      'token metadata, reasons of failures, triggers and balances are waiting: node-1: connection refused',
+      'token metadata, labels, reasons of failures, triggers and balances are waiting: node-1: connection refused',
     );
     isDown = false;
     await untilAll(id, 'pending');

@@ -74,7 +74,7 @@ export function createEnrich({
     chain,
     store,
     log,
-    waiting: 'token metadata, reasons of failures, triggers and balances are waiting',
+    waiting: 'token metadata, labels, reasons of failures, triggers and balances are waiting',
     async complete({ streamId, bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
       const plan = compilePlan(enrichment);
       const maxBytes = maxBytesOf(plan) - bodyHeadBytes;
