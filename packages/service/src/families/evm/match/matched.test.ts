@@ -50,7 +50,7 @@ const blockOf = (transactions: EvmTransaction[], logs: EvmLog[] = []): EvmBlock 
   internalTransactions: [],
 });
 
-function matchOf(options: Partial<StreamOptions>, listed: readonly number[], block: EvmBlock) {
+function indexOf(options: Partial<StreamOptions>, listed: readonly number[]) {
   const index = createStreamIndex();
   const record: EvmStreamRecord = {
     family: 'evm',
@@ -70,7 +70,11 @@ function matchOf(options: Partial<StreamOptions>, listed: readonly number[], blo
   };
   index.put(record);
   index.addAddresses('s', packAddresses(listed.map(address)).bytes);
-  const [match] = matchBlock(index, CHAIN, block);
+  return index;
+}
+
+function matchOf(options: Partial<StreamOptions>, listed: readonly number[], block: EvmBlock) {
+  const [match] = matchBlock(indexOf(options, listed), CHAIN, block);
   return match!;
 }
 
@@ -128,3 +132,30 @@ test('each part of a large match has the addresses of its own records', () => {
     ],
   ]);
 });
+
+test.each([
+  [0, 1],
+  [1, 0],
+])(
+  'a child of several factories names the first one, unless the stream lists it: %s, %s',
+  (...order) => {
+    const event = 'Created(address child)';
+    const factories = [7, 8].map((n) => ({ address: address(n), event, parameter: 'child' }));
+    const index = indexOf({ includeNativeTxs: true, factories }, [2]);
+    const { factories: compiled } = index.streams(CHAIN)[0]!.selection;
+    for (const n of order) {
+      const list = index.openChildren({ streamId: 's', chain: CHAIN, factory: compiled[n]!.key });
+      list.add(packAddresses([1, 2, 3 + n].map(address)).bytes);
+      list.finish();
+    }
+    const block = blockOf([1, 2, 3, 4].map((to, n) => transaction(n, to, '0x')));
+    const [match] = matchBlock(index.following, CHAIN, block);
+    const { matched } = toWebhookParts(CHAIN, block, match!).tail;
+    expect(matched!.map((each) => [Number(each.address), each.factory])).toEqual([
+      [1, 0],
+      [2, null],
+      [3, 0],
+      [4, 1],
+    ]);
+  },
+);
