@@ -60,6 +60,35 @@ test('every call is listed, found by its words, and has a link', async () => {
   await call.getByText('endsAt').waitFor();
 });
 
+test('hostile text in the document and the link is shown as text', async () => {
+  const hostile = `<img src=x onerror="alert(1)"> \`<script>alert(1)</script>\` {{1+1}} \u202E`;
+  const page = await visitor.signedIn('/settings');
+  await page.route('**/openapi.json', async (route) => {
+    const text = await (await route.fetch()).text();
+    const json: unknown = JSON.parse(text, (key, value: unknown) =>
+      ['summary', 'description'].includes(key) && typeof value === 'string' ? hostile : value,
+    );
+    await route.fulfill({ json });
+  });
+  let dialogs = 0;
+  page.on('dialog', (dialog) => {
+    dialogs++;
+    void dialog.dismiss();
+  });
+  const open = (search: Record<string, string>) =>
+    page.goto(
+      `${world.url}/console/settings/api?${new URLSearchParams(search).toString()}#${hostile}`,
+    );
+  await open({ call: 'createEvmStream', q: '<img' });
+  const call = page.getByRole('region', { name: 'createEvmStream' });
+  await call.getByRole('heading', { level: 2 }).getByText('<img src=x').waitFor();
+  await call.getByText('<script>alert(1)</script>').first().waitFor();
+  await open({ call: hostile, q: '' });
+  await page.getByText('This service has no call named').getByText('<img src=x').waitFor();
+  expect(await page.locator('main img, body script:not([src])').count()).toBe(0);
+  expect(dialogs).toBe(0);
+});
+
 test('a request that is not a GET is sent only after confirmation', async () => {
   const page = await openForm('setEvmStreamStatus');
   const sent: string[] = [];

@@ -379,7 +379,7 @@ test('a filter on an event missing from the ABI is accepted, and the stream repo
 test('a stream on a chain without a source is accepted, and the flag to add is reported', async () => {
   const { result } = await official.streams.add({ ...evm(), chains: ['0x1', '0x89'] });
   const wanted =
-    'No source for 0x1, 0x89: start the service with --chain 0x1=<rpcUrl> --chain 0x89=<rpcUrl>. Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs or functions';
+    'No source for 0x1, 0x89: start the service with --chain 0x1=<rpcUrl> --chain 0x89=<rpcUrl>. Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs, functions or reads';
   expect([result.status, result.statusMessage]).toEqual(['active', wanted]);
   expect(
     (await aptosStreams().getById({ id: aptosId, networkType: 'aptos' })).result.toJSON(),

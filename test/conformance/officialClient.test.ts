@@ -116,7 +116,7 @@ function comparable(stream: object): object {
 
 /** The status of an active stream that includes no kind of record. */
 const MATCHES_NOTHING =
-  'Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs or functions';
+  'Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs, functions or reads';
 
 test('a stream with only required fields is created, tested and read back', async () => {
   sink.clear();

@@ -25,6 +25,8 @@ const NEWEST = 256;
 
 let folder: string;
 let chain: RunningScriptedChain;
+/** A second node of the chain. */
+let second: RunningScriptedChain;
 let sink: WebhookSink;
 let served: Served;
 let client: Client;
@@ -35,6 +37,7 @@ let hits: number[];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-ranges-'));
   chain = await startScriptedChain();
+  second = await startScriptedChain({ chain });
   hits = [];
   mine(BLOCKS);
   sink = await startWebhookSink();
@@ -43,6 +46,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await served.stop();
   await sink.close();
+  await second.stop();
   await chain.stop();
   rmSync(folder, { recursive: true });
 });
@@ -56,10 +60,12 @@ function mine(blocks: number): void {
   }
 }
 
-async function start(): Promise<Served> {
+/** @param option of the first node */
+async function start(option = '', ...more: string[]): Promise<Served> {
   const started = await serve([
     ...['--data', folder],
-    ...['--chain', `${CHAIN}=${chain.url},confirmations=2,poll=50`],
+    ...['--chain', `${CHAIN}=${chain.url},confirmations=2,poll=50${option}`],
+    ...more,
   ]);
   client = createClient({ apiKey: API_KEY, baseUrl: started.url });
   sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: started.url });
@@ -136,3 +142,28 @@ test('a backfill by range delivers each match once through a kill and a pause, w
   // Reading each block would take one such call per block.
   expect(chain.calls['eth_getBlockByHash']! - before).toBeLessThan(BLOCKS / 2);
 }, 60_000);
+
+test.each([
+  ['a second node', () => ['', '--chain', `${CHAIN}=${second.url}`]],
+  ['ranges=verified', () => [',ranges=verified']],
+])(
+  'a backfill by range finds every match that a node hides, with %s',
+  async (_what, more) => {
+    await served.stop();
+    const [option, ...flags] = more();
+    served = await start(option, ...flags);
+    const streamId = await newStream();
+    // The first range is answered truthfully, and all others are empty.
+    const isAsked = () => (chain.calls['eth_getLogs'] ?? 0) > 0;
+    chain.trouble({ kind: 'delay', delayMs: 50, methods: ['eth_getLogs'] });
+    const jobId = await backfill(streamId);
+    await until('a range is queried', isAsked);
+    chain.trouble({ kind: 'emptyLogs' });
+    await until('the backfill is done', () => isDone(jobId));
+    chain.heal();
+    const expected = hits.filter((block) => block <= BLOCKS - 2);
+    await until('all webhooks arrive', () => received().length >= expected.length);
+    expect(received().map(({ block }) => block)).toEqual(expected);
+  },
+  60_000,
+);

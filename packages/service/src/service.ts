@@ -215,6 +215,7 @@ async function startWith(
     },
     heldDeliveries: () => store.countHeld(),
     uncertainBlocks: () => store.countUncertain(),
+    pendingStates: () => store.countPendingStates(),
     violations: invariants.counts,
     chainsRead: () => chains.all.filter(({ leaseState }) => leaseState === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
@@ -439,6 +440,7 @@ function createApi(
     },
     // Processes of an earlier version do not report it.
     lacks: (chain) => reports.find(chain)?.lacks ?? [],
+    whyUnread: (chain, streamId) => reports.find(chain)?.failingReads?.[streamId],
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,

@@ -205,6 +205,7 @@ describe('trigger', () => {
     ['internal-transfer', '0.002419… ETH 0x0a1a…9419 → 0xc5b4…4c14'],
     ['call', 'transfer 0x0a1a…9419 → 0xa0b8…eb48'],
     ['failed-call', 'transfer 0x0a1a…9419 → 0xa0b8…eb48 failed'],
+    ['read', 'Balance 1,250 → 750 at 0x0a1a…9419'],
     ['aptos-coin-transfer', '1.5 APT'],
     ['test', ''],
   ])('%s arrives as the service would send it', async (kind, line) => {

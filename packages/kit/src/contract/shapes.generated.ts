@@ -730,6 +730,8 @@ export interface CreateEvmStream {
   includeMatched?: boolean | undefined;
   /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
   factories?: Factory[] | null | undefined;
+  /** Values on chain that are read in the state of each block, and sent when their condition holds. A stream may have nothing else. Sluice only. */
+  reads?: StreamRead[] | null | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
@@ -1100,6 +1102,8 @@ export interface EvmStream {
   includeMatched: boolean;
   /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
   factories: Factory[] | null;
+  /** Values on chain that are read in the state of each block, and sent when their condition holds. A stream may have nothing else. Sluice only. */
+  reads: StreamRead[] | null;
   /** Native balances to include. */
   getNativeBalances: NativeBalanceSelection[];
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
@@ -1175,6 +1179,8 @@ export interface EvmWebhook {
   nativeBalances: WebhookNativeBalance[];
   /** Sluice only, for streams that select functions; otherwise absent. */
   calls?: WebhookCall[];
+  /** Sluice only, in the webhooks about values on chain, which have no other records; otherwise absent. */
+  reads?: WebhookRead[];
   /** Proofs for the transactions of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent. */
   proofs?: WebhookProofs;
   /** Each address once, in the order of `logs`, `txs`, `txsInternal` and `calls`. Sluice only, for streams with `includeMatched`; otherwise absent. */
@@ -1382,8 +1388,8 @@ export interface HistoryRecord {
   streamId: string;
   tag: string;
 }
-/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or the stream did not exist yet. */
-export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'before';
+/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, or the stream did not exist yet. */
+export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'state' | 'before';
 /** An inbox and how it responds. */
 export interface Inbox {
   name: string;
@@ -1512,7 +1518,7 @@ export interface Job {
   /** Unix milliseconds */
   updatedAt: number;
 }
-/** What a job does: match the records of past blocks, or find children of factories. */
+/** The work of a job: matching the records of past blocks, or finding children of factories. */
 export type JobKind = 'records' | 'children';
 /** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
@@ -1645,6 +1651,22 @@ export interface PublicKey {
   /** When the private key stops signing; null for the newest. */
   endsAt: number | null;
 }
+/** When a value is sent: `changes`; in the first block of each interval (`every`, in blocks by default); or once per crossing of a threshold, in the unit of the value. `crosses` counts a value at the threshold as above it. */
+export type ReadCondition =
+  | 'changes'
+  | {
+      every: number;
+      unit?: ('blocks' | 'seconds') | undefined;
+    }
+  | {
+      below: string;
+    }
+  | {
+      above: string;
+    }
+  | {
+      crosses: string;
+    };
 /** The certificate that a receiver presented in a TLS handshake. */
 export interface ReceiverCertificate {
   /** Such as `CN=api.acme.io`. */
@@ -1869,6 +1891,24 @@ export interface StreamLimits {
   timeoutSeconds: number | null;
   /** Retries of failed webhooks. `standard`, the default: 7 over about 45 hours, with a fast retry first. `short`: after 5 s, 30 s, 2 min and 10 min. `long`: the waits of `standard`, then 6 more of a day each. `none`: no retries. Or a list of up to 50 waits in seconds, each at most a week. Together, the waits must be shorter than the retention of undelivered webhooks. Sluice only. */
   retries: Retries;
+}
+/** A value that is read from the state of each block: the result of a view function, or balances. */
+export interface StreamRead {
+  /** Address of the contract that is called. */
+  contract?: string | undefined;
+  /** With `contract`: a signature with its outputs (`balanceOf(address) returns (uint256)`), an ABI item, which is stored as a signature, or the name or signature of a function in `abi`. */
+  function?: string | AbiItem | undefined;
+  /** Arguments of the function: integers as decimal text, structs as arrays. */
+  arguments?: unknown[] | undefined;
+  /** The output to read, by its name or position; `price.value` for one inside a struct. By default the only output, or all of them as a list. */
+  output?: string | undefined;
+  /** Instead of `contract`: `native`, or the address of an ERC-20 token. */
+  balance?: string | undefined;
+  /** Accounts whose balance is read. Default: the addresses of the stream, of which there may be at most 1000. */
+  of?: string[] | undefined;
+  /** Decimals of the unit of the threshold. Default: 18 for native balances, those of the token for its balances, and otherwise 0. */
+  decimals?: number | undefined;
+  when: ReadCondition;
 }
 /** The secrets of a stream's `webhook-signature`, in addition to the account's streams secret. */
 export interface StreamSecret {
@@ -2288,6 +2328,34 @@ export interface WebhookProofs {
   /** The RLP-encoded block header, whose Keccak-256 is the block hash. */
   header: string;
   receipts: WebhookReceiptProof[];
+}
+/** A value on chain whose condition holds. */
+export interface WebhookRead {
+  /** Address of the contract that was called. */
+  contract?: string;
+  /** Canonical signature, such as `totalSupply()`. */
+  function?: string;
+  arguments?: unknown[];
+  /** As in the stream; absent if it names no output. */
+  output?: string;
+  /** `native`, or the address of the token. */
+  balance?: string;
+  /** The account of the balance. */
+  of?: string;
+  when: ReadCondition;
+  /** Decimals of the value; null if they are unknown. */
+  decimals: number | null;
+  /** The last known value, with the last block that had it; null if there is none. */
+  before: WebhookReadValue | null;
+  /** The value in the block of the webhook. */
+  after: WebhookReadValue;
+}
+/** A value in the state of a block. */
+export interface WebhookReadValue {
+  /** Number of the block, decimal. */
+  block: string;
+  /** Integers are decimal text, bytes are hex, and structs are arrays. */
+  value: unknown;
 }
 /** The path of a transaction's receipt in the receipts trie of its block. */
 export interface WebhookReceiptProof {

@@ -11,6 +11,7 @@ import type {
   WebhookNftTransfer,
   WebhookTransaction,
   WebhookCall,
+  WebhookRead,
 } from '../contract/shapes.generated.ts';
 import { TEST_WEBHOOK } from '../families/evm/testWebhook.ts';
 import { isSluiceError } from '../errors.ts';
@@ -473,6 +474,39 @@ function idsOf(records: Records | CompatibleRecords): string[] {
   );
 }
 
+describe('reads', () => {
+  it('become rows with an id for each value, the same in every delivery', () => {
+    const webhook = sampleWebhook('read');
+    const [read] = webhook.reads as [WebhookRead];
+    const called: WebhookRead = {
+      contract: read.balance!,
+      function: 'pair(uint8)',
+      arguments: ['1'],
+      when: 'changes',
+      decimals: null,
+      before: null,
+      after: { block: read.after.block, value: ['1', true] },
+    };
+    const rows = toRecords({ ...webhook, reads: [read, called] }).reads;
+    expect(rows).toMatchObject([
+      {
+        balance: read.balance,
+        account: read.of,
+        condition: '{"below":"1000"}',
+        decimals: 6,
+        value: '750000000',
+        valueBefore: '1250000000',
+        blockNumberBefore: Number(read.before!.block),
+      },
+      { function: 'pair(uint8)', arguments: '["1"]', value: '["1",true]', valueBefore: null },
+    ]);
+    const ids = rows.map(({ id }) => id);
+    expect(distinct(ids)).toBe(2);
+    const again = toRecords({ ...webhook, confirmed: true, reads: [read] }).reads;
+    expect(again.map(({ id }) => id)).toEqual(ids.slice(0, 1));
+  });
+});
+
 describe('calls', () => {
   it('become rows with an id for each place in the tree of calls', () => {
     const webhook = sampleWebhook('failed-call');
@@ -528,7 +562,7 @@ describe('a removal webhook', () => {
         of,
         [...new Set((all as { id: string }[]).map(({ id }) => id))],
       ]);
-      expect({ calls: [], ...Object.fromEntries(written) }).toEqual(removed);
+      expect({ calls: [], reads: [], ...Object.fromEntries(written) }).toEqual(removed);
       expect(Object.values(removed).flat().length).toBeGreaterThan(0);
     },
   );

@@ -11,6 +11,7 @@ export type RowKind =
   | 'tx'
   | 'internalTx'
   | 'call'
+  | 'read'
   | 'erc20Transfer'
   | 'erc20Approval'
   | 'nftTransfer'

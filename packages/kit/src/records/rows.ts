@@ -120,6 +120,32 @@ export interface CallRow extends RowBase {
   reason: string | null;
 }
 
+/** A value on chain whose condition holds. */
+export interface ReadRow extends RowBase {
+  /** Address of the contract that was called; null for a balance. */
+  contract: string | null;
+  /** Signature of the function; null for a balance. */
+  function: string | null;
+  /** Arguments as JSON; null if there are none. */
+  arguments: string | null;
+  /** The output that the stream names; null if it names none. */
+  output: string | null;
+  /** `native` or the address of a token; null for the result of a function. */
+  balance: string | null;
+  /** The account of the balance. */
+  account: string | null;
+  /** The condition of the stream as JSON. */
+  condition: string;
+  /** Decimals of the value; null if they are unknown. */
+  decimals: number | null;
+  /** Integers as decimal strings; lists as JSON. */
+  value: string;
+  /** The last known value before; null if there is none. */
+  valueBefore: string | null;
+  /** The last block that had the value before. */
+  blockNumberBefore: number | null;
+}
+
 interface TokenRow extends LogRelated {
   /** Address of the token. */
   contract: string;
@@ -185,6 +211,8 @@ export interface Records<Log = LogRow> {
   internalTxs: InternalTxRow[];
   /** Calls of a stream that selects functions. */
   calls: CallRow[];
+  /** Values on chain of a stream that reads them. */
+  reads: ReadRow[];
   erc20Transfers: Erc20TransferRow[];
   erc20Approvals: Erc20ApprovalRow[];
   nftTransfers: NftTransferRow[];

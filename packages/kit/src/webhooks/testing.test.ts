@@ -25,6 +25,7 @@ const KINDS = [
   'internal-transfer',
   'call',
   'failed-call',
+  'read',
   'test',
 ] as const satisfies SampleKind[];
 
@@ -35,10 +36,11 @@ const WIRE_ORDER =
 describe('sampleWebhook', () => {
   it.each(KINDS)('%s has every key, in wire order, and one record', (kind) => {
     const webhook = sampleWebhook(kind);
-    const { calls = [] } = webhook;
+    const { calls = [], reads = [] } = webhook;
     const keys = kind === 'test' ? Object.keys(TEST_WEBHOOK) : WIRE_ORDER.split(' ');
-    expect(Object.keys(webhook)).toEqual(calls.length === 0 ? keys : [...keys, 'calls']);
-    const records = [...webhook.logs, ...webhook.txs, ...webhook.txsInternal, ...calls];
+    const own = [...(calls.length > 0 ? ['calls'] : []), ...(reads.length > 0 ? ['reads'] : [])];
+    expect(Object.keys(webhook)).toEqual([...keys, ...own]);
+    const records = [...webhook.logs, ...webhook.txs, ...webhook.txsInternal, ...calls, ...reads];
     expect(records).toHaveLength(kind === 'test' ? 0 : 1);
     expect(JSON.parse(JSON.stringify(webhook))).toEqual(webhook);
   });

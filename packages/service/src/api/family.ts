@@ -25,6 +25,8 @@ export interface ProblemNeeds {
   whyDown(chain: string): string | undefined;
   /** Returns what no node of this chain has. */
   lacks(chain: string): ChainReport['lacks'];
+  /** Returns why values on this chain can't be read for the stream; undefined if they can. */
+  whyUnread(chain: string, streamId: string): string | undefined;
   /** Maximum time for an attempt of a webhook. */
   maxTimeoutSeconds: number;
 }

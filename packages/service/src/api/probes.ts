@@ -33,6 +33,7 @@ const toPublic = ({
   name: _name,
   code: _code,
   lacks: _lacks,
+  failingReads: _failingReads,
   message: _message,
   proof,
   providers,

@@ -6,6 +6,11 @@ import { type Duty, type Term, createDuty } from '../operate/duty.ts';
 import type { Holder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { createRereading } from '../ingest/later/rereading.ts';
+import {
+  type StateReading,
+  type ValueReading,
+  createValueReading,
+} from '../ingest/values/reading.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, headerOf } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
@@ -77,34 +82,46 @@ export function toForkRules(
 }
 
 /** The components that work on one chain. */
-interface Parts<Record, Block, DryRunResult> {
+interface Parts<Record, Block, DryRunResult, Sent> {
   source: ChainSource<Block>;
-  matching: Matching<Record, Block, DryRunResult>;
+  matching: Matching<Record, Block, DryRunResult, Sent>;
+  /** Reads values on chain; omitted for families without them. */
+  readState?: StateReading<Record, Sent>;
   enrich: EnrichPool;
   dependencies: ChainDependencies;
 }
 
-export function followChain<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult>(
+export function followChain<
+  Record extends { id: string },
+  Block extends BlockHeader & MaybeUnverified,
+  DryRunResult,
+  Sent = never,
+>(
   options: IngestOptions,
-  parts: Parts<Record, Block, DryRunResult>,
+  parts: Parts<Record, Block, DryRunResult, Sent>,
 ): FollowedChain<ChainCalls<Record, DryRunResult>> {
   const { chain } = options;
-  const { source, matching, enrich, dependencies } = parts;
+  const { source, matching, readState, enrich, dependencies } = parts;
   const { store, log, onReorg, refuseBlocks, tracing, holder } = dependencies;
   const { signals } = store;
-  const show = (health: Omit<ChainReport, 'lacks'>): void => {
+  const show = (health: Omit<ChainReport, 'lacks' | 'failingReads'>): void => {
     // Failures are ignored, because the next report replaces this one.
     store.events.publish([{ type: 'chain', chain: health }]).catch(() => {});
   };
 
   /** The running ingest; undefined unless this process has the lease of the chain. */
   let current: Ingest | undefined;
+  let reading: ValueReading | undefined;
   let isCandidate = false;
   let isClosing = false;
 
   const report = (): ChainReport => {
     const its = current?.report() ?? reportUnread(options, source);
-    return { ...its, message: its.message || enrich.trouble };
+    return {
+      ...its,
+      message: its.message || enrich.trouble,
+      failingReads: reading?.failing() ?? {},
+    };
   };
 
   const begin = (epoch: number): Term => {
@@ -118,9 +135,12 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         tracing,
         refuseBlocks,
         listener: {
-          onBlock: () => backfill.wake(),
+          onBlock() {
+            backfill.wake();
+            reading?.wake();
+          },
           onReorg: (depth) => onReorg(chain, depth),
-          onReport: ({ lacks: _lacks, ...health }) => show(health),
+          onReport: ({ lacks: _lacks, failingReads: _failing, ...health }) => show(health),
           onLostLease: () => duty.check(),
         },
       },
@@ -151,6 +171,17 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         openMatcher: (streamId) => matching.open(chain, streamId),
         confirmedHeights: ingest.confirmedHeights,
       });
+    reading =
+      readState &&
+      createValueReading({
+        chain,
+        epoch,
+        store,
+        matcher: matching.values,
+        readState,
+        log,
+        confirmedHeights: ingest.confirmedHeights,
+      });
     current = ingest;
     const forget = [
       signals.on('jobs', () => backfill.wake()),
@@ -160,6 +191,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     enrich.start(epoch);
     backfill.start();
     rereading?.start();
+    reading?.start();
     return {
       report,
       async stop() {
@@ -167,7 +199,8 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         await Promise.all([ingest.stop(), backfill.stop(), rereading?.stop()]);
         // Enrichment may be waiting for a node. Stopping the source ends its pending requests.
         if (isClosing) await source.stop();
-        await enrich.stop();
+        await Promise.all([enrich.stop(), reading?.stop()]);
+        reading = undefined;
         // Another process may change them now.
         matching.live.forgetChildren(chain);
         current = undefined;
@@ -204,9 +237,9 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 }
 
 /** Creates the calls of a chain, which also work if this process does not read the chain. */
-function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult>(
+function createCalls<Record, Block extends BlockHeader & MaybeUnverified, DryRunResult, Sent>(
   { chain, isFinal = false }: IngestOptions,
-  { source, matching, dependencies }: Parts<Record, Block, DryRunResult>,
+  { source, matching, dependencies }: Parts<Record, Block, DryRunResult, Sent>,
 ): ChainCalls<Record, DryRunResult> {
   const { store, log, confirmedHeights } = dependencies;
   /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */

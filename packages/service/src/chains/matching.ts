@@ -6,11 +6,13 @@ import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { ChildFinder } from '../ingest/childSearch.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { FoundBlock } from '../ingest/source.ts';
+import type { ValueMatcher } from '../ingest/values/reading.ts';
 import { RetryableError } from '../base/errors.ts';
 import { type FoundChild, withChildren } from '../match/children.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { createStreamFinder, followRules } from '../match/loadedRules.ts';
 import {
+  type Indexed,
   type SingleStream,
   type RuleIndex,
   type WatchingStreams,
@@ -19,7 +21,7 @@ import {
 import type { LogSearch } from '../match/logSearch.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
-import type { BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { BlockHeader, BlockNeeds, BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Child, ChildListRef, KnownChild } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -38,7 +40,15 @@ export type RecordCounts = Pick<
 >;
 
 /** The parts of matching that differ between chain families. */
-export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail, Insight> {
+export interface MatchFamily<
+  Name extends ChainFamily,
+  Rules,
+  Block,
+  Match,
+  Tail,
+  Insight,
+  Sent = never,
+> {
   readonly name: Name;
   createIndex(): RuleIndex<Name, Rules>;
   /** Returns the parts of a block that the streams need. */
@@ -82,6 +92,14 @@ export interface MatchFamily<Name extends ChainFamily, Rules, Block, Match, Tail
       readKnown: (addresses: readonly string[], upTo: number) => Promise<KnownChild[]>,
     ): Promise<FoundChild<Name, Rules>[]>;
   };
+  /** How streams read values on chain. Absent for families without them. */
+  values?: {
+    /** Returns whether the stream reads values. */
+    isRead(record: StreamOfFamily<Name>): boolean;
+    /** Returns a block without records. */
+    toBlock(header: BlockHeader): Block;
+    toMatch(stream: Indexed<Name, Rules>, sent: readonly Sent[]): Match;
+  };
   explain(
     streams: WatchingStreams<Name, Rules>,
     chain: string,
@@ -121,9 +139,11 @@ export interface LiveMatcher<Block> extends Matcher<Block>, Explainer<Block> {
   isLoaded(): boolean;
 }
 
-export interface Matching<Record, Block, DryRunResult> {
+export interface Matching<Record, Block, DryRunResult, Sent = never> {
   /** Matcher of the blocks of every chain against all current streams. */
   readonly live: LiveMatcher<Block>;
+  /** Matcher of the values that current streams read. */
+  readonly values: ValueMatcher<Record, Sent>;
   /**
    * Returns a matcher for a stored stream; undefined if the stream was deleted or belongs to
    * another family.
@@ -151,8 +171,9 @@ export function createMatching<
   Options,
   Tail extends object,
   Insight extends object,
+  Sent = never,
 >(
-  family: MatchFamily<Name, Rules, Block, Match, Tail, Insight>,
+  family: MatchFamily<Name, Rules, Block, Match, Tail, Insight, Sent>,
   {
     store,
     enrichOf,
@@ -162,7 +183,7 @@ export function createMatching<
     enrichOf(chain: string): Enrich<Options, Tail>;
     maxWebhookBytes: number;
   },
-): Matching<StreamOfFamily<Name>, Block, { webhook: object | null } & Insight> {
+): Matching<StreamOfFamily<Name>, Block, { webhook: object | null } & Insight, Sent> {
   type Record = StreamOfFamily<Name>;
   const { addressBytes, isFinal } = STREAM_FAMILIES[family.name];
   const optionsOf = ({ stream }: Match) => stream.record.options as Options;
@@ -386,6 +407,24 @@ export function createMatching<
       async explain(chain, block, only) {
         await refresh('now');
         return family.explain(await asOf(index, chain, block), chain, block, only);
+      },
+    },
+
+    values: {
+      refresh: () => refresh(),
+      streams: (chain) =>
+        index
+          .streams(chain)
+          .map(({ record }) => record)
+          .filter((record) => family.values?.isRead(record)),
+      toMatches(chain, header, sent) {
+        const { values } = family;
+        if (values === undefined) return [];
+        const block = values.toBlock(header);
+        return index.streams(chain).flatMap((stream) => {
+          const its = sent.get(stream.record.id);
+          return its === undefined ? [] : toNewMatches(chain, block, values.toMatch(stream, its));
+        });
       },
     },
 

@@ -26,25 +26,25 @@ export async function searchStreams(
   });
   let room = MAX_LISTED;
   for (const id of listed.keys()) {
-    const addresses = await readList(store, id, room);
+    const addresses = await listAddresses(store, id, room);
     listed.set(id, addresses);
     if (addresses !== 'many') room -= addresses.length;
   }
   return plan((id) => listed.get(id) ?? 'many');
 }
 
-/** Returns the addresses of a stream, or `many` if the stream has more than `room` addresses. */
-async function readList(
+/** Returns the addresses of a stream, or `many` if the stream has more than `most`. */
+export async function listAddresses(
   store: Pick<Store, 'readAddresses'>,
   streamId: string,
-  room: number,
+  most: number,
 ): Promise<string[] | 'many'> {
   const found: string[] = [];
   let next: string | undefined;
   do {
     const page = await store.readAddresses(streamId, next);
     found.push(...unpackAddresses(page.addresses));
-    if (found.length > room) return 'many';
+    if (found.length > most) return 'many';
     next = page.next;
   } while (next !== undefined);
   return found;

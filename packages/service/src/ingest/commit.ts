@@ -131,8 +131,8 @@ export function createCommitting<Block extends MaybeUnverified>(
   };
 
   const isWatched = (): boolean => {
-    const { logs, transactions, traces } = matcher.needs(chain);
-    return logs || transactions || traces;
+    const { logs, transactions, traces, state = false } = matcher.needs(chain);
+    return logs || transactions || traces || state;
   };
 
   const commitWithin = async (span: TraceSpan, header: BlockHeader): Promise<void> => {
@@ -159,6 +159,7 @@ export function createCommitting<Block extends MaybeUnverified>(
           after,
           ruleRevision,
           ...matched,
+          readsState: matcher.needs(chain).state,
           unverified,
           head: head() ?? header.number,
         }),

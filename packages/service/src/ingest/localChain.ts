@@ -51,7 +51,14 @@ export interface LocalChain {
     block: BlockHeader,
     commit: Pick<
       BlockCommit,
-      'after' | 'searched' | 'ruleRevision' | 'matches' | 'children' | 'unverified' | 'head'
+      | 'after'
+      | 'searched'
+      | 'ruleRevision'
+      | 'matches'
+      | 'children'
+      | 'readsState'
+      | 'unverified'
+      | 'head'
     >,
   ): Promise<StaleRules | 'settled'>;
   /**

@@ -29,6 +29,8 @@ export interface MetricSources {
   heldDeliveries(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of blocks that will be read again, because a check failed, by chain. */
   uncertainBlocks(): Promise<Readonly<Record<string, number>>>;
+  /** Returns the number of blocks in whose state values are to be read, by chain. */
+  pendingStates(): Promise<Readonly<Record<string, number>>>;
   /** Returns the number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -173,6 +175,16 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     'Blocks that were accepted although a check failed, and that will be read again',
     async (gauge) => {
       for (const [chain, blocks] of Object.entries(await sources.uncertainBlocks())) {
+        gauge.set({ chain }, blocks);
+      }
+    },
+    ['chain'],
+  );
+  addGauge(
+    'sluice_chain_pending_states',
+    'Committed blocks in whose state values of streams are still to be read',
+    async (gauge) => {
+      for (const [chain, blocks] of Object.entries(await sources.pendingStates())) {
         gauge.set({ chain }, blocks);
       }
     },

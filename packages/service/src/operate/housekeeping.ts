@@ -98,7 +98,10 @@ export function startHousekeeping({
   const tidyAddresses = (): Promise<void> => {
     const ages = { keepMs: ADDRESS_CHANGES_KEPT_MS, staleMs: ADDRESS_CHANGE_STALE_MS };
     return stepByStep(
-      async () => (await store.cleanUpAddresses(ages)) || store.deleteLeftChildren(),
+      async () =>
+        (await store.cleanUpAddresses(ages)) ||
+        (await store.deleteLeftChildren()) ||
+        store.deleteLeftValues(),
     );
   };
 

@@ -23,6 +23,7 @@ import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
 import { createJobReads } from './jobs/jobReads.ts';
 import { createJobWrites } from './jobs/jobWrites.ts';
 import { createUncertainReads, createUncertainWrites } from './uncertain/uncertain.ts';
+import { createValueReads, createValueWrites } from './values/values.ts';
 import type { Ledger } from './live/effects.ts';
 import { createReplayReads } from './replays/replayReads.ts';
 import { createReplayWrites } from './replays/replayWrites.ts';
@@ -68,6 +69,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createSettingReads(db),
   ...engine.createServerReads(db),
   ...createUncertainReads(db, engine),
+  ...createValueReads(db),
 });
 
 /** Returns all writes. Nearly every method runs in one transaction. */
@@ -93,4 +95,5 @@ export const createWrites = (ledger: Ledger): Writes => ({
   ...ledger.engine.createDayWrites(ledger.db),
   ...createSettingWrites(ledger),
   ...createUncertainWrites(ledger),
+  ...createValueWrites(ledger),
 });

@@ -47,6 +47,7 @@ import type { EventFeed } from './live/eventFeed.ts';
 import type { QueueChanges } from './live/queueChanges.ts';
 import type { Signals } from './live/signals.ts';
 import type { UncertainReads, UncertainWrites } from './uncertain/contract.ts';
+import type { ValueReads, ValueWrites } from './values/contract.ts';
 
 export interface Reads
   extends
@@ -74,7 +75,8 @@ export interface Reads
     RetentionReads,
     SettingReads,
     ServerReads,
-    UncertainReads {}
+    UncertainReads,
+    ValueReads {}
 
 export interface Writes
   extends
@@ -98,7 +100,8 @@ export interface Writes
     RetentionWrites,
     DayWrites,
     SettingWrites,
-    UncertainWrites {}
+    UncertainWrites,
+    ValueWrites {}
 
 /** The files of a ledger that is on this machine. */
 export interface LedgerFiles {

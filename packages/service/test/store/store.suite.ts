@@ -16,6 +16,7 @@ import { testRules } from './rules.suite.ts';
 import { testStreams } from './streams.suite.ts';
 import { testUnverified } from './unverified.suite.ts';
 import { testUncertain } from './uncertain.suite.ts';
+import { testValues } from './values.suite.ts';
 import { useStore } from './storeTools.ts';
 
 export function testStore(open: () => Promise<Store>): void {
@@ -36,4 +37,5 @@ export function testStore(open: () => Promise<Store>): void {
   testRetries(tools);
   testUnverified(tools);
   testUncertain(tools);
+  testValues(tools);
 }

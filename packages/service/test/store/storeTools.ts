@@ -123,6 +123,8 @@ export function useStore(open: () => Promise<Store>) {
           ? undefined
           : { codes, witnesses, isUncertain: false },
         children: readonly Child[] = [],
+        readsState = false,
+        windowBlocks = 256,
       ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
         const { result, moved } = await movedBy(store, () =>
@@ -132,9 +134,10 @@ export function useStore(open: () => Promise<Store>) {
             block,
             ruleRevision: revision,
             confirmUpTo: block.number - confirmations,
-            windowBlocks: 256,
+            windowBlocks,
             matches,
             children,
+            readsState,
             unverified,
           }),
         );

@@ -12,6 +12,7 @@ const KINDS = [
   'internal-transfer',
   'call',
   'failed-call',
+  'read',
   'test',
 ] as const satisfies SampleKind[];
 

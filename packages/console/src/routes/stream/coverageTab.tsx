@@ -19,6 +19,7 @@ const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
   paused: 'stream paused',
   terminated: 'stream terminated',
   resumed: 'chain resumed at a later block',
+  state: 'no node had the state',
   before: 'before the stream was created',
 };
 

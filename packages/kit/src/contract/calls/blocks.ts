@@ -5,8 +5,8 @@ import { JOB_STATES } from '../index.ts';
 
 const holeReason = shape(
   'HoleReason',
-  'Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or the stream did not exist yet.',
-  z.enum(['paused', 'terminated', 'resumed', 'before']),
+  'Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, no node had the state in which the stream reads values, or the stream did not exist yet.',
+  z.enum(['paused', 'terminated', 'resumed', 'state', 'before']),
 );
 
 const blockRange = { from: count, to: count };
@@ -70,7 +70,7 @@ export const job = named(
     chainId,
     kind: shape(
       'JobKind',
-      'What a job does: match the records of past blocks, or find children of factories.',
+      'The work of a job: matching the records of past blocks, or finding children of factories.',
       z.enum(['records', 'children']),
     ),
     blockFrom: count,

@@ -36,9 +36,18 @@ export function selectorOf(input: string): string | undefined {
   return SELECTOR.test(selector) ? selector : undefined;
 }
 
-/** Writes an ABI function as text that {@link parseFunctionSignature} reads, with its names. */
-export const writeFunction = ({ name = '', inputs }: AbiItem): string =>
-  `${name}${writeList(inputs)}`;
+/**
+ * Writes an ABI function as text that {@link parseFunctionSignature} reads, with its names.
+ *
+ * @param part whether to write the outputs, too. Default: only the inputs
+ */
+export const writeFunction = (
+  { name = '', inputs, outputs = [] }: AbiItem,
+  part?: 'with outputs',
+): string =>
+  part === undefined || outputs.length === 0
+    ? `${name}${writeList(inputs)}`
+    : `${name}${writeList(inputs)} returns ${writeList(outputs)}`;
 
 const writeList = (parameters: readonly AbiParameter[] = []): string =>
   `(${parameters.map(writeParameter).join(', ')})`;

@@ -158,16 +158,18 @@ function readItem(text: string, itemType: 'event' | 'function'): AbiItem | Signa
   if (isAt(itemType) && tokens[1]?.found !== '(') at++;
   const name = isName() ? tokens[at++]?.found : stop('name');
   const inputs = name === undefined ? undefined : readList(0);
+  let outputs: AbiParameter[] | undefined;
   const anonymous = isEvent && inputs !== undefined && skip('anonymous');
   if (inputs !== undefined) {
     while (!isEvent && MODIFIERS.some(skip));
-    if (!isEvent && skip('returns')) readList(0);
+    if (!isEvent && skip('returns')) outputs = readList(0);
     skip(';');
     if (at < tokens.length) stop('end');
   }
   if (problem !== undefined) return problem;
   const item = { type: itemType, name: name ?? '', inputs: inputs ?? [] };
-  return isEvent ? { ...item, anonymous } : item;
+  if (isEvent) return { ...item, anonymous };
+  return outputs === undefined ? item : { ...item, outputs };
 }
 
 /** Splits text into words and punctuation. Stops after the first character that is neither. */

@@ -1,6 +1,11 @@
 /** Describes a webhook of an EVM stream. */
 import { selectorOf } from '../../contract/rules/functions.ts';
-import type { EvmWebhook, WebhookCall, WebhookLog } from '../../contract/shapes.generated.ts';
+import type {
+  EvmWebhook,
+  WebhookCall,
+  WebhookLog,
+  WebhookRead,
+} from '../../contract/shapes.generated.ts';
 import { findEvmChain } from './evmChains.ts';
 import { toNativeTransfer } from './nativeTransfer.ts';
 import { decodeKnown } from '../../webhooks/decode.ts';
@@ -29,16 +34,20 @@ export type DescribedEvmWebhook = Pick<EvmWebhook, 'chainId'> &
       | 'nftTransfers'
       | 'nftTokenApprovals'
       | 'calls'
+      | 'reads'
     >
   >;
 
 /** The amount of an unlimited approval. */
 const UNLIMITED = String(2n ** 256n - 1n);
-type CountedEvmWebhook = Pick<DescribedEvmWebhook, 'logs' | 'txs' | 'txsInternal' | 'calls'>;
+type CountedEvmWebhook = Pick<
+  DescribedEvmWebhook,
+  'logs' | 'txs' | 'txsInternal' | 'calls' | 'reads'
+>;
 
 /** Describes the first record of a webhook; returns an empty string if it cannot. */
 export function describeEvm(webhook: DescribedEvmWebhook): string {
-  const { logs, txs, txsInternal, calls, chainId } = webhook;
+  const { logs, txs, txsInternal, calls, reads, chainId } = webhook;
   const [log] = listOf(logs);
   if (log !== undefined) return describeLog(log, webhook);
   const [called] = listOf(calls);
@@ -53,6 +62,8 @@ export function describeEvm(webhook: DescribedEvmWebhook): string {
     const { value, from, to } = moved;
     return `${native(value, chainId)} ${route(from, to)} inside`;
   }
+  const [read] = listOf(reads);
+  if (read !== undefined) return describeRead(read, chainId);
   // The webhook may contain transfers without their logs.
   return describeToken(webhook, () => true);
 }
@@ -60,6 +71,24 @@ export function describeEvm(webhook: DescribedEvmWebhook): string {
 function describeCall({ function: named, input, from, to, status }: WebhookCall): string {
   const name = named === null ? (selectorOf(input) ?? 'call') : named.slice(0, named.indexOf('('));
   return toWords([toName(name), route(from, to), status === 'failed' ? 'failed' : '']);
+}
+
+/** Describes a value, such as `totalSupply 1,204 → 980`. */
+function describeRead(
+  { contract, function: named, balance, of, decimals, before, after }: WebhookRead,
+  chainId: string,
+): string {
+  const show = (value: unknown): string => {
+    if (balance === 'native') return native(String(value), chainId);
+    return typeof value === 'string' && /^-?\d+$/.test(value)
+      ? toUnits(BigInt(value), decimals ?? 0)
+      : toName(typeof value === 'string' ? value : JSON.stringify(value));
+  };
+  return toWords([
+    named === undefined ? 'Balance' : toName(named.slice(0, named.indexOf('('))),
+    before === null ? show(after.value) : `${show(before.value)} → ${show(after.value)}`,
+    `at ${shorten(of ?? contract ?? '')}`,
+  ]);
 }
 
 function describeLog(log: WebhookLog, webhook: DescribedEvmWebhook): string {
@@ -148,5 +177,15 @@ const native = (value: string | null, chainId: string): string =>
   `${toUnits(BigInt(value ?? '0'), 18)} ${findEvmChain(chainId)?.currency ?? 'native'}`;
 
 /** Returns the number of records that were matched. */
-export const countEvmRecords = ({ logs, txs, txsInternal, calls }: CountedEvmWebhook): number =>
-  listOf(logs).length + listOf(txs).length + listOf(txsInternal).length + listOf(calls).length;
+export const countEvmRecords = ({
+  logs,
+  txs,
+  txsInternal,
+  calls,
+  reads,
+}: CountedEvmWebhook): number =>
+  listOf(logs).length +
+  listOf(txs).length +
+  listOf(txsInternal).length +
+  listOf(calls).length +
+  listOf(reads).length;

@@ -175,9 +175,11 @@ const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
 
 /**
  * Returns a key that all deliveries of a block to a stream share. If a block is split, each part
- * has a separate key.
+ * has a separate key, and so have values on chain.
  */
 function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
   const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];
-  return ['pair', webhook.streamId, webhook.chainId, webhook.block?.hash, part ?? '1/1'].join('.');
+  const { streamId, chainId, block, reads } = webhook;
+  const kind = reads === undefined ? [] : ['reads'];
+  return ['pair', streamId, chainId, block?.hash, part ?? '1/1', ...kind].join('.');
 }

@@ -7,6 +7,7 @@ import type {
   AbiItem,
   EvmWebhook,
   WebhookCall,
+  WebhookRead,
   WebhookErc20Approval,
   WebhookErc20Transfer,
   WebhookInternalTransaction,
@@ -36,6 +37,7 @@ import { compatibleIds, distinctIds } from '../../records/ids.ts';
 import type { IdOf, RowKind } from '../../records/ids.ts';
 import type {
   CallRow,
+  ReadRow,
   Erc20ApprovalRow,
   Erc20TransferRow,
   InternalTxRow,
@@ -66,6 +68,7 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'block'> &
       | 'nftTransfers'
       | 'nftTokenApprovals'
       | 'calls'
+      | 'reads'
     >
   >;
 
@@ -186,6 +189,7 @@ function readRows(
     txs: rows(webhook.txs, toTxRow),
     internalTxs: rows(webhook.txsInternal, toInternalTxRow),
     calls: rows(webhook.calls, toCallRow),
+    reads: rows(webhook.reads, toReadRow),
     erc20Transfers: rows(webhook.erc20Transfers, toErc20TransferRow),
     erc20Approvals: rows(webhook.erc20Approvals, toErc20ApprovalRow),
     nftTransfers: rows(webhook.nftTransfers, toNftTransferRow),
@@ -384,6 +388,29 @@ const toCallRow = (call: WebhookCall, { idOf, block }: Context): CallRow => ({
   status: call.status,
   reason: call.reason?.message ?? null,
 });
+
+const toReadRow = (read: WebhookRead, { idOf, block }: Context): ReadRow => {
+  const { before, after, decimals, ...about } = read;
+  return {
+    // A value belongs to no transaction.
+    id: idOf({ kind: 'read', transactionHash: block.blockHash, part: JSON.stringify(about) }),
+    ...block,
+    contract: about.contract ?? null,
+    function: about.function ?? null,
+    arguments: about.arguments === undefined ? null : JSON.stringify(about.arguments),
+    output: about.output ?? null,
+    balance: about.balance ?? null,
+    account: about.of ?? null,
+    condition: JSON.stringify(about.when),
+    decimals,
+    value: toText(after.value),
+    valueBefore: before && toText(before.value),
+    blockNumberBefore: before && toNumber(before.block),
+  };
+};
+
+const toText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
 const toErc20TransferRow = (
   transfer: WebhookErc20Transfer,

@@ -3,6 +3,7 @@ import type {
   EvmWebhook,
   WebhookCall,
   WebhookCallReason,
+  WebhookRead,
   WebhookErc20Transfer,
   WebhookLog,
   WebhookTransaction,
@@ -24,6 +25,7 @@ export type SampleKind =
   | 'internal-transfer'
   | 'call'
   | 'failed-call'
+  | 'read'
   | 'test';
 
 /**
@@ -179,6 +181,14 @@ const call: WebhookCall = {
   ],
   status: 'success',
 };
+const read: WebhookRead = {
+  balance: USDC.contract,
+  of: ALICE,
+  when: { below: '1000' },
+  decimals: 6,
+  before: { block: '16225661', value: '1250000000' },
+  after: { block: '16225662', value: '750000000' },
+};
 const callReason: WebhookCallReason = {
   kind: 'error',
   message: 'ERC20: transfer amount exceeds balance',
@@ -224,6 +234,7 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
     nftApprovals: { ERC721: [], ERC1155: [{ ...approvalForAll, approved: true }] },
   },
   call: { calls: [call] },
+  read: { reads: [read] },
   'failed-call': { calls: [{ ...call, status: 'failed', reason: callReason }] },
   'native-transfer': { txs: [nativeTransfer] },
   'internal-transfer': {

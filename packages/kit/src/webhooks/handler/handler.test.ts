@@ -338,6 +338,9 @@ describe('pairs', () => {
     request.headers.set('x-sluice-part', '2/2');
     await handler(request);
     expect(calls).toEqual(['unconfirmed', 'unconfirmed alone']);
+    calls.length = 0;
+    await handler(post({ ...UNCONFIRMED, logs: [], reads: sampleWebhook('read').reads! }));
+    expect(calls).toEqual(['unconfirmed', 'unconfirmed alone']);
   });
 
   it('never run at the same time', async () => {

@@ -83,6 +83,7 @@ export function reportUnread(
     providers: source.providers(),
     progress: null,
     lacks: source.lacksTraces ? ['traces'] : [],
+    failingReads: {},
   };
 }
 

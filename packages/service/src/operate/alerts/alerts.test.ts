@@ -104,6 +104,7 @@ const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
   providers: [],
   progress: null,
   lacks: [],
+  failingReads: {},
   state,
   message,
 });

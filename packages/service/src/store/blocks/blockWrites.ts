@@ -13,6 +13,7 @@ import {
   type KnownMatch,
   confirmMatches,
   deliverConfirmed,
+  hasRecords,
   insertMatches,
   isLive,
   liveOrigin,
@@ -24,6 +25,7 @@ import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
 import { recordByRange, recordUnverified } from './unverified.ts';
+import { insertPendingState, rewindValues } from '../values/values.ts';
 import {
   recordUncertain,
   restartUncertain,
@@ -42,6 +44,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await beginWindow(trx, { chain, block, genesisHash, now });
         await restartCoverage(trx, chain, block, holeFrom, now);
         await restartUncertain(trx, chain);
+        await rewindValues(trx, chain, (holeFrom ?? 0) - 1);
         const { canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
@@ -150,6 +153,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
           () => insertChildren(trx, engine, chain, knownSince(block, commit.children)),
+          () => (commit.readsState ? insertPendingState(trx, { chain, block, after }) : undefined),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),
         ]);
@@ -182,6 +186,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         await recordReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindCoverage(trx, chain, ancestor);
         await rewindUncertain(trx, chain, ancestor, now);
+        await rewindValues(trx, chain, ancestor.number);
         const { orphaned, canceled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
@@ -263,12 +268,14 @@ interface HeldCheckpoint {
   has_left: number;
 }
 
-/** Returns the matches of streams without a known match. */
+/** Returns the matches of streams without a known match of records. */
 const withoutKnown = (
   matches: readonly NewMatch[],
   known: readonly KnownMatch[],
-): readonly NewMatch[] =>
-  matches.filter(({ streamId }) => known.every((each) => each.stream_id !== streamId));
+): readonly NewMatch[] => {
+  const streams = new Set(known.filter(hasRecords).map((each) => each.stream_id));
+  return matches.filter(({ streamId }) => !streams.has(streamId));
+};
 
 const moveCheckpoint = (
   trx: Db,

@@ -57,6 +57,8 @@ export interface BlockNeeds {
   calls?: boolean | undefined;
   /** Proofs of the receipts. Default: false. */
   proofs?: boolean | undefined;
+  /** Whether a stream reads values in the state of the block. Default: false. */
+  state?: boolean | undefined;
   /** Whether a stream holds unverified blocks, so that these are read again. Default: false. */
   holds?: boolean | undefined;
 }
@@ -144,6 +146,8 @@ export interface BlockCommit {
   tagged?: Partial<Record<FinalityTag, number>> | undefined;
   windowBlocks: number;
   matches: NewMatch[];
+  /** Whether streams read values in the state of the block. Default: false. */
+  readsState?: boolean | undefined;
   /** New children of the streams' factories in the block. Default: none. */
   children?: readonly Child[] | undefined;
   /** Marks of an unverified block; undefined if the block is verified. */

@@ -1,7 +1,7 @@
 /**
  * Tracks the blocks that each stream was matched against: where its coverage starts, and its holes.
  */
-import { type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
 import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../tables/tables.ts';
 import { lastSettled } from '../rules/ruleRevision.ts';
@@ -9,7 +9,7 @@ import type { BlockRef } from './contract.ts';
 import { listByRange, listUnverified, rewindUnverified } from './unverified.ts';
 
 /**
- * Limits the coverage of a stream to these chains. On a chain that is new to the stream, coverage
+ * Limits the coverage of a stream, and its known values, to these chains. On a chain that is new to the stream, coverage
  * starts at the first block without settled rules.
  */
 export async function beginCoverage(
@@ -17,11 +17,13 @@ export async function beginCoverage(
   streamId: string,
   chains: readonly string[],
 ): Promise<void> {
-  await trx
-    .deleteFrom('coverage')
-    .where('stream_id', '=', streamId)
-    .where('chain', 'not in', chains)
-    .execute();
+  for (const table of ['coverage', 'read_value'] as const) {
+    await trx
+      .deleteFrom(table)
+      .where('stream_id', '=', streamId)
+      .where('chain', 'not in', chains)
+      .execute();
+  }
   const checkpoints = await trx
     .selectFrom('checkpoint')
     .select(['chain', lastSettled.as('number')])
@@ -41,6 +43,56 @@ export async function beginCoverage(
       }),
     )
     .onConflict((conflict) => conflict.columns(['stream_id', 'chain']).doNothing())
+    .execute();
+}
+
+/** Returns the condition that the selected coverage of a stream includes this block. */
+export const coversBlock = (chain: string, number: number): Expression<SqlBool> =>
+  sql<SqlBool>`coverage.from_block <= ${number}
+    and not exists (select 1 from hole where hole.chain = ${chain}
+      and (hole.stream_id is null or hole.stream_id = coverage.stream_id)
+      and hole.from_block <= ${number}
+      and (hole.to_block is null or hole.to_block >= ${number}))`;
+
+/**
+ * Adds a block to the holes of streams with values that no node has in its state.
+ *
+ * @param after number of the block before it
+ */
+export async function addStateHoles(
+  trx: Db,
+  {
+    chain,
+    block,
+    after,
+    streamIds,
+    now,
+  }: { chain: string; block: number; after: number; streamIds: readonly string[]; now: number },
+): Promise<void> {
+  if (streamIds.length === 0) return;
+  const extended = await trx
+    .updateTable('hole')
+    .set({ to_block: block })
+    .where('chain', '=', chain)
+    .where('stream_id', 'in', streamIds)
+    .where('reason', '=', 'state')
+    .where('to_block', '=', after)
+    .returning('stream_id')
+    .execute();
+  const added = streamIds.filter((id) => extended.every(({ stream_id }) => stream_id !== id));
+  if (added.length === 0) return;
+  await trx
+    .insertInto('hole')
+    .values(
+      added.map((id) => ({
+        chain,
+        stream_id: id,
+        from_block: block,
+        to_block: block,
+        reason: 'state' as const,
+        created_at: now,
+      })),
+    )
     .execute();
 }
 
@@ -113,12 +165,15 @@ export async function coverEarlier(
     .where('to_block', '=', number)
     .where('stream_id', 'in', changed)
     .execute();
-  await trx
+  await deleteEmptyHoles(trx, chain);
+}
+
+const deleteEmptyHoles = (trx: Db, chain: string): Promise<unknown> =>
+  trx
     .deleteFrom('hole')
     .where('chain', '=', chain)
     .whereRef('to_block', '<', 'from_block')
     .execute();
-}
 
 /**
  * Updates coverage when a chain restarts after `block`. With `holeFrom`, the blocks from there to
@@ -164,7 +219,7 @@ export async function restartCoverage(
 
 /**
  * Updates coverage after a reorg. The blocks above the ancestor are read again, so open holes that
- * start later now start at the first of these blocks.
+ * start later now start at the first of these blocks, and holes of missing states end before it.
  */
 export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
   await trx
@@ -174,6 +229,14 @@ export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef)
     .where('to_block', 'is', null)
     .where('from_block', '>', ancestor.number + 1)
     .execute();
+  await trx
+    .updateTable('hole')
+    .set({ to_block: ancestor.number })
+    .where('chain', '=', chain)
+    .where('reason', '=', 'state')
+    .where('to_block', '>', ancestor.number)
+    .execute();
+  await deleteEmptyHoles(trx, chain);
   await rewindUnverified(trx, chain, ancestor.number);
 }
 
@@ -268,7 +331,12 @@ export function toCoverage({
 }): Omit<ChainCoverage, 'chainId'> {
   const isEmpty = live === undefined || live.from > live.to;
   const passed = isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))));
-  const evaluated = merge([...passed, ...backfilled]);
+  // Backfills read no values.
+  const withoutState = merge(holes.filter(({ reason }) => reason === 'state'));
+  const evaluated = merge([
+    ...passed,
+    ...backfilled.flatMap((part) => subtract(part, withoutState)),
+  ]);
   const searchedBy = (own: boolean): BlockRange[] =>
     merge(searched.filter(({ streamId }) => (streamId !== null) === own));
   // Blocks that were read one by one, live or by a backfill. They are not listed in `byRange`, even

@@ -20,6 +20,7 @@ import { toBlockDay } from '../engine/days.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
 import { countMatched } from '../stats/statWrites.ts';
 import type { BlockHeader, ConfirmedHeights, NewMatch, Unverified } from './contract.ts';
+import { confirmedUpTo, fromConfirmColumns } from './confirmations.ts';
 import { readHolding } from './unverified.ts';
 import type { MatchState } from '../tables/blocks.ts';
 
@@ -72,6 +73,16 @@ export const liveOrigin = (incarnation: number): string => `live:${incarnation}`
  * reading of an uncertain block.
  */
 export const isLive = sql<SqlBool>`(origin like 'live:%' or origin like 'recheck:%')`;
+
+/** Returns the origin of matches of values, which are read after the commit of their block. */
+export const valueOrigin = (incarnation: number): string => `live:values:${incarnation}`;
+
+/** Condition for the origins of matches of values. */
+export const isOfValues = sql<SqlBool>`origin like 'live:values:%'`;
+
+/** Returns whether a match has records, and not values. */
+export const hasRecords = ({ origin }: Pick<KnownMatch, 'origin'>): boolean =>
+  !origin.startsWith('live:values:');
 
 /** Divides a list into parts of at most this many rows and characters, or of one row. */
 export function* chunksOf<Row>(
@@ -461,4 +472,19 @@ export async function readStreamsOf(trx: Db, matches: readonly { stream_id: stri
     .where('deleted_at', 'is', null)
     .execute();
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Returns the streams whose matches in this block are already confirmed. */
+export async function findConfirmed(
+  trx: Db,
+  heights: ConfirmedHeights | undefined,
+  blockNumber: number,
+  matches: readonly NewMatch[],
+): Promise<ReadonlySet<string>> {
+  if (heights === undefined || matches.length === 0) return new Set();
+  const wanted = matches.map(({ streamId }) => ({ stream_id: streamId }));
+  const streams = await readStreamsOf(trx, wanted);
+  const isConfirmed = (stream: Parameters<typeof fromConfirmColumns>[0]): boolean =>
+    blockNumber <= confirmedUpTo(heights, fromConfirmColumns(stream));
+  return new Set([...streams.values()].filter(isConfirmed).map(({ id }) => id));
 }

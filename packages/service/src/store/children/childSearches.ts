@@ -35,7 +35,7 @@ interface SearchedStream {
 }
 
 /** Searches blocks `from` to `to` of a chain, as far as the stream wants their children. */
-export async function searchChildren(
+async function searchChildren(
   trx: Db,
   effects: Effects,
   { id, options }: SearchedStream,

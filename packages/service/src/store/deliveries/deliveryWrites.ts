@@ -249,7 +249,8 @@ async function cancelPointless(
         select 1 from match as own join match as newer
           on newer.chain = own.chain and newer.block_hash = own.block_hash
           and newer.stream_id = own.stream_id and newer.part = own.part and newer.id > own.id
-        where ${open('own.block_day')} and ${open('newer.block_day')} and own.id = delivery.match_id and newer.origin like 'live:%')))
+        where ${open('own.block_day')} and ${open('newer.block_day')} and own.id = delivery.match_id and newer.origin like 'live:%'
+          and (newer.origin like 'live:values:%') = (own.origin like 'live:values:%'))))
     returning ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}`.execute(trx);
   return rows.map(toDeliverySummary);
 }

@@ -868,6 +868,41 @@ const children: Migration = {
   },
 };
 
+const values: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    // PostgreSQL compares keys by bytes, like SQLite; see `keysByBytes`.
+    const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema
+      .createTable('pending_state')
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('block_hash', text, (column) => column.notNull())
+      .addColumn('parent_hash', text, (column) => column.notNull())
+      .addColumn('block_timestamp', 'bigint', (column) => column.notNull())
+      .addColumn('after_number', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('pending_state_key', ['chain', 'block_number'])
+      .execute();
+    await db.schema
+      .createTable('read_value')
+      .addColumn('stream_id', text, (column) => column.notNull())
+      .addColumn('chain', text, (column) => column.notNull())
+      .addColumn('read_key', text, (column) => column.notNull())
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_timestamp', 'bigint', (column) => column.notNull())
+      .addColumn('value', 'text')
+      .addColumn('error', 'text')
+      .addPrimaryKeyConstraint('read_value_key', ['chain', 'stream_id', 'read_key', 'from_block'])
+      .execute();
+    await db.schema
+      .createIndex('read_value_block')
+      .on('read_value')
+      .columns(['chain', 'from_block'])
+      .execute();
+    await db.schema.createIndex('read_value_stream').on('read_value').column('stream_id').execute();
+  },
+};
+
 const pastChildren: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
@@ -912,6 +947,7 @@ export const migrations: Record<string, Migration> = {
   '0014 attempts per stream': streamAttempts,
   '0015 confirmations per stream': streamConfirmations,
   '0016 children of factories': children,
+  '0017 values on chain': values,
   '0018 past children': pastChildren,
 };
 

@@ -8,6 +8,7 @@ import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { Db, Tables } from '../tables/tables.ts';
 import { STREAM_FAMILIES } from '../streams/contract.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
+import { isOfValues } from '../blocks/matches.ts';
 import { firstIdAt } from '../rows/ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
 import type { Invariant, InvariantScan, InvariantReads, Violation } from './contract.ts';
@@ -82,7 +83,8 @@ async function scanChains(trx: Db, engine: Engine): Promise<ScanState> {
     select chain, number, matches, found from (
       select chain, number, matches, (
         select count(*) from match where match.chain = recent.chain
-          and match.block_hash = recent.hash and match.origin like 'live:%') as found
+          and match.block_hash = recent.hash and match.origin like 'live:%'
+          and not ${isOfValues}) as found
       from (
         select * from block where matches > 0 and created_at > ${now - BLOCKS_MS}
         order by created_at desc limit ${BLOCKS}) as recent) as counted

@@ -19,6 +19,8 @@ export interface Lease {
 export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
   /** Features that no node of this chain has: traces of blocks, or a safe or finalized block. */
   lacks: readonly ('traces' | 'safe' | 'finalized')[];
+  /** Why values that streams read can't be read, by stream. */
+  failingReads: Readonly<Record<string, string>>;
 };
 
 /** A process that reads chains. */

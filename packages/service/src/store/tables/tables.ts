@@ -16,6 +16,7 @@ import type { UpkeepTables } from './upkeep.ts';
 import type { AccessTables } from './access.ts';
 import type { InboxTables } from './inbox.ts';
 import type { UncertainTables } from './uncertain.ts';
+import type { ValueTables } from './values.ts';
 
 export interface Tables
   extends
@@ -31,7 +32,8 @@ export interface Tables
     UpkeepTables,
     AccessTables,
     InboxTables,
-    UncertainTables {}
+    UncertainTables,
+    ValueTables {}
 
 /** The ledger's database, or a transaction in it. */
 export type Db = Kysely<Tables> | Transaction<Tables>;

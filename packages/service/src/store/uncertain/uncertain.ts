@@ -1,14 +1,15 @@
 /** Reads uncertain blocks again later, and commits the readings together with their matches. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { confirmedUpTo, fromConfirmColumns } from '../blocks/confirmations.ts';
+import { type BlockNeeds, isWitnessed } from '../blocks/contract.ts';
+import { coversBlock } from '../blocks/coverage.ts';
 import {
-  type BlockNeeds,
-  type ConfirmedHeights,
-  type NewMatch,
-  isWitnessed,
-} from '../blocks/contract.ts';
-import { insertMatches, readStreamsOf, releaseMatches } from '../blocks/matches.ts';
+  findConfirmed,
+  insertMatches,
+  isLive,
+  isOfValues,
+  releaseMatches,
+} from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { isHeld } from '../blocks/uncertain.ts';
 import { insertChildren, knownSince } from '../children/children.ts';
@@ -16,7 +17,7 @@ import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { toBlockDay } from '../engine/days.ts';
-import type { Db, Tables } from '../tables/tables.ts';
+import type { Tables } from '../tables/tables.ts';
 import { newId } from '../rows/ids.ts';
 import { holdsLease } from '../leases/leases.ts';
 import type { UncertainBlock, UncertainReads, UncertainWrites } from './contract.ts';
@@ -26,7 +27,7 @@ const isOfReading = ({ chain, header, jobId }: UncertainBlock) => sql<SqlBool>`
   match.chain = ${chain} and match.block_number = ${header.number}
   and match.block_hash = ${header.hash} and ${
     jobId === null
-      ? sql`(origin like 'live:%' or origin like 'recheck:%')`
+      ? sql`(${isLive} and not ${isOfValues})`
       : sql`(origin = ${`job:${jobId}`} or origin like ${`job:${jobId}:recheck:%`})`
   }`;
 
@@ -111,15 +112,9 @@ export function createUncertainReads(db: Kysely<Tables>, engine: Engine): Uncert
         .innerJoin('stream', 'stream.id', 'coverage.stream_id')
         .select(['coverage.stream_id', 'status'])
         .where('coverage.chain', '=', chain)
-        .where('from_block', '<=', number)
         .where('deleted_at', 'is', null)
         .where('status', '<>', 'terminated')
-        .where(
-          sql<SqlBool>`not exists (select 1 from hole where hole.chain = ${chain}
-            and (hole.stream_id is null or hole.stream_id = coverage.stream_id)
-            and hole.from_block <= ${number}
-            and (hole.to_block is null or hole.to_block >= ${number}))`,
-        )
+        .where(coversBlock(chain, number))
         .execute();
       return rows.map((row) => ({ streamId: row.stream_id, isLive: row.status !== 'paused' }));
     },
@@ -235,19 +230,4 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         .execute();
     },
   };
-}
-
-/** Returns the streams whose matches in this block are already confirmed. */
-async function findConfirmed(
-  trx: Db,
-  heights: ConfirmedHeights | undefined,
-  blockNumber: number,
-  matches: readonly NewMatch[],
-): Promise<ReadonlySet<string>> {
-  if (heights === undefined || matches.length === 0) return new Set();
-  const wanted = matches.map(({ streamId }) => ({ stream_id: streamId }));
-  const streams = await readStreamsOf(trx, wanted);
-  const isConfirmed = (stream: Parameters<typeof fromConfirmColumns>[0]): boolean =>
-    blockNumber <= confirmedUpTo(heights, fromConfirmColumns(stream));
-  return new Set([...streams.values()].filter(isConfirmed).map(({ id }) => id));
 }

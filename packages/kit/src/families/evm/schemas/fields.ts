@@ -15,6 +15,7 @@ import {
   triggerSchema,
 } from '../../../contract/requests/triggers.ts';
 import { factoriesSchema, factorySchema } from './factories.ts';
+import { readsSchema } from './reads.ts';
 import { parseEventSignature } from '../../../contract/rules/events.ts';
 import {
   ANY_FUNCTION,
@@ -238,6 +239,16 @@ export const evmFields = {
     default: null,
     isTried: true,
     label: 'Factories',
+  },
+  reads: {
+    kind: 'list',
+    description:
+      'Values on chain that are read in the state of each block, and sent when their condition holds. A stream may have nothing else.',
+    isSluiceOnly: true,
+    accepts: givenOrNull(readsSchema),
+    returns: readsSchema.nullable(),
+    default: null,
+    label: 'Reads',
   },
   getNativeBalances: {
     kind: 'list',

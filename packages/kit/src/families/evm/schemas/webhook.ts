@@ -4,6 +4,7 @@ import { text, flag, count, textOrNull } from '../../../contract/calls/basics.ts
 import { named, shape, typed } from '../../../contract/named.ts';
 import { CALL_TYPES, type AbiItem } from '../../../contract/index.ts';
 import { abiItemSchema } from '../../../contract/requests/abi.ts';
+import { conditionSchema } from './reads.ts';
 
 const webhookTrigger = shape(
   'WebhookTrigger',
@@ -290,6 +291,37 @@ const nftApprovals = shape(
   }),
 );
 
+const readValue = shape(
+  'WebhookReadValue',
+  'A value in the state of a block.',
+  z.strictObject({
+    block: text.describe('Number of the block, decimal.'),
+    value: typed(
+      'unknown',
+      z.unknown().describe('Integers are decimal text, bytes are hex, and structs are arrays.'),
+    ),
+  }),
+);
+
+const read = shape(
+  'WebhookRead',
+  'A value on chain whose condition holds.',
+  z.strictObject({
+    contract: text.exactOptional().describe('Address of the contract that was called.'),
+    function: text.exactOptional().describe('Canonical signature, such as `totalSupply()`.'),
+    arguments: z.array(z.unknown()).exactOptional(),
+    output: text.exactOptional().describe('As in the stream; absent if it names no output.'),
+    balance: text.exactOptional().describe('`native`, or the address of the token.'),
+    of: text.exactOptional().describe('The account of the balance.'),
+    when: conditionSchema,
+    decimals: count.nullable().describe('Decimals of the value; null if they are unknown.'),
+    before: readValue
+      .nullable()
+      .describe('The last known value, with the last block that had it; null if there is none.'),
+    after: readValue.describe('The value in the block of the webhook.'),
+  }),
+);
+
 const webhookProofs = shape(
   'WebhookProofs',
   'Proves that the receipts of these transactions are in the block. `verifyLogProof` of the kit checks the proof. Bytes are hex.',
@@ -381,6 +413,12 @@ export const webhookFields = {
     .array(call)
     .exactOptional()
     .describe('Sluice only, for streams that select functions; otherwise absent.'),
+  reads: z
+    .array(read)
+    .exactOptional()
+    .describe(
+      'Sluice only, in the webhooks about values on chain, which have no other records; otherwise absent.',
+    ),
   proofs: webhookProofs
     .exactOptional()
     .describe(

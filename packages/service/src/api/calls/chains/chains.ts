@@ -16,16 +16,18 @@ export function createChainHandlers({ store, chains }: ChainHandlerNeeds) {
   return {
     async listChains() {
       const result = await Promise.all(
-        chains().map(async ({ lacks: _lacks, ...health }): Promise<ChainHealth> => {
-          const [window, unverified] = await Promise.all([
-            store.readWindow(health.id, TIMELINE_BLOCKS),
-            store.readUnverified(health.id),
-          ]);
-          // A report from another process may be a few seconds old, but the ledger is always
-          // current.
-          const checkpoint = window[0]?.number ?? health.checkpoint;
-          return { ...health, checkpoint, unverified, blocks: window.map(toChainBlock) };
-        }),
+        chains().map(
+          async ({ lacks: _lacks, failingReads: _failing, ...health }): Promise<ChainHealth> => {
+            const [window, unverified] = await Promise.all([
+              store.readWindow(health.id, TIMELINE_BLOCKS),
+              store.readUnverified(health.id),
+            ]);
+            // A report from another process may be a few seconds old, but the ledger is always
+            // current.
+            const checkpoint = window[0]?.number ?? health.checkpoint;
+            return { ...health, checkpoint, unverified, blocks: window.map(toChainBlock) };
+          },
+        ),
       );
       return { result };
     },

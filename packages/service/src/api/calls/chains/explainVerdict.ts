@@ -235,6 +235,9 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
   if (hasFactories) {
     return reason('address', 'stopped', 'no record involves its addresses or their children');
   }
+  if (addressCount === 0 && 'reads' in options && (options.reads ?? []).length > 0) {
+    return reason('address', 'stopped', 'none of the values that it reads met its condition');
+  }
   return addressCount === 0
     ? reason('address', 'stopped', 'the stream has no addresses yet')
     : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
@@ -244,6 +247,7 @@ const HOLE_REASONS: Readonly<Record<ChainCoverage['holes'][number]['reason'], st
   paused: 'the stream was paused',
   terminated: 'the stream was terminated',
   resumed: 'the chain was resumed from a later block',
+  state: 'no node had the state in which the stream reads values',
   before: 'the stream did not watch the chain yet',
 };
 

@@ -22,6 +22,7 @@ export function createStreamSummaryHandlers(needs: StreamSummaryHandlerNeeds) {
         hasSource: (chain) => needs.hasSource(chain),
         whyDown: readOnce((chain) => needs.whyDown(chain)),
         lacks: readOnce((chain) => needs.lacks(chain)),
+        whyUnread: (chain, streamId) => needs.whyUnread(chain, streamId),
         maxTimeoutSeconds: needs.maxTimeoutSeconds,
       };
       const [stats, backOffs, certificates, pauses] = await Promise.all([

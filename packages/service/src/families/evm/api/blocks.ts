@@ -8,8 +8,10 @@ import {
   type EvmStreamRecord,
 } from '../../../store/streams/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, setAuditTarget } from '../../../api/httpErrors.ts';
+import { notFound, setAuditTarget, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
+import { takesRecords } from '../match/match.ts';
+import { takesReads } from '../reads/compileReads.ts';
 import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { type EvmStreamNeeds, refuseContradictions, withOptions } from './streams.ts';
@@ -64,9 +66,14 @@ export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBloc
       return calls.sendBlock(blockNumber, id, randomUUID());
     },
 
-    async createHistoricalJob({ context, body: wanted }) {
+    async createHistoricalJob({ context, body: wanted, sent }) {
       requireCalls(wanted.chainId);
-      await requireStream(wanted.streamId);
+      const { options } = await requireStream(wanted.streamId);
+      if (takesReads(options) && !takesRecords(options)) {
+        const message =
+          'should be a stream of records: backfills do not read values, and this stream has only reads';
+        throw validationFailed('requestBody', [{ path: ['streamId'], message }], sent.body);
+      }
       const job = await store.createJob({
         streamId: wanted.streamId,
         chain: wanted.chainId,

@@ -1,4 +1,5 @@
 import { takesCalls } from '../match/callSelection.ts';
+import { MAX_READ_VALUES, readsAddresses, takesReads } from '../reads/compileReads.ts';
 import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
 import type { ProblemNeeds } from '../../../api/family.ts';
@@ -8,8 +9,8 @@ const NAMED = 3;
 
 /** Returns the problems of a stream's options. */
 export function problemsOf(
-  { chainIds, confirmations, options }: EvmStreamRecord,
-  { hasSource, lacks }: Pick<ProblemNeeds, 'hasSource' | 'lacks'>,
+  { id, chainIds, confirmations, options, addressCount }: EvmStreamRecord,
+  { hasSource, lacks, whyUnread }: Pick<ProblemNeeds, 'hasSource' | 'lacks' | 'whyUnread'>,
 ): string[] {
   const problems: string[] = [];
   const { allAddresses, includeContractLogs, includeNativeTxs, includeInternalTxs } = options;
@@ -18,12 +19,13 @@ export function problemsOf(
   if (
     !includeContractLogs &&
     !hasCalls &&
+    !takesReads(options) &&
     (allAddresses || (!includeNativeTxs && !includeInternalTxs))
   ) {
     problems.push(
       allAddresses
         ? 'Matches nothing: allAddresses requires includeContractLogs or functions'
-        : 'Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs or functions',
+        : 'Matches nothing: set includeContractLogs, includeNativeTxs, includeInternalTxs, functions or reads',
     );
   }
   const unread = unreadEvents(options);
@@ -32,6 +34,15 @@ export function problemsOf(
     problems.push(
       `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
     );
+  }
+  if (readsAddresses(options) && addressCount > MAX_READ_VALUES) {
+    problems.push(
+      `Reads no balances of its addresses: it has more than ${MAX_READ_VALUES}. List the addresses to read in of`,
+    );
+  }
+  for (const chain of takesReads(options) ? chainIds : []) {
+    const why = whyUnread(chain, id);
+    if (why !== undefined) problems.push(`A value on ${chain} can't be read: ${why}`);
   }
   const lacking = (what: ReturnType<typeof lacks>[number]): string[] =>
     chainIds.filter((chain) => lacks(chain).includes(what));

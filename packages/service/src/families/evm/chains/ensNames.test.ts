@@ -37,3 +37,18 @@ test('text without a dot or over 255 characters is not a name', () => {
   expect(toName(`${'a'.repeat(252)}.eth`)).toBeUndefined();
   expect(toName(`${'é'.repeat(252)}.eth`)).toBeUndefined();
 });
+
+test.each([
+  ['a Cyrillic letter among Latin ones', 'vit\u0430lik.eth'],
+  ['a bidirectional override', '\u202Ekilativ.eth'],
+  ['a control character', 'vita\u0000lik.eth'],
+  ['a lone surrogate', 'vita\uD800lik.eth'],
+  ['a dot of another script', 'vitalik\u3002eth'],
+  ['too many combining marks', `a${'\u0301'.repeat(200)}.eth`],
+])('a name with %s is invalid', (_what, name) => {
+  expect(toName(name)).toBeUndefined();
+});
+
+test('a name is shown without the invisible characters that ENS ignores', () => {
+  expect(toName('vita\u200Blik\u00AD.eth')).toBe('vitalik.eth');
+});

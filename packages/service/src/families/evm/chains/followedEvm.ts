@@ -14,8 +14,10 @@ import { createEvmSource } from '../ingest/evm.ts';
 import { createStateReader } from '../ingest/state.ts';
 import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
-import { readName } from './names.ts';
+import { createNameReader } from './names.ts';
 import type { EvmMatching } from './matching.ts';
+import { createReadState } from '../reads/readState.ts';
+import { listAddresses } from '../../../chains/searchStreams.ts';
 import { flagOf } from '../../../config/settings.ts';
 
 /** ID of the known chain that is not public: the default of anvil and Hardhat. */
@@ -65,10 +67,11 @@ export function followEvm(
     log,
     added: { nodes: addedNodes, connect: nodeGuard.connect },
   });
+  const state = createStateReader(source);
   const enrich = createEnrich({
     chain,
     store,
-    state: createStateReader(source),
+    state,
     log,
     maxWebhookBytes,
   });
@@ -80,10 +83,20 @@ export function followEvm(
       confirmations: config.confirmations,
       ...toForkRules(config, chain !== LOCAL_CHAIN && known !== undefined),
     },
-    { source, matching, enrich, dependencies },
+    {
+      source,
+      matching,
+      enrich,
+      dependencies,
+      readState: createReadState({
+        state,
+        readToken: enrich.readToken,
+        addressesOf: (id, most) => listAddresses(store, id, most),
+      }),
+    },
   );
   const calls = withReason(chain, {
-    readName: (name: string) => readName(source, name),
+    readName: createNameReader(source),
     async readContract(address: string) {
       const block = await findContract(source, address);
       if (block === undefined) return { isContract: false, token: null };

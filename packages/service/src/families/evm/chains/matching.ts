@@ -1,5 +1,5 @@
 /** Matches blocks of EVM chains. */
-import type { EvmDryRunResult, CloseMatch, ObservedEvent } from '@sluice/kit/contract';
+import type { EvmDryRunResult, CloseMatch, ObservedEvent, WebhookRead } from '@sluice/kit/contract';
 import type { EvmEnrich } from '../enrich/enrich.ts';
 import type { BodyTail } from '../enrich/records.ts';
 import type { EvmBlock } from '../match/block.ts';
@@ -8,6 +8,7 @@ import { explainTransaction } from '../match/explainTransaction.ts';
 import {
   type Match,
   matchBlock,
+  matchReads,
   transactionHashesOf,
   searchOf,
   needsOf,
@@ -19,6 +20,7 @@ import { findPastChildren, searchOfFactories } from '../match/pastChildren.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
 import type { Rules } from '../match/rules.ts';
 import { minBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
+import { takesReads } from '../reads/compileReads.ts';
 import { countObservedEvents } from '../match/observed.ts';
 import { countEvmRecords } from '../match/recordCounts.ts';
 import type { Store } from '../../../store/store.ts';
@@ -28,7 +30,7 @@ import { type MatchFamily, type Matching, createMatching } from '../../../chains
 /** Addresses of possible spam contracts by chain, in lowercase. */
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
-export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunResult>;
+export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunResult, WebhookRead>;
 
 export const createEvmMatching = ({
   spamLists,
@@ -52,7 +54,8 @@ const evmFamily = (
   EvmBlock,
   Match,
   BodyTail,
-  { closeMatches: CloseMatch[]; observed: ObservedEvent[] }
+  { closeMatches: CloseMatch[]; observed: ObservedEvent[] },
+  WebhookRead
 > => ({
   name: 'evm',
   createIndex: createStreamIndex,
@@ -66,6 +69,11 @@ const evmFamily = (
     addressesOf,
     search: searchOfFactories,
     findPast: findPastChildren,
+  },
+  values: {
+    isRead: ({ options }) => takesReads(options),
+    toBlock: (header) => ({ ...header, logs: [], transactions: [], internalTransactions: [] }),
+    toMatch: matchReads,
   },
   explain(index, chain, block, { transactions }) {
     const [hash, ...others] = transactions ?? [];
@@ -96,6 +104,7 @@ const evmFamily = (
     transactions: [],
     internalTransactions: [],
     calls: [],
+    reads: [],
   }),
   nameOf(match) {
     const {
@@ -103,7 +112,10 @@ const evmFamily = (
       transactions: [transaction],
       internalTransactions: [internal],
       calls: [call],
+      reads: [read],
     } = match;
+    if (read !== undefined)
+      return `value ${read.function ?? 'balance'} of ${read.contract ?? read.of}`;
     const [hash = ''] = transactionHashesOf(match);
     if (log !== undefined) return `log ${log.logIndex} of transaction ${hash}`;
     if (internal !== undefined) {

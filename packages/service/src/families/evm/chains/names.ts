@@ -43,13 +43,46 @@ const RESOLVE = [
   },
 ] as const;
 
+/** Maximum number of names that are resolved at once, because a resolver may never respond. */
+const MAX_NAMES = 16;
+/** Time in which a name must resolve. */
+const DEADLINE_MS = 10_000;
+
 /**
- * Resolves a name at the head of the chain, to an address in lowercase.
+ * Creates a function that resolves a name at the head of the chain, to an address in lowercase. The
+ * name is one from `toName`. The function throws a SourceError if no node has a valid response in
+ * time, if too many names wait for one, or if the chain has no ENS names.
  *
- * @param name a name from `toName`
- * @throws SourceError if no node has a valid response, or the chain has no ENS names
+ * @param deadlineMs default: {@link DEADLINE_MS}
  */
-export async function readName(
+export function createNameReader(
+  source: Pick<EvmSource, 'readHead' | 'requestAt'>,
+  deadlineMs = DEADLINE_MS,
+): (name: string) => Promise<NameAnswer> {
+  let running = 0;
+  return async (name) => {
+    if (running >= MAX_NAMES) {
+      throw new SourceError(
+        'unreachable',
+        `${running} names are already being resolved. Try again later`,
+      );
+    }
+    running++;
+    const answer = readName(source, name).finally(() => running--);
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      const message = `${name} did not resolve within ${deadlineMs / 1_000} s. Pass the address instead`;
+      late.reject(new SourceError('unreachable', message));
+    }, deadlineMs);
+    try {
+      return await Promise.race([answer, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+async function readName(
   source: Pick<EvmSource, 'readHead' | 'requestAt'>,
   name: string,
 ): Promise<NameAnswer> {
@@ -63,7 +96,8 @@ export async function readName(
   let answer: unknown;
   try {
     const call = [{ to: UNIVERSAL_RESOLVER, data }, at];
-    answer = await source.requestAt(head, 'eth_call', call, { maxBytes: MAX_ANSWER_BYTES });
+    const how = { maxBytes: MAX_ANSWER_BYTES, order: 'slow' } as const;
+    answer = await source.requestAt(head, 'eth_call', call, how);
   } catch (error) {
     if (!(error instanceof SourceError && isReverted(error))) throw error;
     return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;

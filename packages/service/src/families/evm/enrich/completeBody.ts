@@ -11,7 +11,7 @@ import { contractsOf, fillTokens } from './fillTokens.ts';
 import type { CompiledPlan } from './plan.ts';
 import { addReasons } from './reasons.ts';
 import { type AnyRecord, type BodyTail, recordsOf } from './records.ts';
-import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type StateReader } from './state.ts';
+import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type EnrichState } from './state.ts';
 import type { Tokens } from '../../../enrich/tokens.ts';
 import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
 
@@ -45,7 +45,7 @@ export interface Completion {
   plan: CompiledPlan;
   block: BlockRef;
   tokens: Tokens;
-  state: Omit<StateReader, 'isGone'>;
+  state: Omit<EnrichState, 'isGone'>;
   /** Adds the labels of addresses in place. */
   addLabels(tail: BodyTail): Promise<void>;
   /**

@@ -29,7 +29,7 @@ import type { Store } from '../../../store/store.ts';
 import { type EvmEnrich, createEnrich } from './enrich.ts';
 import { TOKENS_ONLY, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
-import { type StateAnswer, type StateReader } from './state.ts';
+import { type EnrichState, type StateAnswer } from './state.ts';
 import { plain } from '../../../../test/store/plain.ts';
 
 const CHAIN = '0x1';
@@ -105,7 +105,7 @@ const read = (value: string): StateAnswer => ({ outcome: 'read', value });
  * A chain where every token is Test Dollar with 6 decimals, and every address has a token balance
  * of 42 and a native balance of 7 wei.
  */
-const goodState: StateReader = {
+const goodState: EnrichState = {
   call: (_, calls) =>
     Promise.resolve(
       calls.map(({ data }): StateAnswer => {
@@ -125,7 +125,7 @@ const goodState: StateReader = {
 };
 
 const refused: StateAnswer = { outcome: 'refused', message: 'no node has the state of block 1' };
-const refusing: StateReader = {
+const refusing: EnrichState = {
   call: (_, calls) => Promise.resolve(calls.map(() => refused)),
   balances: (_, addresses) => Promise.resolve(addresses.map(() => refused)),
   failures: (_, hashes) => Promise.resolve(hashes.map(() => refused)),
@@ -169,7 +169,7 @@ describe('enrichment', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const start = (state: StateReader, chain = CHAIN, its = store, retryMs = 5): EvmEnrich => {
+  const start = (state: EnrichState, chain = CHAIN, its = store, retryMs = 5): EvmEnrich => {
     const enrich = createEnrich({
       chain,
       store: its,
@@ -183,7 +183,7 @@ describe('enrichment', () => {
     return enrich;
   };
 
-  const stalled: StateReader = {
+  const stalled: EnrichState = {
     async call(_, calls) {
       await released.promise;
       return calls.map(() => refused);
@@ -439,7 +439,7 @@ describe('enrichment', () => {
     const tokenOf = (n: number): string => `0x51${n.toString(16).padStart(38, '0')}`;
     for (let n = 0; n < 20; n++) await commit(ids, transferOf(tokenOf(n)));
     let lastAt = performance.now();
-    const state: StateReader = {
+    const state: EnrichState = {
       ...goodState,
       call(block, calls) {
         const { to } = calls[0]!;
@@ -548,7 +548,7 @@ describe('enrichment', () => {
     const commit = await startChain();
     await commit(ids);
     let names = 0;
-    const counting: StateReader = {
+    const counting: EnrichState = {
       ...goodState,
       call(block, calls) {
         names += calls.filter(({ data }) => data === '0x06fdde03').length;
@@ -605,7 +605,7 @@ describe('a body', () => {
   const complete = async (
     tail: BodyTail,
     options: Partial<StreamOptions>,
-    state: StateReader = goodState,
+    state: EnrichState = goodState,
     maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES,
   ): Promise<BodyTail> => {
     const enrich = createEnrich({
@@ -643,7 +643,7 @@ describe('a body', () => {
             sizes.push(addresses.length);
             return Promise.resolve(Object.fromEntries(addresses.map((each) => [each, label])));
           },
-        } as Store,
+        },
         state: goodState,
         log: createLog(() => {}),
         maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
@@ -813,7 +813,7 @@ describe('a body', () => {
           });
           const most = before + enrich.mostGrowth(options, tail);
           let asked = 0;
-          const state: StateReader = {
+          const state: EnrichState = {
             ...goodState,
             call: (_, calls) =>
               Promise.resolve(calls.map(() => read(answers[asked++ % answers.length]!))),

@@ -18,7 +18,7 @@ import { addLabels, maxLabelBytes, mayHaveLabels } from './labels.ts';
 import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import { maxReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
-import type { StateReader } from './state.ts';
+import type { EnrichState } from './state.ts';
 import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
 import { createTokens } from '../../../enrich/tokens.ts';
 
@@ -39,7 +39,7 @@ export function createEnrich({
 }: {
   chain: string;
   store: Store;
-  state: StateReader;
+  state: EnrichState;
   log: Log;
   /**
    * Milliseconds before the first retry; doubled for each further retry, up to 10 seconds. Default:

@@ -25,6 +25,9 @@ export interface StateCall {
   maxBytes?: number | undefined;
 }
 
+/** A call, or the account whose native balance is read. */
+export type StateRequest = StateCall | { readonly account: string };
+
 /**
  * The outcome of one read:
  * - `read`: the value is the chain's result
@@ -43,12 +46,14 @@ export type FailureAnswer =
   { outcome: 'read'; failure: CallFailure | undefined } | Exclude<StateAnswer, { outcome: 'read' }>;
 
 /**
- * Reads the state of an EVM chain. `call`, `balances` and `failures` return one answer per item, in order, and
- * throw a `RetryableError` if no node could be queried.
+ * Reads the state of an EVM chain. All reads return one answer per item, in order, and throw a
+ * `RetryableError` if no node could be queried.
  */
 export interface StateReader {
   /** Makes calls. A value is the returned bytes in hex, `0x` if there are none. */
   call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
+  /** Makes calls and reads native balances together, in as few requests as possible. */
+  read(block: BlockRef, requests: readonly StateRequest[]): Promise<StateAnswer[]>;
   /** Reads native balances. A value is wei as a decimal string. */
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
   /** Reads why transactions of the block failed. */
@@ -59,3 +64,6 @@ export interface StateReader {
    */
   isGone(block: BlockRef): boolean;
 }
+
+/** The reads that complete bodies. */
+export type EnrichState = Omit<StateReader, 'read'>;

@@ -64,6 +64,7 @@ const DEFAULT_SETTLE_MS = EVM_SETTINGS.settle.type.parse(undefined) * 1_000;
 const READ_AGAIN_AFTER_MS: readonly number[] = [600_000, 3_600_000, 86_400_000];
 
 const NO_NEEDS: BlockNeeds = { logs: false, transactions: false, traces: false };
+const LOGS: BlockNeeds = { ...NO_NEEDS, logs: true };
 
 export function createEvmSource({
   chain,
@@ -150,7 +151,14 @@ export function createEvmSource({
     },
     // With `strict`, every block is read, because logs of a range prove nothing.
     ...(trust !== 'strict' && {
-      openSearch: createLogRanges({ chain, providers, isVerified: verifyHeaders, log }),
+      openSearch: createLogRanges({
+        chain,
+        providers,
+        readLogsOf: async (block) => (await reading.read(block, LOGS)).logs,
+        isCompared: trust !== 'node',
+        isVerified: verifyHeaders,
+        log,
+      }),
     }),
     later: { afterMs: readAgainAfterMs, records: EVM_RECORDS, read: reading.readAgain },
 

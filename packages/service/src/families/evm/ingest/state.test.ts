@@ -187,7 +187,7 @@ describe.each([
     const calls = Array.from({ length: 250 }, () => callOf('drawings'));
     expect(await reader.call(blocks[at]!, calls)).toEqual(calls.map(() => read(word(BigInt(at)))));
     const ethCalls = requests.filter(({ method }) => method === 'eth_call');
-    expect(ethCalls).toHaveLength(at === WITH ? 3 : 250);
+    expect(ethCalls).toHaveLength(at === WITH ? 1 : 250);
   });
 
   test('return balances as of the end of the block', async () => {
@@ -291,6 +291,50 @@ test('Multicall3 is looked up once if present, and not at each block if absent',
   const absent = createReader();
   for (let n = 0; n < 3; n++) await absent.reader.call(blocks[WITHOUT]!, calls);
   expect(looks(absent.requests)).toBe(1);
+});
+
+test('a thousand calls and balances take two requests', async () => {
+  const { reader, requests } = createReader();
+  await reader.call(head(), [callOf('drawings'), callOf('drawings')]);
+  requests.length = 0;
+  const calls = Array.from({ length: 900 }, () => callOf('drawings'));
+  const accounts = Array.from({ length: 100 }, () => ({ account: contract }));
+  expect(await reader.read(head(), [...accounts, ...calls])).toEqual([
+    ...accounts.map(() => read(String(2n * 10n ** 18n))),
+    ...calls.map(() => read(word(2n))),
+  ]);
+  expect(requests.map(({ method }) => method)).toEqual(['eth_call', 'eth_call']);
+});
+
+test('calls that use up the gas of their batch are made alone from then on', async () => {
+  const { reader, requests } = createReader();
+  const healthy = Array.from({ length: 300 }, () => callOf('drawings'));
+  const calls = [callOf('exhaust'), ...healthy, callOf('refuseSilently'), ...healthy];
+  for (let n = 0; n < 3; n++) {
+    requests.length = 0;
+    const answers = await reader.call(head(), calls);
+    expect(answers.filter(({ outcome }) => outcome === 'failed')).toHaveLength(2);
+    expect(answers.filter(({ outcome }) => outcome === 'read')).toHaveLength(600);
+  }
+  // Two batches, and each failing call.
+  expect(requests).toHaveLength(4);
+});
+
+test('a batch that its node refuses is divided', async () => {
+  const sizes: number[] = [];
+  const { reader } = createReader(({ method, params }) => {
+    const [{ to, data }] = params as [{ to: string; data: string }];
+    if (method !== 'eth_call' || to !== MULTICALL) return undefined;
+    sizes.push(Math.round(data.length / 320));
+    if (data.length > 120 * 320) throw new SourceError('refused', 'node-1: out of gas');
+    return undefined;
+  });
+  const calls = Array.from({ length: 400 }, () => callOf('drawings'));
+  expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
+  sizes.length = 0;
+  await reader.call(head(), calls);
+  // The smaller size is remembered.
+  expect(sizes).toEqual([100, 100, 100, 100].map(() => sizes[0]));
 });
 
 test('the block is identified by its hash', async () => {

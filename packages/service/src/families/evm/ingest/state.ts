@@ -12,6 +12,7 @@ import {
   type StateAnswer,
   type StateCall,
   type StateReader,
+  type StateRequest,
 } from '../enrich/state.ts';
 import type { BlockRef } from '../../../store/blocks/contract.ts';
 import { createFailureReader } from './failures.ts';
@@ -33,7 +34,11 @@ const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Allowance for the JSON around the hex result of a response. */
 const ENVELOPE_BYTES = 4096;
-const CALLS_PER_REQUEST = 100;
+const CALLS_PER_REQUEST = 500;
+/** Number of calls up to which a failed batch is not divided, but repeated call by call. */
+const UNDIVIDED_CALLS = 100;
+/** Number of calls without data in a batch up to which they are repeated one by one. */
+const FEW_CALLS = 4;
 const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
 /** Maximum number of concurrent requests for the calls or balances of one read. */
 const CONCURRENCY = 4;
@@ -137,6 +142,8 @@ export function createStateReader(
   let deployedAt = Number.POSITIVE_INFINITY;
   let missingAt = Number.NEGATIVE_INFINITY;
   const slowContracts = createSlowContracts();
+  const failing = createFailingCalls();
+  const batches = createBatchSize();
   /** The first calls to contracts that have not responded yet. */
   const firstCalls = new Map<string, Promise<StateAnswer>>();
 
@@ -208,6 +215,31 @@ export function createStateReader(
   const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
     mapLimited(calls, CONCURRENCY, (call) => callAlone(block, call));
 
+  /** Makes calls of a batch that failed one by one, and keeps those that fail out of batches. */
+  const callApart = async (
+    block: BlockRef,
+    calls: readonly StateCall[],
+  ): Promise<StateAnswer[]> => {
+    const answers = await callSingly(block, calls);
+    for (const [n, { outcome }] of answers.entries()) {
+      if (outcome === 'failed') failing.note(calls[n]!);
+    }
+    return answers;
+  };
+
+  /**
+   * Repeats calls that failed without data, possibly because the first of them used up the gas of
+   * the batch.
+   */
+  const callAgain = async (
+    block: BlockRef,
+    calls: readonly StateCall[],
+  ): Promise<StateAnswer[]> => {
+    if (calls.length <= FEW_CALLS) return callApart(block, calls);
+    const first = await callApart(block, calls.slice(0, 1));
+    return [...first, ...(await callTogether(block, calls.slice(1)))];
+  };
+
   const callTogether = async (
     block: BlockRef,
     calls: readonly StateCall[],
@@ -221,16 +253,26 @@ export function createStateReader(
       // If the state is missing for the batch, it is also missing for each call.
       if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
     }
+    if (results === undefined && calls.length > UNDIVIDED_CALLS) {
+      const half = Math.ceil(calls.length / 2);
+      const answers = [
+        ...(await callTogether(block, calls.slice(0, half))),
+        ...(await callTogether(block, calls.slice(half))),
+      ];
+      // If no call is to blame, the batch itself was too large.
+      if (answers.every(({ outcome }) => outcome === 'read')) batches.limit(half);
+      return answers;
+    }
     if (results === undefined) {
       // The batch failed, for example because it needs too much gas, or the chain has no
       // Multicall3.
       deployedAt = Number.POSITIVE_INFINITY;
-      return callSingly(block, calls);
+      return callApart(block, calls);
     }
     // A call that ran out of gas because of earlier calls fails without data. Repeating the call
     // alone distinguishes this case from other failures without data.
     const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
-    const again = await callSingly(
+    const again = await callAgain(
       block,
       calls.filter((_, n) => isSilent(results[n]!)),
     );
@@ -248,14 +290,14 @@ export function createStateReader(
       for (const [n, each] of some.entries()) answers.set(each, theirs[n]!);
     };
     // Multicall3 is the sender of batched calls, so calls with their own sender are made alone. A
-    // slow contract would delay the other calls of a batch.
-    const isAlone = ({ from, to }: StateCall): boolean =>
-      from !== undefined || slowContracts.has(to);
+    // slow contract would delay the other calls of a batch, and a failing call may use up their gas.
+    const isAlone = (each: StateCall): boolean =>
+      each.from !== undefined || slowContracts.has(each.to) || failing.has(each);
     const { alone = [], rest = [] } = Object.groupBy(calls, (each) =>
       isAlone(each) ? 'alone' : 'rest',
     );
     if (rest.length > 1 && (await hasMulticall(block))) {
-      const slices = toSlices(rest);
+      const slices = toSlices(rest, batches.size());
       const sliced = await mapLimited(slices, CONCURRENCY, (slice) => callTogether(block, slice));
       for (const [n, slice] of slices.entries()) save(slice, sliced[n]!);
     } else {
@@ -265,26 +307,74 @@ export function createStateReader(
     return calls.map((each) => answers.get(each)!);
   };
 
+  const read = async (
+    block: BlockRef,
+    requests: readonly StateRequest[],
+  ): Promise<StateAnswer[]> => {
+    const { calls = [], accounts = [] } = Object.groupBy(requests, (each) =>
+      'account' in each ? 'accounts' : 'calls',
+    ) as { calls?: StateCall[]; accounts?: { account: string }[] };
+    const isBatched = accounts.length > 0 && requests.length > 1 && (await hasMulticall(block));
+    const called = await call(
+      block,
+      isBatched ? [...calls, ...accounts.map(({ account }) => toBalanceCall(account))] : calls,
+    );
+    const balances = isBatched
+      ? called.splice(calls.length)
+      : await mapLimited(accounts, CONCURRENCY, ({ account }) =>
+          ask(block, 'eth_getBalance', account),
+        );
+    return requests.map((each) =>
+      'account' in each ? toDecimal(balances.shift()!) : called.shift()!,
+    );
+  };
+
   return {
     call,
+    read,
     failures: createFailureReader(states),
     isGone: states.isGone,
-    async balances(block, addresses) {
-      const answers =
-        addresses.length > 1 && (await hasMulticall(block))
-          ? await call(
-              block,
-              addresses.map((address) => ({
-                to: MULTICALL,
-                data: `${GET_BALANCE}${address.slice(2).padStart(64, '0')}`,
-              })),
-            )
-          : await mapLimited(addresses, CONCURRENCY, (address) =>
-              ask(block, 'eth_getBalance', address),
-            );
-      return answers.map((answer) =>
-        answer.outcome === 'read' ? { ...answer, value: BigInt(answer.value).toString() } : answer,
-      );
+    balances: (block, addresses) =>
+      read(
+        block,
+        addresses.map((account) => ({ account })),
+      ),
+  };
+}
+
+const toBalanceCall = (account: string): StateCall => ({
+  to: MULTICALL,
+  data: `${GET_BALANCE}${account.slice(2).padStart(64, '0')}`,
+});
+
+const toDecimal = (answer: StateAnswer): StateAnswer =>
+  answer.outcome === 'read' ? { ...answer, value: BigInt(answer.value).toString() } : answer;
+
+/** Remembers calls that failed alone after their batch, so that they are made alone for a while. */
+function createFailingCalls() {
+  /** Times until which calls are made alone, oldest first. */
+  const until = new Map<string, number>();
+  const keyOf = ({ to, data }: StateCall): string => to + data;
+  return {
+    note(call: StateCall): void {
+      until.delete(keyOf(call));
+      until.set(keyOf(call), performance.now() + SLOW_FOR_MS);
+      if (until.size > MAX_REMEMBERED) until.delete(until.keys().next().value!);
+    },
+    has: (call: StateCall): boolean => (until.get(keyOf(call)) ?? 0) > performance.now(),
+  };
+}
+
+/** Remembers for a while how many calls a batch may have, if a larger one failed. */
+function createBatchSize() {
+  let most = CALLS_PER_REQUEST;
+  let until = 0;
+  const size = (): number => (performance.now() < until ? most : CALLS_PER_REQUEST);
+  return {
+    size,
+    limit(calls: number): void {
+      most = Math.min(size(), calls);
+      until = performance.now() + SLOW_FOR_MS;
     },
   };
 }
@@ -329,12 +419,12 @@ const GIVEN_UP: StateAnswer = { outcome: 'failed', message: NO_RESPONSE };
 const isTimeout = (answer: StateAnswer): boolean =>
   answer === UNANSWERED || (answer.outcome === 'failed' && /time(d )?-?out/i.test(answer.message));
 
-function toSlices(calls: readonly StateCall[]): StateCall[][] {
+function toSlices(calls: readonly StateCall[], most: number): StateCall[][] {
   const slices: StateCall[][] = [];
   let characters = Number.POSITIVE_INFINITY;
   for (const call of calls) {
     characters += call.data.length;
-    if (characters > CALL_CHARACTERS_PER_REQUEST || slices.at(-1)!.length === CALLS_PER_REQUEST) {
+    if (characters > CALL_CHARACTERS_PER_REQUEST || slices.at(-1)!.length === most) {
       slices.push([]);
       characters = call.data.length;
     }

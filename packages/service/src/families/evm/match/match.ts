@@ -1,7 +1,7 @@
 /** Matches an EVM block against streams. */
 import type { BlockNeeds } from '../../../store/blocks/contract.ts';
 import type { EvmBlock, EvmCall, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
-import { type ExplainReason, NATIVE_EMITTER } from '@sluice/kit/contract';
+import { type ExplainReason, NATIVE_EMITTER, type WebhookRead } from '@sluice/kit/contract';
 import { type AddReason, passed, stopped, watched } from '../../../match/reasons.ts';
 import type { StreamOptions } from '../../../store/streams/contract.ts';
 import { callersOf, eachCall } from './calls.ts';
@@ -15,6 +15,7 @@ import {
   type WatchingStreams,
   createRuleIndex,
 } from '../../../match/ruleIndex.ts';
+import { takesReads } from '../reads/compileReads.ts';
 import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
@@ -43,6 +44,7 @@ export const factoryKeysOf = ({ factories }: Rules): readonly string[] =>
 /** Returns which parts of a chain's blocks the streams need. */
 export function needsOf(streams: EvmStreams, chain: string): BlockNeeds {
   const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
+  if (streams.streams(chain).some(({ record }) => takesReads(record.options))) needs.state = true;
   for (const { record } of streams.matching(chain)) {
     const { options } = record;
     if (options.includeContractLogs || options.includeAllTxLogs || takesChildren(options)) {
@@ -78,6 +80,8 @@ export function searchOf(
   addressesOf: (streamId: string) => readonly string[] | 'many',
   spam?: ReadonlySet<string>,
 ): LogSearch | undefined {
+  // Values are read in every block.
+  if (index.streams(chain).some(({ record }) => takesReads(record.options))) return undefined;
   const searched: SearchedStream[] = [];
   for (const stream of index.matching(chain)) {
     const { options } = stream.record;
@@ -114,6 +118,13 @@ export function searchOf(
   };
 }
 
+/** Returns whether the stream selects records of blocks. It may only read values. */
+export const takesRecords = (options: StreamOptions): boolean =>
+  options.includeContractLogs ||
+  options.includeNativeTxs ||
+  options.includeInternalTxs ||
+  takesCalls(options);
+
 const takesTransactions = (options: StreamOptions): boolean =>
   options.includeNativeTxs ||
   options.includeCaller ||
@@ -129,9 +140,22 @@ export interface Match {
   internalTransactions: EvmInternalTransaction[];
   /** Calls by transaction, in execution order. */
   calls: EvmCall[];
+  /** Values on chain. A match of values has no other records. */
+  reads: WebhookRead[];
   /** The watched addresses in these records. */
   watched: Watched;
 }
+
+/** Creates the match of values that a stream reads. */
+export const matchReads = (stream: CompiledStream, reads: readonly WebhookRead[]): Match => ({
+  stream,
+  logs: [],
+  transactions: [],
+  internalTransactions: [],
+  calls: [],
+  reads: [...reads],
+  watched: createWatched(),
+});
 
 export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction | EvmCall;
 
@@ -344,6 +368,7 @@ export function matchBlock(
         (each) => internal.has(each) || (takesInternal && touched.has(each.transactionIndex)),
       ),
       calls,
+      reads: [],
       watched,
     };
   });

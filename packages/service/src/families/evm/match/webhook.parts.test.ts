@@ -59,6 +59,7 @@ describe('a match that is too large', () => {
       transactions: [transaction(0), transaction(3)],
       internalTransactions: [internal(3)],
       calls: [call(0), call(3)],
+      reads: [],
       watched: createWatched(),
     };
     const parts = split(match, 5).map(({ part }) => part);
@@ -99,6 +100,7 @@ describe('a match that is too large', () => {
               weighed(internal(at), weight),
             ),
             calls: sorted(ofCalls).map(([at, weight]) => weighed(call(at), weight)),
+            reads: [],
             watched: createWatched(),
           };
           const all = (part: Match) => [
@@ -207,6 +209,7 @@ describe('a match that is too large', () => {
           isFailed: null,
         },
       ],
+      reads: [],
       watched: createWatched(),
     };
     const block = {

@@ -4,6 +4,7 @@ import type {
   NativeTransfer,
   WebhookCaller,
   WebhookProofs,
+  WebhookRead,
 } from '@sluice/kit/contract';
 import type {
   BlockProofs,
@@ -88,6 +89,7 @@ export function toWebhookParts(
       ...(takesCalls(record.options) && {
         calls: match.calls.map((call) => toWebhookCall(call, match.stream)),
       }),
+      ...(match.reads.length > 0 && { reads: match.reads }),
       ...(record.options.includeProofs &&
         block.proofs && { proofs: toProofs(match, block.logs, block.proofs) }),
       ...(record.options.includeMatched && { matched: toMatched(chain, match, spam) }),
@@ -181,7 +183,11 @@ export const splitMatch = (
   divide(
     {
       empty: partOf(match, {}),
-      transactions: byTransaction(match),
+      // Values belong to no transaction, so each is on its own.
+      transactions: [
+        ...byTransaction(match),
+        ...match.reads.map((each) => partOf(match, { reads: [each] })),
+      ],
       toRecords: (transaction) => [
         ...transaction.transactions.map((each) => partOf(match, { transactions: [each] })),
         ...transaction.logs.map((each) => partOf(match, { logs: [each] })),
@@ -189,6 +195,7 @@ export const splitMatch = (
           partOf(match, { internalTransactions: [each] }),
         ),
         ...transaction.calls.map((each) => partOf(match, { calls: [each] })),
+        ...transaction.reads.map((each) => partOf(match, { reads: [each] })),
       ],
       // Appends one by one, because spreading hundreds of thousands of arguments overflows the
       // stack.
@@ -197,6 +204,7 @@ export const splitMatch = (
         for (const each of more.transactions) part.transactions.push(each);
         for (const call of more.internalTransactions) part.internalTransactions.push(call);
         for (const call of more.calls) part.calls.push(call);
+        for (const read of more.reads) part.reads.push(read);
       },
       weigh,
     },
@@ -207,14 +215,21 @@ export const splitMatch = (
  * Returns a lower bound of the body's size without building the body, because building a huge one
  * would double the memory in use.
  */
-export const minBytes = ({ logs, transactions, internalTransactions, calls }: Match): number =>
+export const minBytes = ({
+  logs,
+  transactions,
+  internalTransactions,
+  calls,
+  reads,
+}: Match): number =>
   logs.reduce(
     (sum, log) => sum + LOG_BYTES + log.data.length + countBatch(log) * TRANSFER_BYTES,
     0,
   ) +
   transactions.reduce((sum, each) => sum + TRANSACTION_BYTES + each.input.length, 0) +
   internalTransactions.length * INTERNAL_BYTES +
-  calls.reduce((sum, { input }) => sum + CALL_BYTES + input.length, 0);
+  calls.reduce((sum, { input }) => sum + CALL_BYTES + input.length, 0) +
+  reads.length * READ_BYTES;
 
 /** Minimum JSON size of a record of each kind, without its variable-length data. */
 const LOG_BYTES = 200;
@@ -222,6 +237,7 @@ const TRANSFER_BYTES = 400;
 const TRANSACTION_BYTES = 350;
 const INTERNAL_BYTES = 150;
 const CALL_BYTES = 300;
+const READ_BYTES = 100;
 
 const partOf = (
   { stream, watched }: Match,
@@ -230,13 +246,15 @@ const partOf = (
     transactions = [],
     internalTransactions = [],
     calls = [],
+    reads = [],
   }: {
     logs?: EvmLog[];
     transactions?: EvmTransaction[];
     internalTransactions?: EvmInternalTransaction[];
     calls?: EvmCall[];
+    reads?: WebhookRead[];
   },
-): Match => ({ stream, logs, transactions, internalTransactions, calls, watched });
+): Match => ({ stream, logs, transactions, internalTransactions, calls, reads, watched });
 
 /** Splits a match by transaction, in transaction order. */
 function byTransaction(match: Match): Match[] {

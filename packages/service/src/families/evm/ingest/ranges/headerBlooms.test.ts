@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { BlockHeader, BlockRef } from '../../../../store/blocks/contract.ts';
 import { bloomOf } from '../bloom.ts';
 import { toHeader } from '../header.ts';
-import type { Provider } from '../provider.ts';
+import type { Body, Provider } from '../provider.ts';
 import { addByBloom, toBloomFilter } from './headerBlooms.ts';
 
 const TOKEN = `0x${'70'.repeat(20)}`;
@@ -17,7 +17,10 @@ const ZEROS = `0x${'00'.repeat(256)}`;
  * Reads the headers of blocks 1 to 3, of which block 2 has a matching log that the node hides, and
  * `third` changes block 3. Returns the numbers of the found blocks, and whether the rest is proven.
  */
-async function read(third: Record<string, unknown>) {
+async function read(
+  third: Record<string, unknown>,
+  proof: Body['proof'] = { result: 'passed', encoded: Buffer.alloc(0) },
+) {
   const blocks = [1, 2, 3].map((number) => ({
     number: `0x${number}`,
     hash: hashOf(number),
@@ -32,7 +35,7 @@ async function read(third: Record<string, unknown>) {
     name: 'node',
     readBodyAt: (at: number) => {
       const body = blocks[at - 1]!;
-      return Promise.resolve({ header: toHeader(body), body, proof: undefined });
+      return Promise.resolve({ header: toHeader(body), body, proof });
     },
   } as Partial<Provider> as Provider;
   const hits: BlockRef[] = [];
@@ -64,4 +67,8 @@ test.each([
   ['is a number', { logsBloom: '0x0' }],
 ])('a bloom that %s proves nothing', async (_what, third) => {
   expect(await read(third)).toEqual({ found: [2], isProven: false });
+});
+
+test('a bloom in a header that does not hash to the block hash proves nothing', async () => {
+  expect(await read({}, { result: 'failed' })).toEqual({ found: [2], isProven: false });
 });

@@ -13,7 +13,8 @@ import type { RangeLogs } from './rangeReading.ts';
 /**
  * Reads the headers of the blocks from `from` to `anchor`. Adds the blocks whose bloom allows a
  * matching log to `hits`, without duplicates. Returns false if the blooms prove nothing: if one
- * does not cover the logs of its block, or if all are empty despite transactions.
+ * does not cover the logs of its block, if all are empty despite transactions, or if the hash of a
+ * block does not prove its header.
  *
  * @throws SourceError `inconsistent` if the headers do not lead to `anchor`
  */
@@ -44,6 +45,7 @@ export async function addByBloom(
       return {
         header,
         bloom: declaredBloom(body),
+        isHashed: read.proof?.result === 'passed',
         isEmpty: list(body['transactions'], 'transactions').length === 0,
       };
     }),
@@ -53,7 +55,7 @@ export async function addByBloom(
   // Some chains leave all blooms empty, even those of blocks with logs.
   let isProven =
     blocks.every(({ isEmpty }) => isEmpty) || blocks.some(({ bloom }) => bloom?.some(Boolean));
-  for (const { header, bloom } of blocks.toReversed()) {
+  for (const { header, bloom, isHashed } of blocks.toReversed()) {
     if (header.hash !== parent) {
       throw new SourceError(
         'inconsistent',
@@ -66,7 +68,7 @@ export async function addByBloom(
       isProven = false;
       continue;
     }
-    if (!covers(bloom, bloomOf(returned))) isProven = false;
+    if (!isHashed || !covers(bloom, bloomOf(returned))) isProven = false;
     if (!known.has(header.number) && blooms.some((filter) => mayHold(bloom, filter))) {
       hits.push(header);
     }

@@ -134,6 +134,23 @@ describe('a search by ranges', () => {
     expect(found.some((each) => each!.isProven)).toBe(false);
   });
 
+  test('with verify=headers rejects a bloom that hides a log, where headers are always proven', async () => {
+    const lies = [{ kind: 'wrongChainId', chainId: 1 }, { kind: 'emptyLogs' }] as const;
+    await start([lies], { chain: '0x1', verifyHeaders: true });
+    expect(numbersOf(await findAll())).toEqual(hits);
+    nodes[0]!.trouble({ kind: 'emptyBloom', methods: ['eth_getBlockByNumber'] });
+    await expect(findAll()).rejects.toMatchObject({ kind: 'inconsistent' });
+  });
+
+  test('with trust=node reads no range from a second node', async () => {
+    const limit = { kind: 'rangeLimit', blocks: 10 } as const;
+    await start([[limit], [limit]], { trust: 'node' });
+    expect(numbersOf(await findAll())).toEqual(hits);
+    const queries = nodes.reduce((sum, { calls }) => sum + (calls['eth_getLogs'] ?? 0), 0);
+    // If one node is slow, the other may be queried for the same ranges.
+    expect(queries).toBeLessThan(1.5 * (BLOCKS / limit.blocks));
+  });
+
   test('gives up for an hour if the node refuses all ranges', async () => {
     let laterMs = 0;
     const now = performance.now.bind(performance);

@@ -1,10 +1,10 @@
 /**
  * Finds blocks by querying nodes for logs over ranges whose sizes adapt to the limits of the nodes.
  * An empty response alone proves nothing: a node must have the last block of the ranges, and a
- * second node verifies samples. With `isVerified`, the blooms of all headers are checked too.
+ * second node is queried for the same logs. With `isVerified`, the blooms of all headers are checked
+ * too.
  */
 import type { BlockRange } from '@sluice/kit/contract';
-import type { Log } from '../../../../base/log.ts';
 import type { LogSearch } from '../../../../match/logSearch.ts';
 import type { BlockHeader, BlockRef } from '../../../../store/blocks/contract.ts';
 import type { Providers } from '../../../../ingest/nodes/providers.ts';
@@ -16,6 +16,7 @@ import {
   isOfKind,
 } from '../../../../ingest/source.ts';
 import type { Provider } from '../provider.ts';
+import { type ComparisonOptions, type SecondLogs, createComparison, isSame } from './comparison.ts';
 import { type BloomFilter, addByBloom, toBloomFilter } from './headerBlooms.ts';
 import {
   FAILED_MS,
@@ -23,22 +24,24 @@ import {
   type RangeLogs,
   type RangePlan,
   createRangeReading,
+  hitsOf,
   rest,
   unknownRanges,
 } from './rangeReading.ts';
 
-/** Number of rounds per sample. A second node verifies the first range of the sampled round. */
-const ROUNDS_PER_SAMPLE = 8;
 const HEADERS_PER_ROUND = 1_024;
-/** Time for which a node that missed logs is not queried for ranges. */
-const UNRELIABLE_MS = 86_400_000;
+/**
+ * Number of parts that a second node may need in addition to those of the first one, to learn its
+ * own limit.
+ */
+const SPARE_PARTS = 16;
 
-interface Options {
-  chain: string;
-  providers: Pick<Providers<Provider>, 'all' | 'ask' | 'readHeaderAt'>;
+interface Options extends Pick<ComparisonOptions, 'chain' | 'readLogsOf' | 'log'> {
+  providers: Pick<Providers<Provider>, 'ask'> & ComparisonOptions['providers'];
+  /** Whether to compare the logs of a node with those of a second one. */
+  isCompared: boolean;
   /** Whether to read each header and check its bloom. */
   isVerified: boolean;
-  log: Log;
 }
 
 /**
@@ -56,12 +59,12 @@ export function createLogRanges(options: Options): (search: LogSearch) => BlockS
 }
 
 function openSearch(
-  { chain, providers, isVerified, log }: Options,
+  options: Options,
   search: LogSearch,
   rangesOf: (node: Provider) => NodeRanges,
 ): BlockSearch {
+  const { chain, providers, isCompared, isVerified, log } = options;
   const reading = createRangeReading(search, rangesOf);
-  let rounds = 0;
   let blooms: BloomFilter[] | undefined;
   /** The last block that was searched. */
   let searchedUpTo = -1;
@@ -71,28 +74,14 @@ function openSearch(
   // Logs of ranges are not proven. If proofs are wanted, their blocks are read.
   const keepsLogs = search.keepsLogs === true && !isVerified;
 
-  const hitsOf = ({ logs }: RangeLogs): FoundBlock[] =>
-    [...logs]
-      .filter(([number, block]) => search.takes({ number, ...block }))
-      .map(([number, { hash, logs: its }]) => ({ number, hash, ...(keepsLogs && { logs: its }) }));
-
-  const blame = (node: Provider, block: number): void => {
-    rest(rangesOf(node), UNRELIABLE_MS);
-    node.fault('missing');
-    log.warn('node missed logs of a range; its ranges are not used for a day', {
-      chain,
-      provider: node.name,
-      block,
-    });
-  };
-
   const readLogs = async (
     node: Provider,
     plan: RangePlan,
     range: BlockRange,
+    maxParts?: number,
   ): Promise<RangeLogs> => {
     try {
-      return await reading.readLogs(node, plan, range);
+      return await reading.readLogs(node, plan, range, maxParts);
     } catch (error) {
       if (isOfKind(error, 'inconsistent')) rest(rangesOf(node), FAILED_MS);
       else if (error instanceof SourceError && !isUsable(node)) {
@@ -107,50 +96,7 @@ function openSearch(
     }
   };
 
-  /**
-   * Compares the hits of `node` with the hits of a second node, if one is usable. A node that
-   * missed hits is not used for ranges anymore; if it is `node`, throws a SourceError `missing`.
-   */
-  const checkSample = async (
-    node: Provider,
-    plan: RangePlan,
-    range: BlockRange,
-    read: RangeLogs,
-    anchor: BlockRef,
-  ): Promise<void> => {
-    const second = providers.all.find(
-      (each) => each !== node && each.hasVote && each.restsUntil === 0 && isUsable(each),
-    );
-    if (second === undefined) return;
-    let others: RangeLogs;
-    try {
-      if ((await second.readHeaderOf(anchor.hash)) === undefined) return;
-      others = await readLogs(second, plan, range);
-    } catch (error) {
-      if (error instanceof SourceError) return;
-      throw error;
-    }
-    /**
-     * Returns the number of a block in the range that is a hit in `these` but not in `those`. Skips
-     * the blocks whose logs were too many for `those`.
-     */
-    const to = Math.min(range.to, others.to);
-    const findExtra = (these: RangeLogs, those: RangeLogs): number | undefined => {
-      const known = new Set([...those.whole, ...hitsOf(those).map(({ number }) => number)]);
-      return hitsOf(these).find(
-        ({ number }) => range.from <= number && number <= to && !known.has(number),
-      )?.number;
-    };
-    const missedThere = findExtra(read, others);
-    const missedHere = findExtra(others, read);
-    if (missedThere !== undefined) blame(second, missedThere);
-    if (missedHere === undefined) return;
-    blame(node, missedHere);
-    throw new SourceError(
-      'missing',
-      `${node.name}: blocks ${range.from} to ${range.to} lack logs that ${second.name} has in block ${missedHere}`,
-    );
-  };
+  const comparison = createComparison({ ...options, search, readLogs, rangesOf, isUsable });
 
   const searchOn = async (
     node: Provider,
@@ -161,10 +107,16 @@ function openSearch(
   ): Promise<FoundBlocks | undefined> => {
     if (!isUsable(node)) return undefined;
     if ((await node.readHeaderOf(anchor.hash)) === undefined) return undefined;
-    const sampleTo = Math.min(anchor.number, from + plan.size - 1);
+    const range = { from, to: anchor.number };
+    const size = Math.min(plan.size, rangesOf(node).limit.size);
+    const maxParts = Math.ceil((range.to - from + 1) / size) + SPARE_PARTS;
     let read: RangeLogs;
+    let second: SecondLogs | undefined;
     try {
-      read = await readLogs(node, plan, { from, to: anchor.number });
+      [read, second] = await Promise.all([
+        readLogs(node, plan, range),
+        isCompared ? comparison.read(node, { plan, range, maxParts, anchor }) : undefined,
+      ]);
     } catch (error) {
       if (isOfKind(error, 'inconsistent') || isUsable(node)) throw error;
       return undefined;
@@ -173,11 +125,16 @@ function openSearch(
     if (end === undefined) {
       throw new SourceError('missing', `${node.name}: block ${read.to} is missing`);
     }
-    if (rounds++ % ROUNDS_PER_SAMPLE === 0) {
-      const sample = { from, to: Math.min(sampleTo, read.to) };
-      await checkSample(node, plan, sample, read, anchor);
+    if (second !== undefined) await comparison.check(node, read, second);
+    const hits: FoundBlock[] = hitsOf(search, read);
+    if (keepsLogs) {
+      for (const hit of hits) {
+        // A block whose logs differ between the nodes is read.
+        if (second === undefined || isSame(hit.number, read, second)) {
+          hit.logs = read.logs.get(hit.number)!.logs;
+        }
+      }
     }
-    const hits = hitsOf(read);
     for (const number of read.whole) {
       const header = await node.readHeaderAt(number);
       if (header !== undefined) hits.push(header);

@@ -1,6 +1,7 @@
 /** Reads logs in ranges of a size that the node accepts. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BlockRange } from '@sluice/kit/contract';
+import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmLog } from '../../match/block.ts';
 import type { LogFilter, LogSearch } from '../../../../match/logSearch.ts';
 import { type Json, hash, hex, list, object, optionalHex, toHex } from '../../../../ingest/json.ts';
@@ -120,8 +121,17 @@ export interface RangeReading {
    * @param maxBlocks maximum range size over all nodes, as far as their limits are known
    */
   choosePlan(maxBlocks: number): { plan: RangePlan; reach: number } | undefined;
-  /** Reads the logs of a range, or of its first blocks if they have many logs. */
-  readLogs(node: Provider, plan: RangePlan, range: BlockRange): Promise<RangeLogs>;
+  /**
+   * Reads the logs of a range, or of its first blocks if they have many logs.
+   *
+   * @param maxParts number of parts after which the reading ends, perhaps before the first block
+   */
+  readLogs(
+    node: Provider,
+    plan: RangePlan,
+    range: BlockRange,
+    maxParts?: number,
+  ): Promise<RangeLogs>;
 }
 
 /**
@@ -156,17 +166,26 @@ export function createRangeReading(
       const reach = plan.isTried ? Math.max(size * RANGES_AT_ONCE, MIN_ROUND_BLOCKS) : size;
       return { plan, reach };
     },
-    async readLogs(node, plan, range) {
+    async readLogs(node, plan, range, maxParts = Number.POSITIVE_INFINITY) {
       const ranges = rangesOf(node);
       const into: RangeLogs = { logs: new Map(), whole: [], to: range.to };
-      const maxParts = Math.min(RANGES_AT_ONCE, Math.ceil(QUERIES_AT_ONCE / plan.filters.length));
+      const partsAtOnce = Math.min(
+        RANGES_AT_ONCE,
+        Math.ceil(QUERIES_AT_ONCE / plan.filters.length),
+      );
+      let partsLeft = maxParts;
       let count = 0;
       let pending = [range];
       // Searches at least one block, so that the next round makes progress.
-      while (pending.length > 0 && (count < MAX_ROUND_LOGS || pending[0]!.from === range.from)) {
+      while (
+        pending.length > 0 &&
+        partsLeft > 0 &&
+        (count < MAX_ROUND_LOGS || pending[0]!.from === range.from)
+      ) {
         const size = Math.min(plan.size, ranges.limit.size);
-        const partCount = ranges.limit.isKnown(size) ? maxParts : 1;
+        const partCount = ranges.limit.isKnown(size) ? Math.min(partsAtOnce, partsLeft) : 1;
         const { parts, left } = takeParts(pending, size, partCount);
+        partsLeft -= parts.length;
         const answers = await Promise.all(parts.map((part) => queryPart(node, plan, part)));
         plan.isTried = true;
         for (const { part, found } of answers) {
@@ -185,6 +204,12 @@ export function createRangeReading(
     },
   };
 }
+
+/** Returns the blocks of a range that a search takes. */
+export const hitsOf = (search: Pick<LogSearch, 'takes'>, { logs }: RangeLogs): BlockRef[] =>
+  [...logs]
+    .filter(([number, block]) => search.takes({ number, ...block }))
+    .map(([number, block]) => ({ number, hash: block.hash }));
 
 const blocksIn = ({ from, to }: BlockRange): number => to - from + 1;
 

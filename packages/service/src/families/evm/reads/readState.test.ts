@@ -1,0 +1,385 @@
+/**
+ * Compares the values that streams read, through commits, reorgs, lost answers of the ledger and
+ * missing states, with a plain model that reads the whole chain again.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ReadCondition, StreamRead, WebhookRead } from '@sluice/kit/contract';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '../../../base/log.ts';
+import { createValueReading } from '../../../ingest/values/reading.ts';
+import type { BlockHeader } from '../../../store/blocks/contract.ts';
+import { openSqliteStore } from '../../../store/engine/sqlite/sqlite.ts';
+import type { Store } from '../../../store/store.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type EvmStreamDraft,
+  type Sealed,
+} from '../../../store/streams/contract.ts';
+import { createEvmMatching } from '../chains/matching.ts';
+import { createEnrich } from '../enrich/enrich.ts';
+import type { StateAnswer, StateReader } from '../enrich/state.ts';
+import { createReadState } from './readState.ts';
+
+const addressOf = (n: number): string => `0x${`${n}`.repeat(40)}`;
+const CONTRACTS = [1, 2, 3].map(addressOf);
+const CONDITIONS: readonly ReadCondition[] = [
+  'changes',
+  { every: 3 },
+  { every: 25, unit: 'seconds' },
+  { below: '2' },
+  { above: '1.5' },
+  { crosses: '2' },
+];
+/** Two streams read the same values under different conditions, and some of their own. */
+const STREAMS: readonly (readonly StreamRead[])[] = [
+  CONTRACTS.flatMap((contract) =>
+    CONDITIONS.map((when) => ({ contract, function: 'f() returns (uint256)', when })),
+  ),
+  [
+    ...CONDITIONS.map((when) => ({
+      balance: 'native',
+      of: CONTRACTS.slice(0, 2),
+      decimals: 0,
+      when,
+    })),
+    { contract: CONTRACTS[0]!, function: 'f() returns (uint256)', when: 'changes' },
+  ],
+];
+
+/** What the contracts return in the state of a block; undefined if no node has it. */
+type State = readonly (number | 'reverts')[] | undefined;
+
+interface Made {
+  header: BlockHeader;
+  state: State;
+}
+
+// The model
+
+interface Sent {
+  block: number;
+  contract: string;
+  when: ReadCondition;
+  before: [number, number] | null;
+  after: number;
+}
+
+const sideOf = (value: number, threshold: string): number => Math.sign(value - Number(threshold));
+
+function isSent(when: ReadCondition, before: number | undefined, after: number): boolean {
+  if (when === 'changes') return before !== undefined && before !== after;
+  if ('every' in when) return true;
+  if ('crosses' in when) {
+    const isAbove = (value: number): boolean => sideOf(value, when.crosses) >= 0;
+    return before !== undefined && isAbove(before) !== isAbove(after);
+  }
+  const holds = (value: number): boolean =>
+    'below' in when ? sideOf(value, when.below) < 0 : sideOf(value, when.above) > 0;
+  return holds(after) && (before === undefined || !holds(before));
+}
+
+/** Returns what one read sends over the whole chain. */
+function expectedOf(contract: string, when: ReadCondition, chain: readonly Made[]): Sent[] {
+  const sent: Sent[] = [];
+  let last: { value: number; block: number; timestamp: number } | undefined;
+  let failing: { from: number; to: number } | undefined;
+  for (const { header, state } of chain) {
+    const { number, timestamp } = header;
+    if (failing && number - failing.to < Math.min(16, Math.ceil((failing.to - failing.from) / 2))) {
+      continue;
+    }
+    if (when !== 'changes' && 'every' in when && last !== undefined) {
+      const [now, then] =
+        when.unit === 'seconds' ? [timestamp, last.timestamp] : [number, last.block];
+      if (Math.floor(now / when.every) === Math.floor(then / when.every)) continue;
+    }
+    const value = state?.[CONTRACTS.indexOf(contract)];
+    if (value === undefined) continue;
+    if (value === 'reverts') {
+      failing = { from: failing?.from ?? number, to: number };
+      continue;
+    }
+    failing = undefined;
+    if (isSent(when, last?.value, value)) {
+      const before: Sent['before'] = last === undefined ? null : [last.block, last.value];
+      sent.push({ block: number, contract, when, before, after: value });
+    }
+    last = { value, block: number, timestamp };
+  }
+  return sent;
+}
+
+const expectedOfStream = (reads: readonly StreamRead[], chain: readonly Made[]): string[] =>
+  reads
+    .flatMap(({ contract, of = [contract!], when }) =>
+      of.flatMap((each) => expectedOf(each, when, chain)),
+    )
+    .map((each) => JSON.stringify(each))
+    .toSorted();
+
+const toSent = (block: number, { contract, of, when, before, after }: WebhookRead): Sent => ({
+  block,
+  contract: (contract ?? of)!,
+  when,
+  before: before && [Number(before.block), Number(before.value)],
+  after: Number(after.value),
+});
+
+// The chain
+
+const anyValue = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 4 }) },
+  { weight: 1, arbitrary: fc.constant('reverts' as const) },
+);
+const anyStep = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('block' as const),
+      state: fc.option(fc.tuple(anyValue, anyValue, anyValue), { nil: undefined, freq: 12 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('reorg' as const),
+      depth: fc.integer({ min: 1, max: 6 }),
+      /** Whether the removed blocks return afterwards. */
+      returns: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('read' as const),
+      outcome: fc.constantFrom('ok', 'ok', 'lost', 'failed'),
+    }),
+  },
+);
+
+let folder: string;
+let store: Store;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-reads-'));
+  store = await openSqliteStore(folder);
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+let lastChain = 0x100;
+let lastHash = 0n;
+const newHash = (): string => `0x${(++lastHash).toString(16).padStart(64, '0')}`;
+const QUIET = createLog(() => {});
+
+const draftOf = (reads: readonly StreamRead[], chain: string): Sealed<EvmStreamDraft> =>
+  ({
+    family: 'evm',
+    tag: '',
+    description: '',
+    webhookUrl: 'http://127.0.0.1:1/',
+    chainIds: [chain],
+    options: { ...DEFAULT_OPTIONS, reads },
+    ...DEFAULT_DELIVERY,
+  }) as unknown as Sealed<EvmStreamDraft>;
+
+/** Creates a chain with the streams, and what reads their values. */
+async function open() {
+  const chain = `0x${(++lastChain).toString(16)}`;
+  const epoch = (await store.takeLease({ name: chain, holder: 'a test', forMs: 3_600_000 }))!;
+  const genesis: BlockHeader = { number: 0, hash: newHash(), parentHash: '', timestamp: 0 };
+  await store.startChain({ chain, epoch, block: genesis, genesisHash: genesis.hash });
+  const ids: string[] = [];
+  for (const reads of STREAMS) ids.push((await store.createStream(draftOf(reads, chain))).id);
+
+  const states = new Map<string, State>();
+  let made: Made[] = [];
+  let outcome = 'ok';
+  /** Blocks in which the first contract was called. */
+  const called: number[] = [];
+  const state: Pick<StateReader, 'read' | 'isGone'> = {
+    isGone: () => false,
+    async read({ number, hash }, requests) {
+      const values = states.get(hash);
+      if (requests.some((each) => 'to' in each && each.to === CONTRACTS[0])) called.push(number);
+      return requests.map((each): StateAnswer => {
+        if (values === undefined) return { outcome: 'refused', message: 'no state' };
+        const address = 'account' in each ? each.account : each.to;
+        const value = values[CONTRACTS.indexOf(address)]!;
+        if (value === 'reverts') return { outcome: 'failed', message: 'it reverted' };
+        return {
+          outcome: 'read',
+          value: 'account' in each ? String(value) : `0x${String(value).padStart(64, '0')}`,
+        };
+      });
+    },
+  };
+  const watching = Object.assign(Object.create(store) as Store, {
+    async commitState(reading: Parameters<Store['commitState']>[0]) {
+      if (outcome === 'failed') throw new Error('failed');
+      const isRead = await store.commitState(reading);
+      if (outcome === 'lost') throw new Error('lost');
+      return isRead;
+    },
+  });
+  const { values } = createEvmMatching({
+    store,
+    enrichOf: (id) =>
+      createEnrich({
+        chain: id,
+        store,
+        state: undefined as never,
+        log: QUIET,
+        maxWebhookBytes: 1e6,
+      }),
+    spamLists: {},
+    omitRecentFields: false,
+    maxWebhookBytes: 1e6,
+  });
+  const readState = createReadState({
+    state,
+    readToken: () => Promise.resolve(undefined),
+    addressesOf: () => Promise.resolve([]),
+  });
+  const commit = async (block: BlockHeader): Promise<void> => {
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER, 'evm');
+    const committed = await store.commitBlock({
+      chain,
+      epoch,
+      block,
+      ruleRevision: revision,
+      confirmUpTo: -1,
+      windowBlocks: 8,
+      matches: [],
+      readsState: true,
+    });
+    expect(committed.outcome).toBe('committed');
+  };
+
+  return {
+    ids,
+    chain,
+    made: () => made,
+    called,
+    async add(values: State): Promise<void> {
+      const parent = made.at(-1)?.header ?? genesis;
+      const header: BlockHeader = {
+        number: parent.number + 1,
+        hash: newHash(),
+        parentHash: parent.hash,
+        timestamp: parent.timestamp + 10,
+      };
+      states.set(header.hash, values);
+      made.push({ header, state: values });
+      await commit(header);
+    },
+    async rewind(depth: number, returns: boolean): Promise<void> {
+      // The window has 8 blocks.
+      const removed = Math.min(depth, made.length);
+      const left = made.slice(0, made.length - removed);
+      const ancestor = left.at(-1)?.header ?? genesis;
+      await store.rewindChain({ chain, epoch, ancestor });
+      const gone = made.slice(made.length - removed);
+      made = left;
+      if (!returns) return;
+      for (const each of gone) {
+        made.push(each);
+        await commit(each.header);
+      }
+    },
+    /** Reads the pending blocks; each outcome applies to the first write. */
+    async read(how: string): Promise<void> {
+      outcome = how;
+      const reading = createValueReading({
+        chain,
+        epoch,
+        store: watching,
+        matcher: values,
+        readState,
+        confirmedHeights: () => undefined,
+        retryMs: 0,
+        log: createLog(() => {
+          // The failure is logged, and the next try succeeds.
+          outcome = 'ok';
+        }),
+      });
+      reading.start();
+      while ((await store.nextState(chain)) !== undefined) await new Promise(setImmediate);
+      await reading.stop();
+      outcome = 'ok';
+    },
+    /** Returns what the streams would send now. */
+    async sent(): Promise<string[][]> {
+      const sent = new Map<string, Sent[]>(ids.map((id) => [id, []]));
+      for (;;) {
+        const claimed = await store.claimDeliveries({
+          limit: 1_000,
+          maxBytes: 1e9,
+          perStream: 1_000,
+          taken: {},
+          leaseMs: 3_600_000,
+        });
+        if (claimed.length === 0) break;
+        for (const { streamId, body } of claimed) {
+          const { block, reads } = JSON.parse(Buffer.from(body).toString()) as {
+            block: { number: string };
+            reads: WebhookRead[];
+          };
+          sent.get(streamId)?.push(...reads.map((each) => toSent(Number(block.number), each)));
+        }
+      }
+      return ids.map((id) =>
+        sent
+          .get(id)!
+          .map((each) => JSON.stringify(each))
+          .toSorted(),
+      );
+    },
+  };
+}
+
+/** Number of scripted chains. Set by hand for a long run. */
+const RUNS = Number(process.env['READ_RUNS'] ?? 8);
+
+test('each crossing of the chain is sent once, whatever happens to its blocks and their reading', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 80 }), async (steps) => {
+      const world = await open();
+      for (const step of steps) {
+        if (step.kind === 'block') await world.add(step.state);
+        else if (step.kind === 'reorg') await world.rewind(step.depth, step.returns);
+        else await world.read(step.outcome);
+      }
+      await world.read('ok');
+      const sent = await world.sent();
+      for (const [n, reads] of STREAMS.entries()) {
+        expect(sent[n]).toEqual(expectedOfStream(reads, world.made()));
+      }
+      // A state that no node has is a hole.
+      const missing = world.made().filter(({ state }) => state === undefined);
+      const { from, holes } = (await store.readCoverage(world.ids[0]!))[0]!;
+      const isCovered = (number: number): boolean =>
+        from !== null &&
+        from <= number &&
+        holes.every((hole) => number < hole.from || number > hole.to);
+      expect(missing.filter(({ header }) => isCovered(header.number))).toEqual([]);
+      for (const id of world.ids) await store.deleteStream(id);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('a value that its contract does not return is read ever more rarely', async () => {
+  const world = await open();
+  for (let n = 0; n < 60; n++) await world.add(['reverts', 1, 1]);
+  await world.read('ok');
+  expect(world.called).toEqual([1, 2, 3, 4, 6, 9, 13, 19, 28, 42, 58]);
+  for (let n = 0; n < 16; n++) await world.add([1, 1, 1]);
+  await world.read('ok');
+  expect(world.called.slice(11)).toEqual([74, 75, 76]);
+});

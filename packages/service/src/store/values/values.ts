@@ -1,0 +1,287 @@
+/**
+ * Reads and writes the values that streams read in the state of blocks. They are written after the
+ * commit of their block, in the order of the blocks, and follow the chain like the blocks.
+ */
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
+import { addStateHoles, coversBlock } from '../blocks/coverage.ts';
+import {
+  findConfirmed,
+  insertMatches,
+  isOfValues,
+  selectKnown,
+  valueOrigin,
+  withoutDeleted,
+} from '../blocks/matches.ts';
+import { toBlockDay } from '../engine/days.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { toLedgerText } from '../engine/ledgerText.ts';
+import { holdsLease } from '../leases/leases.ts';
+import type { Ledger } from '../live/effects.ts';
+import type { Db, Tables } from '../tables/tables.ts';
+import type {
+  KnownRead,
+  ReadRef,
+  ReadResult,
+  StateReading,
+  ValueReads,
+  ValueRun,
+  ValueWrites,
+} from './contract.ts';
+
+/** Number of blocks after which runs are trimmed. */
+const TRIM_BLOCKS = 16;
+const isTrimmed = (after: number, number: number): boolean =>
+  Math.floor(after / TRIM_BLOCKS) < Math.floor(number / TRIM_BLOCKS);
+
+/** Maximum number of rows that one transaction deletes for deleted streams. */
+const CLEAN_UP_ROWS = 5_000;
+
+type RunRow = Tables['read_value'];
+
+export const createValueReads = (db: Kysely<Tables>): ValueReads => ({
+  async nextState(chain) {
+    const row = await db
+      .selectFrom('pending_state')
+      .selectAll()
+      .select(
+        sql<number>`(select count(*) from pending_state where chain = ${chain})`.as('pending'),
+      )
+      .where('chain', '=', chain)
+      .orderBy('block_number')
+      .limit(1)
+      .executeTakeFirst();
+    return (
+      row && {
+        chain,
+        block: {
+          number: row.block_number,
+          hash: row.block_hash,
+          parentHash: row.parent_hash,
+          timestamp: row.block_timestamp,
+        },
+        after: row.after_number,
+        pending: row.pending,
+      }
+    );
+  },
+
+  async countPendingStates() {
+    const rows = await db
+      .selectFrom('checkpoint')
+      .leftJoin('pending_state', 'pending_state.chain', 'checkpoint.chain')
+      .select(({ fn }) => ['checkpoint.chain', fn.count<number>('block_hash').as('blocks')])
+      .groupBy('checkpoint.chain')
+      .execute();
+    return Object.fromEntries(rows.map(({ chain, blocks }) => [chain, blocks]));
+  },
+
+  async listCovering(chain, blockNumber) {
+    const rows = await db
+      .selectFrom('coverage')
+      .select('stream_id')
+      .where('coverage.chain', '=', chain)
+      .where(coversBlock(chain, blockNumber))
+      .execute();
+    return rows.map((row) => row.stream_id);
+  },
+
+  async listKnownReads(chain) {
+    const { rows } = await sql<RunRow>`
+      select run.* from read_value as run join (
+        select stream_id, read_key, max(from_block) as newest,
+          max(case when error is null then from_block end) as last
+        from read_value where chain = ${chain} group by stream_id, read_key) as known
+      on run.stream_id = known.stream_id and run.read_key = known.read_key
+      where run.chain = ${chain} and run.from_block in (newest, last)
+      order by run.from_block desc`.execute(db);
+    const known = new Map<string, KnownRead>();
+    for (const row of rows) {
+      const id = `${row.stream_id} ${row.read_key}`;
+      const run = toRun(row);
+      const first = known.get(id);
+      const last = run.error === null ? run : undefined;
+      if (first === undefined) {
+        known.set(id, { streamId: row.stream_id, key: row.read_key, newest: run, last });
+      } else if (first.last === undefined) first.last = last;
+    }
+    return [...known.values()];
+  },
+});
+
+const toRun = (row: RunRow): ValueRun => ({
+  from: row.from_block,
+  to: row.to_block,
+  timestamp: row.to_timestamp,
+  value: row.value,
+  error: row.error,
+});
+
+export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites => ({
+  async commitState({ chain, epoch, state, results, forgotten, lacking, matches, heights }) {
+    const { block, after } = state;
+    return transact(async (trx, effects) => {
+      if (!(await holdsLease(trx, engine, chain, epoch))) return false;
+      const ended = await trx
+        .deleteFrom('pending_state')
+        .where('chain', '=', chain)
+        .where('block_number', '=', block.number)
+        .where('block_hash', '=', block.hash)
+        .returning('chain')
+        .executeTakeFirst();
+      if (ended === undefined) return false;
+      const now = await readNow(engine, trx);
+      await addStateHoles(trx, { chain, block: block.number, after, streamIds: lacking, now });
+      await saveResults(trx, engine, { chain, block, results });
+      await forget(trx, engine, chain, forgotten);
+      if (isTrimmed(after, block.number)) await trimRuns(trx, chain);
+      const left = await withoutDeleted(trx, matches);
+      if (left.length === 0) return true;
+      await engine.openDay(trx, toBlockDay(block.timestamp));
+      // If the block left the chain and returned, its matches have been restored.
+      const known = await selectKnown(trx, chain, block, isOfValues).execute();
+      const isKnown = new Set(known.map((match) => match.stream_id));
+      const confirmed = await findConfirmed(trx, heights, block.number, left);
+      for (const matchState of ['confirmed', 'frozen'] as const) {
+        effects.moveDeliveries(
+          await insertMatches(trx, engine, {
+            chain,
+            block,
+            matches: left.filter(
+              ({ streamId }) =>
+                !isKnown.has(streamId) && confirmed.has(streamId) === (matchState === 'confirmed'),
+            ),
+            known: [],
+            unverified: undefined,
+            now,
+            origin: valueOrigin(0),
+            state: matchState,
+          }),
+        );
+      }
+      return true;
+    });
+  },
+
+  async deleteLeftValues() {
+    return db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ id: string }>`
+        select id from stream where deleted_at is not null
+          and exists (select 1 from read_value where stream_id = stream.id) limit 1`.execute(trx);
+      const [stream] = rows;
+      if (stream === undefined) return false;
+      await sql`
+        delete from read_value where stream_id = ${stream.id} and (chain, read_key, from_block) in (
+          select chain, read_key, from_block from read_value where stream_id = ${stream.id}
+          limit ${CLEAN_UP_ROWS})`.execute(trx);
+      return true;
+    });
+  },
+});
+
+async function saveResults(
+  trx: Db,
+  engine: Engine,
+  {
+    chain,
+    block: { number, timestamp },
+    results,
+  }: Pick<StateReading, 'chain' | 'results'> & { block: BlockHeader },
+): Promise<void> {
+  const toKey = ({ streamId, key }: ReadResult) => ({ stream_id: streamId, read_key: key });
+  const continued = results.flatMap((each) =>
+    each.continues === undefined ? [] : { ...toKey(each), from_block: each.continues },
+  );
+  if (continued.length > 0) {
+    const listed = engine.rows(continued, {
+      stream_id: 'text',
+      read_key: 'text',
+      from_block: 'bigint',
+    });
+    await sql`
+      update read_value set to_block = ${number}, to_timestamp = ${timestamp}
+      where chain = ${chain} and (stream_id, read_key, from_block) in (
+        select stream_id, read_key, from_block from ${listed} as continued)`.execute(trx);
+  }
+  const begun = results.flatMap((each) =>
+    each.continues === undefined
+      ? {
+          ...toKey(each),
+          value: each.value,
+          error: each.error === null ? null : toLedgerText(each.error),
+        }
+      : [],
+  );
+  if (begun.length === 0) return;
+  const columns = { stream_id: 'text', read_key: 'text', value: 'text', error: 'text' } as const;
+  await sql`
+    insert into read_value (stream_id, chain, read_key, from_block, to_block, to_timestamp, value,
+      error)
+    select stream_id, ${chain}, read_key, ${number}, ${number}, ${timestamp}, value, error
+    from ${engine.rows(begun, columns)} as begun
+    where exists (select 1 from stream where id = stream_id and deleted_at is null)`.execute(trx);
+}
+
+/**
+ * Deletes runs to which no rewind can return: a rewind reaches at most the oldest block of the
+ * window, so it needs only the newest value up to that block, and what follows.
+ */
+const trimRuns = (trx: Db, chain: string): Promise<unknown> =>
+  sql`
+    delete from read_value where chain = ${chain} and from_block < (
+      select max(newer.from_block) from read_value as newer
+      where newer.chain = read_value.chain and newer.stream_id = read_value.stream_id
+        and newer.read_key = read_value.read_key and newer.error is null
+        and newer.from_block <= (
+          select min(number) from block where block.chain = ${chain}))`.execute(trx);
+
+async function forget(
+  trx: Db,
+  engine: Engine,
+  chain: string,
+  forgotten: readonly ReadRef[],
+): Promise<void> {
+  if (forgotten.length === 0) return;
+  const rows = forgotten.map(({ streamId, key }) => ({ stream_id: streamId, read_key: key }));
+  const listed = engine.rows(rows, { stream_id: 'text', read_key: 'text' });
+  await sql`
+    delete from read_value where chain = ${chain} and (stream_id, read_key) in (
+      select stream_id, read_key from ${listed} as forgotten)`.execute(trx);
+}
+
+/** Builds the statement that records that the state of a block is to be read. */
+export const insertPendingState = (
+  trx: Db,
+  { chain, block, after }: { chain: string; block: BlockHeader; after: BlockRef },
+): CompiledQuery<unknown> =>
+  trx
+    .insertInto('pending_state')
+    .values({
+      chain,
+      block_number: block.number,
+      block_hash: block.hash,
+      parent_hash: block.parentHash,
+      block_timestamp: block.timestamp,
+      after_number: after.number,
+    })
+    .compile();
+
+/** Removes what was read, and what is to be read, in the blocks above this number. */
+export async function rewindValues(trx: Db, chain: string, number: number): Promise<void> {
+  await trx
+    .deleteFrom('pending_state')
+    .where('chain', '=', chain)
+    .where('block_number', '>', number)
+    .execute();
+  await trx
+    .deleteFrom('read_value')
+    .where('chain', '=', chain)
+    .where('from_block', '>', number)
+    .execute();
+  await trx
+    .updateTable('read_value')
+    .set({ to_block: number })
+    .where('chain', '=', chain)
+    .where('to_block', '>', number)
+    .execute();
+}
