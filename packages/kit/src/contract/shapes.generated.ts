@@ -601,6 +601,8 @@ export interface CompatibleDryRun {
   includeInternalCalls?: boolean | undefined;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller?: boolean | undefined;
+  /** Adds the watched addresses that matched to webhooks, with their labels and the rules that selected their records. Default: false. Sluice only. */
+  includeMatched?: boolean | undefined;
   /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
   factories?: Factory[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
@@ -724,6 +726,8 @@ export interface CreateEvmStream {
   includeInternalCalls?: boolean | undefined;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller?: boolean | undefined;
+  /** Adds the watched addresses that matched to webhooks, with their labels and the rules that selected their records. Default: false. Sluice only. */
+  includeMatched?: boolean | undefined;
   /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
   factories?: Factory[] | null | undefined;
   /** Values on chain that are read in the state of each block, and sent when their condition holds. A stream may have nothing else. Sluice only. */
@@ -1030,6 +1034,8 @@ export interface EvmDryRun {
   includeInternalCalls?: boolean | undefined;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller?: boolean | undefined;
+  /** Adds the watched addresses that matched to webhooks, with their labels and the rules that selected their records. Default: false. Sluice only. */
+  includeMatched?: boolean | undefined;
   /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
   factories?: Factory[] | null | undefined;
   /** Event items for decoding; included in each webhook. Requests may instead contain an artifact that has them in `abi`, or JSON text. */
@@ -1092,6 +1098,8 @@ export interface EvmStream {
   includeInternalCalls: boolean;
   /** Adds the sender and the decoded call of its transaction to each log. Default: false. Sluice only. */
   includeCaller: boolean;
+  /** Adds the watched addresses that matched to webhooks, with their labels and the rules that selected their records. Default: false. Sluice only. */
+  includeMatched: boolean;
   /** Factories whose children the stream watches, like its addresses: from the block of the log that has their address, on its chain. Sluice only. */
   factories: Factory[] | null;
   /** Values on chain that are read in the state of each block, and sent when their condition holds. A stream may have nothing else. Sluice only. */
@@ -1175,6 +1183,8 @@ export interface EvmWebhook {
   reads?: WebhookRead[];
   /** Proofs for the transactions of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent. */
   proofs?: WebhookProofs;
+  /** Each address once, in the order of `logs`, `txs`, `txsInternal` and `calls`. Sluice only, for streams with `includeMatched`; otherwise absent. */
+  matched?: WebhookMatched[];
 }
 /** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later. */
 export interface ExpiringDeliveries {
@@ -2238,6 +2248,17 @@ export interface WebhookLog {
   /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */
   triggered_by?: string[] | null;
 }
+/** A watched address that records of the webhook concern. */
+export interface WebhookMatched {
+  /** Null for the records without a watched address, such as all records with `allAddresses`. */
+  address: string | null;
+  /** Label of the address in the stream; null if it has none. */
+  label: string | null;
+  /** Position in `factories` of the entry that added the address; null for addresses of the stream. */
+  factory: number | null;
+  /** The rules that selected the records, each once. */
+  rules: WebhookRule[];
+}
 /** A balance at the block of the webhook. */
 export interface WebhookNativeBalance {
   address: string;
@@ -2344,6 +2365,19 @@ export interface WebhookReceiptProof {
   firstLogIndex: string;
   /** RLP-encoded nodes of the trie, from the root to the receipt; nodes shorter than 32 bytes are inside their parents. */
   nodes: string[];
+}
+/** A field of the stream that selects records, or one of the field's entries. */
+export interface WebhookRule {
+  field:
+    | 'topic0'
+    | 'functions'
+    | 'advancedOptions'
+    | 'includeContractLogs'
+    | 'includeNativeTxs'
+    | 'includeInternalTxs'
+    | 'includeAllTxLogs';
+  /** Position of the entry when the block was matched; null if the field has no entries. */
+  index: number | null;
 }
 /** A transaction with its receipt. */
 export interface WebhookTransaction {

@@ -311,7 +311,8 @@ export function createMatching<
       const [match] = family.match(streams, chain, block);
       if (match === undefined) return { webhook: null, ...insight };
       const { head, tail } = family.toParts(chain, block, match);
-      await enrichOf(chain).complete(block, optionsOf(match), tail);
+      const { id } = match.stream.record;
+      await enrichOf(chain).complete(block, { id, options: optionsOf(match) }, tail);
       const confirmed = isFinal ? {} : { confirmed: isConfirmed };
       return { webhook: { ...confirmed, ...head, retries: 0, ...tail }, ...insight };
     },

@@ -15,8 +15,9 @@ export interface Enrich<Options, Tail> extends EnrichPool {
    */
   mostGrowth(options: Options, tail: Tail): number;
   /**
-   * Completes a body immediately, for a dry run. Data that the nodes refuse stays unknown.
-   * @throws RetryableError when no node could be queried
+   * Completes a body immediately, for a dry run of a stream, whose `id` is empty if it is not
+   * stored. Data that the nodes refuse stays unknown.
+   * @throws RetryableError if no node could be queried, or the ledger is unavailable
    */
-  complete(block: BlockRef, options: Options, tail: Tail): Promise<void>;
+  complete(block: BlockRef, stream: { id: string; options: Options }, tail: Tail): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import type { BlockRef } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Token } from '../store/enrichment/contract.ts';
-import { RetryableError } from '../base/errors.ts';
+import { orOutage } from './outage.ts';
 import { createTokenCache, isFresh } from './tokenCache.ts';
 
 export interface Tokens {
@@ -121,14 +121,3 @@ const unknownToken = (address: string, blockNumber: number): Token => ({
   standard: '',
   blockNumber,
 });
-
-/** Rethrows a ledger failure as an outage, because it proves nothing about the tokens. */
-async function orOutage<T>(stored: Promise<T>): Promise<T> {
-  try {
-    return await stored;
-  } catch (error) {
-    throw new RetryableError('unavailable', `the ledger is unavailable: ${String(error)}`, {
-      cause: error,
-    });
-  }
-}

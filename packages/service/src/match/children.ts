@@ -32,9 +32,9 @@ export function withChildren<Name extends ChainFamily, Rules>(
       const more = byDigits.get(text.slice(at));
       if (more === undefined) return streams.watching(chain, text, at, visit);
       const rest = new Map(more);
-      streams.watching(chain, text, at, (stream) => {
+      streams.watching(chain, text, at, (stream, origin) => {
         rest.delete(stream);
-        visit(stream);
+        visit(stream, origin);
       });
       for (const [stream, { factory, blockNumber }] of rest)
         visit(stream, { factory, blockNumber });

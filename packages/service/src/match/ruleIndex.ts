@@ -20,15 +20,16 @@ export interface Indexed<Name extends ChainFamily, Rules> {
 /** The factory that created a watched address, and the block since which it is watched. */
 export interface ChildOrigin {
   readonly factory: string;
-  readonly blockNumber: number;
+  /** Known only if the child was read from the ledger or found in the block. */
+  readonly blockNumber?: number;
 }
 
 /** Streams that a block is matched against. */
 export interface WatchingStreams<Name extends ChainFamily, Rules> {
   /**
    * Calls `visit` for each stream of the chain that watches the address at position `at` of `text`,
-   * except streams of all addresses. Children of factories have an origin if it was read from the
-   * ledger.
+   * except streams of all addresses. Children of factories that the stream does not also list have
+   * an origin.
    */
   watching(
     chain: string,
@@ -133,6 +134,20 @@ interface ChildList<Name extends ChainFamily, Rules> {
 let versions = 0;
 
 const keyOf = (chain: string, factory: string): string => `${chain} ${factory}`;
+
+/** Returns the origin that counts: none for an address that the stream lists, or else the first factory. */
+function earlierOrigin(
+  { factories }: Pick<Entry<ChainFamily, unknown>, 'factories'>,
+  a: ChildOrigin | undefined,
+  b: ChildOrigin | undefined,
+): ChildOrigin | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  for (const key of factories) {
+    if (key === a.factory) return a;
+    if (key === b.factory) return b;
+  }
+  return a;
+}
 
 export function createRuleIndex<Name extends ChainFamily, Rules>({
   family,
@@ -271,17 +286,27 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
         const found = lists.find(text, at);
         if (found === 0) return;
         let first: Own | undefined;
-        let others: Set<Own> | undefined;
+        let origin: ChildOrigin | undefined;
+        let others: Map<Own, ChildOrigin | undefined> | undefined;
         lists.visit(found, ({ owner: { entry, child } }) => {
           if (child === undefined ? !watches(entry, chain) : child.chain !== chain) return;
+          if (entry.children.size === 0) return visit(entry);
           // A stream with factories may have the address in several lists.
-          if (entry.children.size > 0) {
-            if (entry === first || others?.has(entry)) return;
-            if (first === undefined) first = entry;
-            else (others ??= new Set()).add(entry);
+          if (first === undefined) {
+            first = entry;
+            origin = child;
+          } else if (first === entry) {
+            origin = earlierOrigin(entry, origin, child);
+          } else {
+            others ??= new Map();
+            const known = others.has(entry)
+              ? earlierOrigin(entry, others.get(entry), child)
+              : child;
+            others.set(entry, known);
           }
-          visit(entry);
         });
+        if (first !== undefined) visit(first, origin);
+        for (const [entry, its] of others ?? []) visit(entry, its);
       },
       streams: streamsOf,
       unscoped: unscopedOf,

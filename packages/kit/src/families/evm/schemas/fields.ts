@@ -220,6 +220,15 @@ export const evmFields = {
     label: 'Caller of each log',
     input: { part: 'match', hint: 'sender and call of its transaction' },
   }),
+  includeMatched: boolean({
+    description:
+      'Adds the watched addresses that matched to webhooks, with their labels and the rules that selected their records.',
+    isSluiceOnly: true,
+    isTried: true,
+    flag: { syntax: '--matched', help: 'Add the addresses, labels and rules that matched' },
+    label: 'Matched addresses',
+    input: { part: 'match', hint: 'with their labels and rules' },
+  }),
   factories: {
     kind: 'list',
     description:

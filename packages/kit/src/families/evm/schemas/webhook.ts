@@ -348,6 +348,44 @@ const webhookProofs = shape(
   }),
 );
 
+const rule = shape(
+  'WebhookRule',
+  "A field of the stream that selects records, or one of the field's entries.",
+  z.strictObject({
+    field: z.enum([
+      'topic0',
+      'functions',
+      'advancedOptions',
+      'includeContractLogs',
+      'includeNativeTxs',
+      'includeInternalTxs',
+      'includeAllTxLogs',
+    ]),
+    index: count
+      .nullable()
+      .describe(
+        'Position of the entry when the block was matched; null if the field has no entries.',
+      ),
+  }),
+);
+
+const matched = shape(
+  'WebhookMatched',
+  'A watched address that records of the webhook concern.',
+  z.strictObject({
+    address: textOrNull.describe(
+      'Null for the records without a watched address, such as all records with `allAddresses`.',
+    ),
+    label: textOrNull.describe('Label of the address in the stream; null if it has none.'),
+    factory: count
+      .nullable()
+      .describe(
+        'Position in `factories` of the entry that added the address; null for addresses of the stream.',
+      ),
+    rules: z.array(rule).describe('The rules that selected the records, each once.'),
+  }),
+);
+
 export const webhookFields = {
   confirmed: flag,
   removed: z
@@ -385,6 +423,12 @@ export const webhookFields = {
     .exactOptional()
     .describe(
       'Proofs for the transactions of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent.',
+    ),
+  matched: z
+    .array(matched)
+    .exactOptional()
+    .describe(
+      'Each address once, in the order of `logs`, `txs`, `txsInternal` and `calls`. Sluice only, for streams with `includeMatched`; otherwise absent.',
     ),
 };
 

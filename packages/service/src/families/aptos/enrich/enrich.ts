@@ -104,7 +104,7 @@ export function createAptosEnrich({
     },
     mostGrowth: (_: AptosStreamOptions, tail: AptosCoinArrays) =>
       recordsOf(tail).length * RECORD_GROWTH,
-    async complete(block: BlockRef, _: AptosStreamOptions, tail: AptosCoinArrays): Promise<void> {
+    async complete(block: BlockRef, _: unknown, tail: AptosCoinArrays): Promise<void> {
       await fill(block, tail, true);
     },
   });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type Abi, encodeAbiParameters, encodeEventTopics, parseAbi, zeroAddress } from 'viem';
+import type { EvmWebhook } from '@sluice/kit/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../../base/log.ts';
 import { NO_TRACING } from '../../../base/tracing.ts';
@@ -91,8 +92,8 @@ const kindOf = ({ event }: FactoryRule): Kind =>
 const childrenIn = ({ kind, first, second }: LogMade, parameter: string): readonly string[] =>
   parameter === 'children' && kind === 'batch' ? [second] : [first];
 
-/** Returns the addresses that the stream watches at the last of these blocks. */
-function watchedAt({ listed, factories }: Rule, blocks: readonly Made[]): Set<string> {
+/** Returns the children of each factory at the last of these blocks. */
+function childrenAt({ factories }: Rule, blocks: readonly Made[]): readonly Set<string>[] {
   const children = factories.map(() => new Set<string>());
   for (const logs of blocks) {
     for (const [n, rule] of factories.entries()) {
@@ -106,12 +107,13 @@ function watchedAt({ listed, factories }: Rule, blocks: readonly Made[]): Set<st
       }
     }
   }
-  return new Set([...listed, ...children.flatMap((each) => [...each])]);
+  return children;
 }
 
 /** Returns the positions of the logs of the last block that the stream matches. */
 function expectedOf(rule: Rule, blocks: readonly Made[]): string[] {
-  const watched = watchedAt(rule, blocks);
+  const children = childrenAt(rule, blocks).flatMap((each) => [...each]);
+  const watched = new Set([...rule.listed, ...children]);
   return blocks.at(-1)!.flatMap(({ kind, emitter, first }, n) => {
     const isTopic = kind === 'spawned' || kind === 'ping';
     return watched.has(emitter) || (isTopic && watched.has(first)) ? [String(n)] : [];
@@ -197,19 +199,32 @@ const draftOf = (rule: Rule, chains: readonly string[]): Sealed<EvmStreamDraft> 
     options: {
       ...DEFAULT_OPTIONS,
       includeContractLogs: true,
+      includeMatched: true,
       factories: rule.factories.length === 0 ? null : [...rule.factories],
     },
     ...DEFAULT_DELIVERY,
   }) as unknown as Sealed<EvmStreamDraft>;
 
-const logsOf = (matches: readonly NewMatch[], streamId: string): string[] =>
+const bodiesOf = (matches: readonly NewMatch[], streamId: string): EvmWebhook[] =>
   matches
     .filter((match) => match.streamId === streamId)
-    .flatMap((match) => {
-      const body = joinBody({ ...match, phase: 'unconfirmed', retries: 0 });
-      return (JSON.parse(body) as { logs: { logIndex: string }[] }).logs;
-    })
-    .map(({ logIndex }) => logIndex);
+    .map(
+      (match) => JSON.parse(joinBody({ ...match, phase: 'unconfirmed', retries: 0 })) as EvmWebhook,
+    );
+
+const logsOf = (bodies: readonly EvmWebhook[]): string[] =>
+  bodies.flatMap(({ logs }) => logs.map(({ logIndex }) => logIndex));
+
+/** Checks that each matched address has a factory that created it, unless the stream lists it. */
+function checkFactories(rule: Rule, made: readonly Made[], bodies: readonly EvmWebhook[]): number {
+  const children = childrenAt(rule, made);
+  const matched = bodies.flatMap((body) => body.matched!);
+  for (const { address, factory } of matched) {
+    if (rule.listed.includes(address!)) expect(factory).toBeNull();
+    else expect(children[factory!]).toContain(address);
+  }
+  return matched.filter(({ factory }) => factory !== null).length;
+}
 
 /** Creates two chains and the streams of `rules`, and the parts of a service that follow them. */
 async function open(rules: readonly Rule[]) {
@@ -354,6 +369,7 @@ async function open(rules: readonly Rule[]) {
 }
 
 test('each block is matched with the children that its chain has at it', async () => {
+  let ofFactories = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 60 }), async (steps) => {
       const world = await open(RULES);
@@ -365,11 +381,15 @@ test('each block is matched with the children that its chain has at it', async (
           const { made } = world.followed[step.chain]!;
           for (const [n, rule] of RULES.entries()) {
             const expected = rule.chains.includes(step.chain) ? expectedOf(rule, made) : [];
-            expect(logsOf(world.matches(), world.streams[n]!)).toEqual(expected);
+            const live = bodiesOf(world.matches(), world.streams[n]!);
+            expect(logsOf(live)).toEqual(expected);
+            ofFactories += checkFactories(rule, made, live);
             // A backfill reads the children from the ledger.
             if (!rule.chains.includes(step.chain)) continue;
             const single = await world.matching().open(chain, world.streams[n]!);
-            expect(logsOf(await single!.match(block), world.streams[n]!)).toEqual(expected);
+            const past = bodiesOf(await single!.match(block), world.streams[n]!);
+            expect(logsOf(past)).toEqual(expected);
+            checkFactories(rule, made, past);
           }
         }
       }
@@ -377,4 +397,5 @@ test('each block is matched with the children that its chain has at it', async (
     }),
     { numRuns: 8 },
   );
+  expect(ofFactories).toBeGreaterThan(20);
 });

@@ -59,6 +59,8 @@ const match = async (
   block: EvmBlock,
   maxWebhookBytes: number,
   own: number | null = null,
+  stream = record,
+  addresses: readonly string[] = [],
 ): Promise<readonly NewMatch[]> => {
   const unused = {} as Store;
   const enrich = createEnrich({
@@ -80,13 +82,15 @@ const match = async (
     omitRecentFields: false,
     maxWebhookBytes,
   });
-  const limited = { ...record, options: { ...record.options, maxWebhookBytes: own } };
-  return (await matching.try(CHAIN, limited, [])).match(block);
+  const limited = { ...stream, options: { ...stream.options, maxWebhookBytes: own } };
+  return (await matching.try(CHAIN, limited, addresses)).match(block);
 };
 
 /** Returns the body in its longest form: as a removal webhook with a three-digit `retries`. */
 const bodyOf = (each: NewMatch): string => joinBody({ ...each, phase: 'removed', retries: 999 });
 const webhookOf = (each: NewMatch) => JSON.parse(bodyOf(each)) as EvmWebhook;
+
+const LONGEST = `"label":"${'😀'.repeat(64)}"`;
 
 const batchOf = (words: readonly number[], more = ''): Partial<EvmLog> => ({
   topics: [TRANSFER_BATCH, topic(1), topic(2), topic(3)],
@@ -139,6 +143,32 @@ describe('webhooks of a block', () => {
           }
         },
       ),
+    );
+  });
+
+  test('property: labels of matched addresses fit into the limit, whatever their length', async () => {
+    const own = {
+      ...record,
+      options: { ...record.options, allAddresses: false, includeMatched: true },
+    };
+    const addressOf = (n: number): string => `0x${word(n).slice(24)}`;
+    const emitters = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(emitters, fc.integer({ min: 2_500, max: 9_000 }), async (numbers, limit) => {
+        const block = blockOf(
+          numbers.map((n, at) => ({ address: addressOf(n), transactionIndex: at })),
+        );
+        const matches = await match(block, limit, null, own, numbers.map(addressOf));
+        for (const each of matches) {
+          const { matched, logs } = webhookOf(each);
+          expect(matched!.map(({ address }) => address)).toEqual([
+            ...new Set(logs.map(({ address }) => address)),
+          ]);
+          const longest = { ...each, bodyTail: each.bodyTail.replaceAll('"label":null', LONGEST) };
+          expect(Buffer.byteLength(bodyOf(longest))).toBeLessThanOrEqual(limit);
+        }
+      }),
+      { numRuns: 50 },
     );
   });
 

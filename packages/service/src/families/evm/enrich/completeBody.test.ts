@@ -44,6 +44,7 @@ const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<Stat
       failures: async () => [],
       ...state,
     },
+    addLabels: async () => {},
     maxBytes: 1e6,
     isLastTry: true,
     onOmitted: () => {},

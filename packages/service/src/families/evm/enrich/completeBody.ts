@@ -1,6 +1,7 @@
 /**
- * Completes a body with data from the chain. Token metadata is read first, because triggers may use
- * it as input; reasons of failed calls, triggers and native balances follow.
+ * Completes a body with data from the chain, and with labels from the ledger. Token metadata is read
+ * first, because triggers may use it as input; reasons of failed calls, triggers and native balances
+ * follow.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StreamTrigger, WebhookTrigger } from '@sluice/kit/contract';
@@ -45,6 +46,8 @@ export interface Completion {
   block: BlockRef;
   tokens: Tokens;
   state: Omit<EnrichState, 'isGone'>;
+  /** Adds the labels of addresses in place. */
+  addLabels(tail: BodyTail): Promise<void>;
   /**
    * Maximum size of the tail. Trigger results that would exceed it are replaced by an error entry.
    */
@@ -61,12 +64,13 @@ export interface Completion {
 /**
  * Completes `tail` in place. Returns undefined on success. Otherwise, returns the reason, and the
  * tail must be discarded.
- * @throws RetryableError when no node could be queried
+ * @throws RetryableError if no node could be queried, or the ledger is unavailable
  */
 export async function completeBody(
   tail: BodyTail,
-  { plan, block, tokens, state, isLastTry, maxBytes, onOmitted }: Completion,
+  { plan, block, tokens, state, addLabels, isLastTry, maxBytes, onOmitted }: Completion,
 ): Promise<string | undefined> {
+  await addLabels(tail);
   const contracts = contractsOf(tail);
   const known = await tokens.read(block, contracts);
   if (known.size < contracts.size && !isLastTry) {

@@ -14,6 +14,8 @@ import { encodeAbiParameters } from 'viem';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '../../../base/log.ts';
 import { newMatch } from '../../../../test/store/newMatch.ts';
+import { createAddressChanges } from '../../../store/addresses/addressChanges.ts';
+import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import { joinBody, splitBody } from '../../../store/blocks/body.ts';
 import { openSqliteStore } from '../../../store/engine/sqlite/sqlite.ts';
 import { takeChain } from '../../../../test/store/takeChain.ts';
@@ -67,6 +69,13 @@ const transferOf = (contract: string): BodyTail => ({
   nftApprovals: { ERC721: [], ERC1155: [] },
   nftTransfers: [],
   nativeBalances: [],
+});
+
+/** A body without transfers, in which these addresses matched. */
+const matchedOf = (...addresses: (string | null)[]): BodyTail => ({
+  ...transferOf(TOKEN),
+  erc20Transfers: [],
+  matched: addresses.map((address) => ({ address, label: null, factory: null, rules: [] })),
 });
 
 const balanceTrigger: StreamTrigger = {
@@ -221,7 +230,7 @@ describe('enrichment', () => {
         windowBlocks: 256,
         matches: streamIds.map((streamId) =>
           newMatch(streamId, {
-            enrichment: planOf(WANTS_ALL, tail)!,
+            enrichment: planOf(WANTS_ALL, tail) ?? TOKENS_ONLY,
             ...splitBody({ chainId: chain, abi: [], streamId, tag: 'tag' }, tail),
           }),
         ),
@@ -273,6 +282,46 @@ describe('enrichment', () => {
     start(goodState);
     await untilAll(id, 'pending');
     expect(await bodyOf(id)).toMatchObject(ENRICHED);
+  });
+
+  /** Adds the holder to the addresses of a stream, with this label. */
+  const label = (streamId: string, text: string) =>
+    createAddressChanges(store).add(streamId, {
+      addresses: packAddresses([HOLDER]),
+      labels: new Map([[HOLDER, text]]),
+      keyId: 'bootstrap',
+    });
+
+  test('adds the labels of matched addresses, which need the ledger but no node', async () => {
+    const { id } = await createStream();
+    const other = await createStream();
+    await label(id, 'customer-7');
+    await label(other.id, 'customer-8');
+    const commit = await startChain();
+    await commit([id], matchedOf(TOKEN, HOLDER, null));
+    let failures = 7;
+    const unavailable: Store = {
+      ...store,
+      listLabels: (...asked) =>
+        failures-- > 0 ? Promise.reject(new Error('no connection')) : store.listLabels(...asked),
+    };
+    start(undefined as never, CHAIN, unavailable);
+    await untilAll(id, 'pending');
+    const labels = async () =>
+      (await bodyOf(id)).matched?.map((each) => [each.address, each.label]);
+    const expected = [
+      [TOKEN, null],
+      [HOLDER, 'customer-7'],
+      [null, null],
+    ];
+    expect(await labels()).toEqual(expected);
+    await label(id, 'customer-9');
+    await commit([], undefined, 1);
+    expect((await deliveriesOf(id)).map(({ phase }) => phase)).toEqual([
+      'confirmed',
+      'unconfirmed',
+    ]);
+    expect(await labels()).toEqual(expected);
   });
 
   const all = () => ({
@@ -427,7 +476,7 @@ describe('enrichment', () => {
     // During an outage, a match is tried more often than the six times allowed after refusals.
     await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
     expect(enrich.trouble).toBe(
-      'token metadata, reasons of failures, triggers and balances are waiting: node-1: connection refused',
+      'token metadata, labels, reasons of failures, triggers and balances are waiting: node-1: connection refused',
     );
     isDown = false;
     await untilAll(id, 'pending');
@@ -549,6 +598,10 @@ describe('a body', () => {
     readTokens: () => Promise.resolve([]),
     saveTokens: () => Promise.resolve(),
   } as unknown as Store;
+  const streamWith = (options: Partial<StreamOptions>) => ({
+    id: '',
+    options: { ...DEFAULT_OPTIONS, ...options },
+  });
   const complete = async (
     tail: BodyTail,
     options: Partial<StreamOptions>,
@@ -562,9 +615,49 @@ describe('a body', () => {
       log: createLog(() => {}),
       maxWebhookBytes,
     });
-    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, ...options }, tail);
+    await enrich.complete(header(1), streamWith(options), tail);
     return tail;
   };
+
+  test('waits for labels only if it has a matched address', () => {
+    const { plan } = createEnrich({
+      chain: CHAIN,
+      store: noStore,
+      state: goodState,
+      log: createLog(() => {}),
+      maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
+    });
+    expect(plan(DEFAULT_OPTIONS, matchedOf(null, HOLDER))).toBe(TOKENS_ONLY);
+    expect(plan(DEFAULT_OPTIONS, matchedOf(null))).toBeNull();
+    expect(plan(DEFAULT_OPTIONS, { ...transferOf(TOKEN), erc20Transfers: [] })).toBeNull();
+  });
+
+  test('has labels of any length and number within the reserved size', async () => {
+    for (const label of ['\u{1f600}'.repeat(64), '"'.repeat(64), '\\'.repeat(64)]) {
+      const sizes: number[] = [];
+      const { complete: completeIt, mostGrowth } = createEnrich({
+        chain: CHAIN,
+        store: {
+          ...noStore,
+          listLabels(_: string, addresses: readonly string[]) {
+            sizes.push(addresses.length);
+            return Promise.resolve(Object.fromEntries(addresses.map((each) => [each, label])));
+          },
+        },
+        state: goodState,
+        log: createLog(() => {}),
+        maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
+      });
+      const addresses = Array.from({ length: 1_500 }, (_, n) => hash(n).slice(24));
+      const tail = matchedOf(...addresses);
+      const before = Buffer.byteLength(JSON.stringify(tail));
+      const most = before + mostGrowth(DEFAULT_OPTIONS, tail);
+      await completeIt(header(1), { id: 'stream', options: DEFAULT_OPTIONS }, tail);
+      expect(tail.matched!.every((each) => each.label === label)).toBe(true);
+      expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(most);
+      expect(sizes).toEqual([1_000, 500]);
+    }
+  });
 
   test('has triggers in order on the records of their kind, as the last field', async () => {
     const named = (name: string): StreamTrigger => ({
@@ -641,13 +734,13 @@ describe('a body', () => {
       maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
     });
     const getNativeBalances = [{ type: 'erc20transfer' as const, selectors: ['$from' as const] }];
-    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, getNativeBalances }, tail);
+    await enrich.complete(header(1), streamWith({ getNativeBalances }), tail);
     expect(tail.nativeBalances).toHaveLength(10_000);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { level: 'warn', event: 'native balances omitted', chain: CHAIN, block: 1, balances: 10 },
     ]);
     tail.erc20Transfers.length = 10_000;
-    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, getNativeBalances }, tail);
+    await enrich.complete(header(1), streamWith({ getNativeBalances }), tail);
     expect(lines).toHaveLength(1);
   });
 

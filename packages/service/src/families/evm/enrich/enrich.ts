@@ -1,6 +1,6 @@
 /**
- * Completes an EVM body with token metadata, reasons of failed calls, and trigger results and native
- * balances as of its block.
+ * Completes an EVM body with token metadata, reasons of failed calls, labels of addresses, and
+ * trigger results and native balances as of its block.
  */
 import { describeWebhook } from '@sluice/kit';
 import type { Log } from '../../../base/log.ts';
@@ -14,6 +14,7 @@ import { completeBody, maxTriggerBytes } from './completeBody.ts';
 import type { Enrich } from '../../../enrich/enrich.ts';
 import { createEnrichPool } from '../../../enrich/enrichPool.ts';
 import { contractsOf, fillTokens, maxTokenBytes } from './fillTokens.ts';
+import { addLabels, maxLabelBytes, mayHaveLabels } from './labels.ts';
 import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import { maxReasonBytes } from './reasons.ts';
 import type { BodyTail } from './records.ts';
@@ -61,20 +62,25 @@ export function createEnrich({
   });
   const maxBytesOf = (plan: CompiledPlan): number =>
     Math.min(maxWebhookBytes, plan.maxWebhookBytes);
-  const reportOmitted = (block: BlockRef) => (balances: number) =>
-    log.warn('native balances omitted', { chain, block: block.number, balances });
+  const shared = (block: BlockRef, streamId: string) => ({
+    block,
+    tokens,
+    state,
+    addLabels: (tail: BodyTail) => addLabels(tail, streamId, store),
+    onOmitted: (balances: number) =>
+      log.warn('native balances omitted', { chain, block: block.number, balances }),
+  });
   const pool = createEnrichPool({
     chain,
     store,
     log,
-    waiting: 'token metadata, reasons of failures, triggers and balances are waiting',
-    async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
+    waiting: 'token metadata, labels, reasons of failures, triggers and balances are waiting',
+    async complete({ streamId, bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
       const plan = compilePlan(enrichment);
       const maxBytes = maxBytesOf(plan) - bodyHeadBytes;
       const tryWith = async (isLast: boolean): Promise<BodyTail | undefined> => {
         const tail = fromBodyTail(bodyTail) as BodyTail;
-        const onOmitted = reportOmitted(block);
-        const own = { plan, block, tokens, state, isLastTry: isLast, maxBytes, onOmitted };
+        const own = { ...shared(block, streamId), plan, isLastTry: isLast, maxBytes };
         return (await completeBody(tail, own)) === undefined ? tail : undefined;
       };
       const tail = (await tryWith(isLastTry)) ?? (state.isGone(block) && (await tryWith(true)));
@@ -88,6 +94,7 @@ export function createEnrich({
     plan(options: StreamOptions, tail: BodyTail): string | null {
       const own = planOf(options, tail);
       if (own !== undefined) return own;
+      if (mayHaveLabels(tail)) return TOKENS_ONLY;
       const known = new Map<string, Token>();
       for (const contract of contractsOf(tail)) {
         const token = tokens.find(contract);
@@ -101,13 +108,16 @@ export function createEnrich({
       maxTokenBytes(tail) +
       maxTriggerBytes(triggers ?? [], tail) +
       maxBalanceBytes(getNativeBalances ?? [], tail) +
-      maxReasonBytes(tail),
-    async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
+      maxReasonBytes(tail) +
+      maxLabelBytes(tail),
+    async complete(
+      block: BlockRef,
+      { id, options }: { id: string; options: StreamOptions },
+      tail: BodyTail,
+    ) {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
       const maxBytes = maxBytesOf(plan);
-      const onOmitted = reportOmitted(block);
-      const own = { plan, block, tokens, state, isLastTry: true, maxBytes, onOmitted };
-      await completeBody(tail, own);
+      await completeBody(tail, { ...shared(block, id), plan, isLastTry: true, maxBytes });
     },
     readToken: async (block: BlockRef, contract: string) =>
       (await tokens.read(block, new Set([contract]))).get(contract),

@@ -9,8 +9,8 @@ import type { Problem } from './selectors.ts';
 import { type CompiledTrigger, checkTriggers, compileTrigger, eventsOf } from './triggers.ts';
 
 /**
- * The reads that complete a body. Token metadata is read for every body, so a plan does not list
- * it.
+ * The reads that complete a body. Token metadata and labels are read for every body, so a plan does
+ * not list them.
  */
 interface Plan {
   triggers: readonly StreamTrigger[];
@@ -38,7 +38,7 @@ export const checkPlan = ({ triggers, getNativeBalances, abi }: PlannedOptions):
   ...checkBalances(getNativeBalances ?? []),
 ];
 
-/** The plan of a match that needs only token metadata. */
+/** The plan of a match that needs only token metadata and labels. */
 export const TOKENS_ONLY = JSON.stringify({
   triggers: [],
   events: [],

@@ -15,6 +15,7 @@ import {
   type DecodedArguments,
   type ExplainedCondition,
   type TransactionStatus,
+  type WebhookRule,
   compileFunction,
   itemSignature,
   parseFunctionSignature,
@@ -49,6 +50,11 @@ export interface CallSelection {
   readonly takesAll: boolean;
   takes(call: EvmCall, context: RecordContext, addReason?: AddReason): boolean;
   /**
+   * Returns the rules that select a call that {@link takes} takes: every advanced option of its
+   * function that passes, or else the entry of `functions`. The same objects each time.
+   */
+  rulesOf(call: EvmCall, context: RecordContext): readonly WebhookRule[];
+  /**
    * Returns a numeric comparison that alone excludes a call that does not match; undefined if there
    * is none.
    */
@@ -63,6 +69,7 @@ interface Option {
   filters: ReadonlyMap<AbiItem, Filter> | undefined;
   /** The functions that may decode a call. */
   functions: readonly CompiledFunction[];
+  rule: WebhookRule;
 }
 
 /** Maximum number of advanced options of one function that an explanation describes. */
@@ -129,7 +136,15 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
   const functionsOf = (selector: string): readonly CompiledFunction[] =>
     ofText.get(selector) ?? ofAbi.get(selector) ?? [];
 
-  const selected = new Set((functions ?? []).map((text, n) => select(text, ['functions', n]).key));
+  /** The options of functions without advanced options: those of their first entry. */
+  const byDefault = new Map<string, readonly Option[]>();
+  for (const [index, text] of (functions ?? []).entries()) {
+    const { key } = select(text, ['functions', index]);
+    if (byDefault.has(key)) continue;
+    const rule: WebhookRule = { field: 'functions', index };
+    byDefault.set(key, [{ status: transactionStatus, filters: undefined, functions: [], rule }]);
+  }
+  const selected = new Set(byDefault.keys());
   for (const [n, option] of (advancedOptions ?? []).entries()) {
     if (option.function === undefined) continue;
     const path = ['advancedOptions', n];
@@ -137,9 +152,9 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
     selected.add(key);
     const { filter, transactionStatus: status = transactionStatus } = option;
     const filters = isEmptyFilter(filter) ? undefined : compileFor(known, filter, path);
-    choices.set(key, [...(choices.get(key) ?? []), { status, filters, functions: known }]);
+    const rule: WebhookRule = { field: 'advancedOptions', index: n };
+    choices.set(key, [...(choices.get(key) ?? []), { status, filters, functions: known, rule }]);
   }
-  const byDefault: Option[] = [{ status: transactionStatus, filters: undefined, functions: [] }];
   const takesAll = selected.delete(ANY_FUNCTION);
 
   const decode = (input: string): DecodedCall | undefined => {
@@ -160,6 +175,10 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
       : takesAll
         ? ANY_FUNCTION
         : undefined;
+
+  /** Returns the options of a selected function. */
+  const optionsOf = (key: string): readonly Option[] =>
+    choices.get(key) ?? byDefault.get(key) ?? [];
 
   const functionCondition = (
     selector: string | undefined,
@@ -204,19 +223,20 @@ export function createCallSelection(options: CallOptions): CallSelection | undef
           functionCondition(selector, true),
         ),
       );
-      const own = choices.get(key) ?? byDefault;
+      const own = optionsOf(key);
       const open = own.filter(({ status }) => isWanted(call, status));
       addReason?.(explainOutcome(call, own, open.length > 0));
-      const passes = ({ filters, functions: known }: Option): boolean => {
-        if (filters === undefined) return true;
-        const found = subjectOf(known, call, context);
-        return found !== undefined && filters.get(found.item)?.passes(found.subject) === true;
-      };
       if (addReason !== undefined && choices.has(key)) {
         for (const option of open.slice(0, EXPLAINED))
           explainFilter(option, call, context, addReason);
       }
-      return open.some(passes);
+      return open.some((option) => passes(option, call, context));
+    },
+
+    rulesOf(call, context) {
+      return optionsOf(keyOf(selectorOf(call.input)) ?? '')
+        .filter((option) => isWanted(call, option.status) && passes(option, call, context))
+        .map(({ rule }) => rule);
     },
 
     missOf(call, context) {
@@ -284,6 +304,13 @@ function subjectOf(
   if (args === null) return undefined;
   const subject = { args, contract: to, chain, possibleSpam, sender: from, value: BigInt(value) };
   return { item: decoded?.called.item ?? UNKNOWN, subject };
+}
+
+/** Returns whether the filter of the option passes. */
+function passes({ filters, functions }: Option, call: EvmCall, context: RecordContext): boolean {
+  if (filters === undefined) return true;
+  const found = subjectOf(functions, call, context);
+  return found !== undefined && filters.get(found.item)?.passes(found.subject) === true;
 }
 
 /** Returns whether the outcome is wanted. A call of unknown outcome counts as successful. */

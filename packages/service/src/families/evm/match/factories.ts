@@ -76,7 +76,8 @@ export function describeOrigin(
   if (factory === undefined) return undefined;
   let text = 'child of ';
   for (; factory.parent !== undefined; factory = factory.parent) text += 'a child of ';
-  return `${text}factory ${factory.address} since block ${blockNumber}`;
+  const since = blockNumber === undefined ? '' : ` since block ${blockNumber}`;
+  return `${text}factory ${factory.address}${since}`;
 }
 
 /** Whether a contract can have the address. Events use the zero address for "none". */

@@ -19,7 +19,13 @@ import { takesReads } from '../reads/compileReads.ts';
 import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
-import { type Watched, addPlace, addIncludingLog, createWatched } from './triggeredBy.ts';
+import {
+  type Watched,
+  addIncludingLog,
+  addPlace,
+  addressIn,
+  createWatched,
+} from './triggeredBy.ts';
 
 export type CompiledStream = Indexed<'evm', Rules>;
 
@@ -136,7 +142,7 @@ export interface Match {
   calls: EvmCall[];
   /** Values on chain. A match of values has no other records. */
   reads: WebhookRead[];
-  /** The watched addresses in these logs and transactions. */
+  /** The watched addresses in these records. */
   watched: Watched;
 }
 
@@ -160,7 +166,6 @@ export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction | EvmCa
 export type AddReasonOf = (stream: CompiledStream, record: EvmRecord) => AddReason | undefined;
 
 interface Taken {
-  logs: Set<EvmLog>;
   /** Transaction indices. */
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
@@ -205,7 +210,6 @@ export function matchBlock(
     let entry = found.get(stream);
     if (entry === undefined) {
       entry = {
-        logs: new Set(),
         transactions: new Set(),
         internal: new Set(),
         calls: [],
@@ -214,6 +218,11 @@ export function matchBlock(
       found.set(stream, entry);
     }
     return entry;
+  };
+
+  const addCreator = (stream: CompiledStream, address: string, { factory }: ChildOrigin): void => {
+    if (!stream.record.options.includeMatched) return;
+    entryOf(stream).watched.creators.set(address, factory);
   };
 
   const unscoped = index.unscoped(chain);
@@ -228,6 +237,10 @@ export function matchBlock(
       addPlace(entryOf(stream).watched, log, place === 'emitter' ? 0 : place);
     };
     const takeLog = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined && place !== 'any') {
+        const address = place === 'emitter' ? log.address : addressIn(topics[place]!);
+        addCreator(stream, address, origin);
+      }
       const addReason = addReasonOf?.(stream, log);
       if (stream.record.options.includeAllTxLogs) addLogPlace(stream);
       if (isNative && place !== 'emitter') {
@@ -236,7 +249,7 @@ export function matchBlock(
       }
       addReason?.(addressReason(stream, log, place, topics, origin));
       if (!wants('includeContractLogs', stream, addReason)) return;
-      if (found.get(stream)?.logs.has(log)) {
+      if (found.get(stream)?.watched.selected.has(log)) {
         addLogPlace(stream);
         return;
       }
@@ -244,7 +257,7 @@ export function matchBlock(
       const taken = stream.selection.take(log, { chain, possibleSpam }, addReason);
       if (taken === 'no') return;
       const entry = entryOf(stream);
-      entry.logs.add(log);
+      entry.watched.selected.add(log);
       addLogPlace(stream);
       if (taken === 'log-and-transaction') {
         entry.transactions.add(log.transactionIndex);
@@ -268,6 +281,7 @@ export function matchBlock(
     const isSpam = involves(spam, transaction);
     let by: Side = 'from';
     const takeTransaction = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined) addCreator(stream, transaction[by]!, origin);
       const addReason = addReasonOf?.(stream, transaction);
       addReason?.(sideReason(by, transaction, stream, origin));
       if (takesTransactions(stream.record.options)) {
@@ -289,6 +303,7 @@ export function matchBlock(
     const isSpam = involves(spam, call);
     let by: Side = 'from';
     const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
+      if (origin !== undefined) addCreator(stream, call[by]!, origin);
       const addReason = addReasonOf?.(stream, call);
       addReason?.(sideReason(by, call, stream, origin));
       if (
@@ -297,7 +312,9 @@ export function matchBlock(
       ) {
         return;
       }
-      entryOf(stream).internal.add(call);
+      const { internal, watched } = entryOf(stream);
+      internal.add(call);
+      if (stream.record.options.includeMatched) addPlace(watched, call, by === 'from' ? 0 : 1);
     };
     index.watching(chain, call.from, 2, takeCall);
     by = 'to';
@@ -310,6 +327,7 @@ export function matchBlock(
       const possibleSpam = involves(spam, call);
       let isEveryAddress = false;
       const takeCall = (stream: CompiledStream, origin?: ChildOrigin): void => {
+        if (origin !== undefined) addCreator(stream, call.to, origin);
         const { calls } = stream.selection;
         if (calls === undefined || !takesCalls(stream.record.options)) return;
         const addReason = addReasonOf?.(stream, call);
@@ -330,7 +348,8 @@ export function matchBlock(
   }
 
   const matches = [...found].flatMap(([stream, taken]): Match | Match[] => {
-    const { logs, transactions, internal, calls, watched } = taken;
+    const { transactions, internal, calls, watched } = taken;
+    const { selected: logs } = watched;
     if (logs.size + transactions.size + internal.size + calls.length === 0) return [];
     const { options } = stream.record;
     const touched = new Set(transactions);

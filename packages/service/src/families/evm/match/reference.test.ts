@@ -287,6 +287,7 @@ const anyStream = fc.record({
     includeAllTxLogs: fc.boolean(),
     allAddresses: fc.constantFrom(false, false, true),
     filterPossibleSpamAddresses: fc.boolean(),
+    includeMatched: fc.boolean(),
   }),
 });
 type StreamMade = typeof anyStream extends fc.Arbitrary<infer T> ? T : never;
@@ -299,12 +300,16 @@ const optionsOf = ({ events, flags }: StreamMade): StreamOptions => ({
 
 // The naive implementation
 
+const ALL_LOGS = 'includeAllTxLogs';
+
 interface Read {
   logs: number[];
   transactions: number[];
   calls: number[];
   /** `triggered_by` of each of these logs and transactions. */
   triggers: { logs: (string[] | null)[]; transactions: (string[] | null)[] };
+  /** The watched addresses with their rules, as `topic0 0` or `includeNativeTxs`. */
+  matched: [address: string | null, rules: string[]][] | undefined;
 }
 
 function read(
@@ -318,6 +323,7 @@ function read(
     transactions: [],
     calls: [],
     triggers: { logs: [], transactions: [] },
+    matched: undefined,
   };
   if (stream.isGone || !stream.chains.includes(chain)) return nothing;
   const { flags, events } = stream;
@@ -333,18 +339,21 @@ function read(
    * Returns whether the stream's events and filters select the log, and whether they also select
    * its transaction.
    */
-  const wants = (log: LogMade): { log: boolean; transaction: boolean } => {
-    const not = { log: false, transaction: false };
+  const wants = (log: LogMade): { log: boolean; transaction: boolean; rules: string[] } => {
+    const not = { log: false, transaction: false, rules: [] };
     const options = events.advancedOptions ?? [];
     const isTransfer = ['fungible', 'nft', 'torn'].includes(log.kind);
     const own = isTransfer ? TRANSFER : log.kind === 'approval' ? APPROVAL : OTHER;
     const named = [...(events.topic0 ?? []), ...options.map(({ topic0 }) => topic0)].map(topicOf);
-    if (named.length === 0) return { log: true, transaction: false };
+    if (named.length === 0) return { ...not, log: true, rules: ['includeContractLogs'] };
     if (log.kind === 'bare' || !named.includes(own)) return not;
     const event = log.kind === 'nft' ? ERC721 : ERC20;
     if (isTransfer && events.abi !== null && !events.abi.includes(event)) return not;
     const choices = options.filter(({ topic0 }) => topicOf(topic0) === own);
-    if (choices.length === 0) return { log: true, transaction: false };
+    if (choices.length === 0) {
+      const entry = events.topic0!.findIndex((text) => topicOf(text) === own);
+      return { ...not, log: true, rules: [`topic0 ${entry}`] };
+    }
     const passed = choices.filter(
       ({ filter }) =>
         filter === undefined ||
@@ -354,6 +363,7 @@ function read(
     return {
       log: passed.length > 0,
       transaction: passed.some(({ includeNativeTxs }) => includeNativeTxs === true),
+      rules: passed.map((option) => `advancedOptions ${options.indexOf(option)}`),
     };
   };
   const concerns = (log: LogMade): boolean => {
@@ -423,8 +433,35 @@ function read(
         (ownCalls.includes(each) || withAll(flags.includeInternalTxs, each.transaction)),
     ),
   };
+  const matched = new Map<string | null, string[]>();
+  const add = (addresses: readonly string[] | null, rules: readonly string[]): void => {
+    for (const address of addresses ?? [null]) {
+      matched.set(address, [...new Set([...(matched.get(address) ?? []), ...rules])]);
+    }
+  };
+  for (const n of taken.logs) {
+    const log = logs[n]!;
+    add(toTriggers(addressesIn(log)), ownLogs.includes(log) ? wants(log).rules : [ALL_LOGS]);
+  }
+  for (const n of taken.transactions) {
+    const parties = toTriggers([transactions[n]!.from, transactions[n]!.to]);
+    const including = ownLogs.filter((log) => log.transaction === n && wants(log).transaction);
+    const rules = including
+      .slice(0, 1)
+      .flatMap((log) => wants(log).rules)
+      .filter(
+        (text) => events.advancedOptions?.[Number(text.split(' ')[1])]?.includeNativeTxs === true,
+      );
+    const isOwn = flags.includeNativeTxs && (parties !== null || flags.allAddresses);
+    if (isOwn || parties !== null) add(parties, isOwn ? ['includeNativeTxs'] : rules);
+    for (const log of including.slice(0, 1)) add(toTriggers(addressesIn(log)), rules);
+  }
+  for (const n of taken.calls) {
+    add(toTriggers([calls[n]!.from, calls[n]!.to]), ['includeInternalTxs']);
+  }
   return {
     ...taken,
+    matched: flags.includeMatched ? [...matched] : undefined,
     triggers: {
       logs: taken.logs.map((n) => toTriggers(addressesIn(logs[n]!))),
       transactions: taken.transactions.map((n) =>
@@ -518,15 +555,22 @@ const matchesOf = (
   spam: ReadonlySet<string>,
 ): Record<string, Read> =>
   Object.fromEntries(
-    matchBlock(index, chain, block, spam).map((match) => [
-      match.stream.record.id,
-      {
-        logs: match.logs.map(({ logIndex }) => logIndex),
-        transactions: match.transactions.map(({ transactionIndex }) => transactionIndex),
-        calls: match.internalTransactions.map(({ index: n }) => n),
-        triggers: triggersIn(toWebhookParts(chain, block, match).tail),
-      },
-    ]),
+    matchBlock(index, chain, block, spam).map((match) => {
+      const { tail } = toWebhookParts(chain, block, match, { spam });
+      return [
+        match.stream.record.id,
+        {
+          logs: match.logs.map(({ logIndex }) => logIndex),
+          transactions: match.transactions.map(({ transactionIndex }) => transactionIndex),
+          calls: match.internalTransactions.map(({ index: n }) => n),
+          triggers: triggersIn(tail),
+          matched: tail.matched?.map(({ address, rules }) => [
+            address,
+            rules.map(({ field, index: entry }) => (entry === null ? field : `${field} ${entry}`)),
+          ]),
+        },
+      ];
+    }),
   );
 
 /** Returns `triggered_by` of the body, after checking that transfers have that of their log. */
@@ -558,7 +602,7 @@ const anySpam = fc.record({
 });
 
 test('property: the matcher equals a naive reading, for complete blocks and for the parts it needs', () => {
-  const observed = { logs: 0, transactions: 0, calls: 0, triggered: 0, byLogs: 0 };
+  const observed = { logs: 0, transactions: 0, calls: 0, triggered: 0, byLogs: 0, rules: 0 };
   fc.assert(
     fc.property(
       anyBlock,
@@ -577,6 +621,7 @@ test('property: the matcher equals a naive reading, for complete blocks and for 
             observed.logs += one.logs.length;
             observed.transactions += one.transactions.length;
             observed.calls += one.calls.length;
+            observed.rules += one.matched?.filter(([, rules]) => rules.length > 1).length ?? 0;
             const { logs, transactions } = one.triggers;
             observed.triggered += logs.filter((each) => (each?.length ?? 0) > 1).length;
             observed.byLogs += transactions.filter((addresses, at) => {

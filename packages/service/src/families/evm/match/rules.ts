@@ -33,6 +33,7 @@ export function compileRules(options: RuleOptions): Rules {
       topics: [],
       mostIndexed: 0,
       take: () => 'no',
+      rulesOf: () => [],
       missOf: () => undefined,
       names: () => false,
       signatureOf: () => undefined,

@@ -22,6 +22,7 @@ import {
   readAbi,
   type WebhookInternalTransaction,
   type WebhookLog,
+  type WebhookRule,
   type WebhookTransaction,
 } from '@sluice/kit/contract';
 import { toPlainDecimal } from '../../../base/valueWithDecimals.ts';
@@ -59,6 +60,11 @@ export interface Selection {
     addReason?: AddReason,
   ): 'no' | 'log' | 'log-and-transaction';
   /**
+   * Returns the rules that select a log that {@link take} takes: every advanced option of its event
+   * that passes, or else the entry of `topic0`. The same objects each time.
+   */
+  rulesOf(log: EvmLog, context: RecordContext): readonly WebhookRule[];
+  /**
    * Returns a numeric comparison that alone excludes a log that does not match; undefined if there
    * is none.
    */
@@ -89,7 +95,11 @@ interface Option {
    */
   filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;
+  rule: WebhookRule;
 }
+
+/** The rule of streams that do not select events. */
+const ALL_LOGS: readonly WebhookRule[] = [{ field: 'includeContractLogs', index: null }];
 
 /** @throws FilterError with a path that starts at the stream's options */
 export function createSelection({
@@ -101,6 +111,8 @@ export function createSelection({
   const options = new Map<string, Option[]>();
   /** Signatures of the selected events, by hash; undefined if only the hash is known. */
   const named = new Map<string, string | undefined>();
+  /** The first entry of `topic0` with an event, by hash. */
+  const entries = new Map<string, readonly WebhookRule[]>();
   for (const [n, option] of (advancedOptions ?? []).entries()) {
     if (option.topic0 === undefined) continue;
     const path = ['advancedOptions', n];
@@ -116,13 +128,16 @@ export function createSelection({
       : compileFor(events.get(topic) ?? new Map(), option.filter, path);
     const includeNativeTxs = option.includeNativeTxs ?? false;
     const choices = options.get(topic) ?? [];
-    choices.push({ filters, includeNativeTxs });
+    choices.push({ filters, includeNativeTxs, rule: { field: 'advancedOptions', index: n } });
     options.set(topic, choices);
     named.set(topic, signature);
   }
-  for (const text of topic0 ?? []) {
+  for (const [index, text] of (topic0 ?? []).entries()) {
     const event = parseEventSignature(text);
-    if (event !== undefined) named.set(event.topic0, event.signature ?? named.get(event.topic0));
+    if (event === undefined) continue;
+    const { topic0: topic, signature = named.get(topic) } = event;
+    named.set(topic, signature);
+    if (!entries.has(topic)) entries.set(topic, [{ field: 'topic0', index }]);
   }
 
   const signatureOf = (topic: string): string | undefined => {
@@ -147,6 +162,21 @@ export function createSelection({
   const topics = [...named.keys()];
   const indexedOf = (topic: string): number =>
     Math.max(...(events.get(topic)?.keys() ?? [MAX_INDEXED]));
+
+  /** Creates a check of advanced options for a log, which is decoded at most once, if needed. */
+  const createCheck = (log: EvmLog, context: RecordContext) => {
+    const indexed = log.topics.length - 1;
+    const event = events.get(log.topics[0] ?? '')?.get(indexed);
+    let decoded: { subject: FilterSubject | undefined } | undefined;
+    const subject = (): FilterSubject | undefined =>
+      (decoded ??= { subject: subjectOf(event, log, context) }).subject;
+    const passes = ({ filters }: Option): boolean => {
+      if (filters === undefined) return true;
+      const its = subject();
+      return its !== undefined && filters.get(indexed)?.passes(its) === true;
+    };
+    return { subject, passes };
+  };
 
   return {
     comparisons: costs.reduce((sum, each) => sum + each, 0),
@@ -194,15 +224,7 @@ export function createSelection({
       );
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
-      // The log is decoded only if a filter needs it, and only once for all options.
-      let decoded: { subject: FilterSubject | undefined } | undefined;
-      const subject = (): FilterSubject | undefined =>
-        (decoded ??= { subject: subjectOf(known?.get(indexed), log, context) }).subject;
-      const passes = ({ filters }: Option): boolean => {
-        if (filters === undefined) return true;
-        const its = subject();
-        return its !== undefined && filters.get(indexed)?.passes(its) === true;
-      };
+      const { subject, passes } = createCheck(log, context);
       if (addReason !== undefined) {
         for (const option of choices.slice(0, EXPLAINED)) {
           const filter = option.filters?.get(indexed);
@@ -216,6 +238,14 @@ export function createSelection({
         return 'log-and-transaction';
       }
       return choices.some((option) => !option.includeNativeTxs && passes(option)) ? 'log' : 'no';
+    },
+
+    rulesOf(log, context) {
+      if (named.size === 0) return ALL_LOGS;
+      const topic = log.topics[0] ?? '';
+      const choices = options.get(topic);
+      if (choices === undefined) return entries.get(topic) ?? [];
+      return choices.filter(createCheck(log, context).passes).map(({ rule }) => rule);
     },
 
     missOf(log, context) {

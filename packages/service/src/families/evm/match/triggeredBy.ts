@@ -1,22 +1,34 @@
-/** Finds the watched addresses that a record concerns, for `triggered_by`. */
-import type { EvmLog, EvmTransaction } from './block.ts';
+/** Finds the watched addresses that a record concerns, for `triggered_by` and `matched`. */
+import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { topicsOf } from './transfers.ts';
+
+/** A record that may concern several watched addresses. */
+type Placed = EvmLog | EvmTransaction | EvmInternalTransaction;
 
 /** The watched addresses of one stream in the records of a block. */
 export interface Watched {
   /**
    * Bits of the watched addresses in each record. Bit 0 is a log's emitter or a transaction's
    * sender, bit 1 is the address in a log's topic 1 or a transaction's recipient, and bits 2 and 3
-   * are topics 2 and 3.
+   * are topics 2 and 3. Internal transactions are listed only for streams with `includeMatched`.
    */
-  readonly places: Map<EvmLog | EvmTransaction, number>;
+  readonly places: Map<Placed, number>;
+  /** Logs that the stream's rules selected. */
+  readonly selected: Set<EvmLog>;
   /** Logs because of which a transaction was included, by transaction index. */
   readonly includingLogs: Map<number, EvmLog[]>;
+  /** Keys of the factories that created addresses, only for streams with `includeMatched`. */
+  readonly creators: Map<string, string>;
 }
 
-export const createWatched = (): Watched => ({ places: new Map(), includingLogs: new Map() });
+export const createWatched = (): Watched => ({
+  places: new Map(),
+  selected: new Set(),
+  includingLogs: new Map(),
+  creators: new Map(),
+});
 
-export function addPlace({ places }: Watched, record: EvmLog | EvmTransaction, bit: number): void {
+export function addPlace({ places }: Watched, record: Placed, bit: number): void {
   places.set(record, (places.get(record) ?? 0) | (1 << bit));
 }
 
@@ -35,8 +47,20 @@ export function triggersOfLog(chain: string, log: EvmLog, { places }: Watched): 
   if (bits === 1) return found;
   const topics = topicsOf(chain, log);
   for (let n = 1; n < topics.length; n++) {
-    if (bits & (1 << n)) addOnce(found, `0x${topics[n]!.slice(-ADDRESS_DIGITS).toLowerCase()}`);
+    if (bits & (1 << n)) addOnce(found, addressIn(topics[n]!));
   }
+  return found;
+}
+
+/** Returns the watched sender and recipient; null if neither is watched. */
+export function watchedParties(
+  record: EvmTransaction | EvmInternalTransaction,
+  { places }: Watched,
+): string[] | null {
+  const bits = places.get(record) ?? 0;
+  if (bits === 0) return null;
+  const found = bits & 1 ? [record.from] : [];
+  if (bits & 2) addOnce(found, record.to!);
   return found;
 }
 
@@ -49,9 +73,7 @@ export function triggersOfTransaction(
   transaction: EvmTransaction,
   watched: Watched,
 ): string[] | null {
-  const bits = watched.places.get(transaction) ?? 0;
-  const found = bits & 1 ? [transaction.from] : [];
-  if (bits & 2) addOnce(found, transaction.to!);
+  const found = watchedParties(transaction, watched) ?? [];
   for (const log of watched.includingLogs.get(transaction.transactionIndex) ?? []) {
     for (const address of triggersOfLog(chain, log, watched) ?? []) addOnce(found, address);
   }
@@ -59,6 +81,10 @@ export function triggersOfTransaction(
 }
 
 const ADDRESS_DIGITS = 40;
+
+/** Returns the address in a topic, in lowercase. */
+export const addressIn = (topic: string): string =>
+  `0x${topic.slice(-ADDRESS_DIGITS).toLowerCase()}`;
 
 function addOnce(addresses: string[], address: string): void {
   if (!addresses.includes(address)) addresses.push(address);

@@ -17,6 +17,7 @@ import type {
 import { toWebhookCall, toWebhookCaller } from './callBody.ts';
 import { takesCalls } from './callSelection.ts';
 import type { Match } from './match.ts';
+import { toMatched } from './matched.ts';
 import {
   toTransactionFee,
   toWebhookInternalTransaction,
@@ -44,7 +45,7 @@ export function toWebhookParts(
   chain: string,
   block: EvmBlock,
   match: Match,
-  { spam, omitRecentFields = false }: BodyOptions = {},
+  { spam = new Set(), omitRecentFields = false }: BodyOptions = {},
 ): WebhookParts {
   const { record } = match.stream;
   const callerOf = record.options.includeCaller ? findCallers(block, match) : undefined;
@@ -91,6 +92,7 @@ export function toWebhookParts(
       ...(match.reads.length > 0 && { reads: match.reads }),
       ...(record.options.includeProofs &&
         block.proofs && { proofs: toProofs(match, block.logs, block.proofs) }),
+      ...(record.options.includeMatched && { matched: toMatched(chain, match, spam) }),
     },
   };
 }
