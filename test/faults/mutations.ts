@@ -224,8 +224,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'const deliveries = [...canceled, ...(await insertRemovals(trx, engine, orphaned, now))];',
-        'const deliveries = [...canceled];',
+        'const removals = await insertRemovals(trx, engine, orphaned, now);',
+        'const removals = [];',
       ],
     ],
     suite: 'chains',

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, unwrapAlert } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type ReceivedEvent, createSluiceClient } from '@sluice/kit/sluice';
+import { type ReceivedLiveEvent, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
   type Postgres,
@@ -337,7 +337,7 @@ test('three delivering processes share the limit of each stream', async () => {
 /** Reads the live events of one process after `lastEventId`, until `leave` is called. */
 async function watchLive(on: Served, lastEventId?: string) {
   const leaving = new AbortController();
-  const seen: ReceivedEvent[] = [];
+  const seen: ReceivedLiveEvent[] = [];
   const live = Promise.withResolvers<void>();
   const reading = (async () => {
     const events = sluiceOf(on).liveEvents({
@@ -370,7 +370,7 @@ test('live events are the same at each API process, and can be resumed at the ot
     while (isPaying) blocks.push(...(await pay(to, 1)));
     return blocks;
   })();
-  const resumed: ReceivedEvent[] = [witness.seen[0]!];
+  const resumed: ReceivedLiveEvent[] = [witness.seen[0]!];
   for (let n = 0; n < 8; n++) {
     // While a transaction is open, later events are delayed, but none are lost.
     if (n === 3) await database.query('begin; select pg_current_xact_id()');
@@ -386,7 +386,7 @@ test('live events are the same at each API process, and can be resumed at the ot
   await anvil.request('anvil_mine', ['0x2']);
   await delivered(id, blocks);
 
-  const outcomes = (events: readonly ReceivedEvent[]): string[] =>
+  const outcomes = (events: readonly ReceivedLiveEvent[]): string[] =>
     events.flatMap(({ event }) =>
       event.type === 'delivery' &&
       event.delivery.streamId === id &&

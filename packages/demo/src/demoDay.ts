@@ -18,7 +18,7 @@ import type { ScriptedAptosLedger, ScriptedChain } from '@sluice/testkit';
 import { toAptosBody, toEvmBody, type PlacedTransaction } from './demoBodies.ts';
 import { happeningsOn, happeningsOnAptos, toAptosTransaction } from './demoBlocks.ts';
 import {
-  type Answer,
+  type SimulatedResponse,
   APTOS,
   BASE_USDC,
   BRIDGED_USDC,
@@ -371,7 +371,7 @@ function createDeliveries({
  */
 const onNewConnection = (
   webhookUrl: string,
-  { status, durationMs }: Answer,
+  { status, durationMs }: SimulatedResponse,
 ): PastAttempt['transport'] => ({
   parts: {
     dnsMs: null,

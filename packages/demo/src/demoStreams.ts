@@ -90,7 +90,7 @@ const TRANSFER_EVENT = {
 const TRANSFER = 'Transfer(address,address,uint256)';
 const SWAP = 'Swap(address,address,int256,int256,uint160,uint128,int24)';
 
-export type Answer = Omit<PastAttempt, 'webhookUrl' | 'startedAt' | 'transport'>;
+export type SimulatedResponse = Omit<PastAttempt, 'webhookUrl' | 'startedAt' | 'transport'>;
 
 export interface DemoStream {
   /** The fields without the webhook URL, which is added later. */
@@ -100,7 +100,7 @@ export interface DemoStream {
    * Returns the receiver's response `agoMs` milliseconds before the start of the demo. After the
    * start, `agoMs` is negative.
    */
-  answer(agoMs: number, random: Random): Answer;
+  answer(agoMs: number, random: Random): SimulatedResponse;
   status: 'active' | 'paused' | 'error';
   statusMessage: string;
   errorAgoMs?: number;
@@ -142,7 +142,7 @@ const labeled = (label: string, addresses: readonly string[]) =>
   addresses.map((address, index) => ({ address, label: `${label}-${index + 1}` }));
 
 /** Returns a success with a latency that is usually close to `usualMs`, and rarely much longer. */
-function okAfter(usualMs: number, random: Random): Answer {
+function okAfter(usualMs: number, random: Random): SimulatedResponse {
   const spread = random.next() + random.next() + random.next() - 1.5;
   const durationMs = Math.round(usualMs * Math.exp(spread * 0.9));
   return { durationMs, status: 200, error: null, responseBody: '{"ok":true}' };
@@ -153,7 +153,7 @@ const healthy =
   (_ago, random) =>
     okAfter(usualMs, random);
 
-const refused = (status: number, responseBody: string, durationMs: number): Answer => ({
+const refused = (status: number, responseBody: string, durationMs: number): SimulatedResponse => ({
   durationMs,
   status,
   error: `HTTP ${status}`,

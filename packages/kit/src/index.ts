@@ -100,7 +100,7 @@ export type {
   AptosCoinMovement,
   AptosCoinTransfer,
   AptosNetwork,
-  AptosRaw,
+  AptosRawObject,
   AptosStream,
   AptosStreamStatus,
   AptosWebhook,

@@ -1,6 +1,12 @@
 export { startService } from './service.ts';
 export type { Service } from './service.ts';
-export { type Config, type ServiceConfig, type Settings, checkTogether } from './config/config.ts';
+export {
+  type Config,
+  type ServiceConfig,
+  type Settings,
+  checkTogether,
+  hasChains,
+} from './config/config.ts';
 export type { ConfigError } from './config/configError.ts';
 export { splitNodeOptions } from './config/nodes.ts';
 export { type GivenValue, readSetting } from './config/readSetting.ts';

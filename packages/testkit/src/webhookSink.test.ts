@@ -88,7 +88,7 @@ describe('behaviors', () => {
     expect(await statusesOf(4)).toEqual([500, 429, 200, 200]);
   });
 
-  test('by path and by function', async () => {
+  test('a behavior for each path, or one from a function', async () => {
     sink.respond(500);
     sink.respond(201, { path: '/fine' });
     sink.respond(({ body }) => (body.includes('bad') ? 400 : 204), { path: '/judge' });

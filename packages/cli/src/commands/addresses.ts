@@ -17,7 +17,7 @@ import { compareAddresses, readAddresses, removeAddresses } from '../streams/add
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { findStream, nameOf } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, counted, createProgress } from '../terminal/progress.ts';
+import { count, formatQuantity, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -39,9 +39,12 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         const { id: streamId, family } = stream;
         const labeled = await toListedAddresses(sluice, addresses, options.label);
         await sluice.importAddresses({ streamId, family, addresses: labeled });
-        print(`Added ${counted(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`, {
-          added: addresses.length,
-        });
+        print(
+          `Added ${formatQuantity(addresses.length, 'address', 'addresses')} to ${nameOf(stream)}`,
+          {
+            added: addresses.length,
+          },
+        );
       }),
     );
   add('remove <stream> <address...>', 'Remove addresses from a stream')
@@ -54,7 +57,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
           addresses.map((address) => ({ address })),
         );
         print(
-          `Removed ${counted(addresses.length, 'address', 'addresses')} from ${nameOf(stream)}`,
+          `Removed ${formatQuantity(addresses.length, 'address', 'addresses')} from ${nameOf(stream)}`,
           {
             removed: addresses.length,
           },
@@ -173,14 +176,14 @@ async function importFile(
   }
   if (doubts.length > SHOWN_DOUBTS) {
     terminal.note(
-      `${counted(doubts.length - SHOWN_DOUBTS, 'more address', 'more addresses')} to check`,
+      `${formatQuantity(doubts.length - SHOWN_DOUBTS, 'more address', 'more addresses')} to check`,
     );
   }
   const removed = options.replace
     ? compareAddresses(stream.family, await readAddresses(api, stream), addresses).removed
     : [];
   if (removed.length > 0) {
-    const what = `This removes ${counted(removed.length, 'address', 'addresses')} not listed in ${path}.`;
+    const what = `This removes ${formatQuantity(removed.length, 'address', 'addresses')} not listed in ${path}.`;
     await confirm(terminal, what, String(removed.length), options);
   }
   const first = toCount('--from', options.from, 1) - 1;
@@ -218,15 +221,15 @@ async function importFile(
   if (options.json) terminal.printJson({ ...counts, rejects: rejectsPath ?? null });
   else {
     terminal.print(
-      `Imported ${counted(addresses.length, 'address', 'addresses')} from ${path} to ${nameOf(stream)}` +
+      `Imported ${formatQuantity(addresses.length, 'address', 'addresses')} from ${path} to ${nameOf(stream)}` +
         (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
-        (duplicates > 0 ? `, skipped ${counted(duplicates, 'duplicate line')}` : ''),
+        (duplicates > 0 ? `, skipped ${formatQuantity(duplicates, 'duplicate line')}` : ''),
     );
   }
   if (rejectsPath !== undefined) {
     throw new CommandError(
       'partial',
-      `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line}: ${rejects[0]!.reason}`,
+      `Rejected ${formatQuantity(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line}: ${rejects[0]!.reason}`,
       `fix the lines in ${rejectsPath} and import that file`,
     );
   }

@@ -30,7 +30,7 @@ import {
 import { familyOfFields } from '@sluice/kit/contract';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { counted } from '../terminal/progress.ts';
+import { formatQuantity } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { StreamSummary } from '@sluice/kit/sluice';
@@ -87,13 +87,13 @@ async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
   if (deletions > 0) {
     await confirm(
       terminal,
-      `This deletes ${counted(deletions, 'stream')}.`,
+      `This deletes ${formatQuantity(deletions, 'stream')}.`,
       String(deletions),
       options,
     );
   }
   for (const step of changes) await carryOut(connection, step);
-  terminal.note(`Applied ${counted(changes.length, 'change')}`);
+  terminal.note(`Applied ${formatQuantity(changes.length, 'change')}`);
 }
 
 async function plan(
@@ -199,7 +199,7 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
           .filter(([field]) => field !== 'tag')
           .map(([field, value]) => `    ${field}: ${brief(value, width - field.length - 6)}`),
         ...(addresses.length > 0
-          ? [`    ${counted(addresses.length, 'address', 'addresses')}`]
+          ? [`    ${formatQuantity(addresses.length, 'address', 'addresses')}`]
           : []),
       ];
     }
@@ -211,8 +211,12 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
           const half = Math.floor((width - field.length - 9) / 2);
           return `    ${field}: ${brief(from, half)} → ${brief(to, half)}`;
         }),
-        ...(added.length > 0 ? [`    + ${counted(added.length, 'address', 'addresses')}`] : []),
-        ...(removed.length > 0 ? [`    - ${counted(removed.length, 'address', 'addresses')}`] : []),
+        ...(added.length > 0
+          ? [`    + ${formatQuantity(added.length, 'address', 'addresses')}`]
+          : []),
+        ...(removed.length > 0
+          ? [`    - ${formatQuantity(removed.length, 'address', 'addresses')}`]
+          : []),
       ];
     }
   }
@@ -268,6 +272,6 @@ async function exportStreams(options: ExportOptions, terminal: Terminal): Promis
   if (options.output === undefined) terminal.printExact(text);
   else {
     writePrivately(resolve(terminal.cwd, options.output), text);
-    terminal.note(`Wrote ${counted(streams.length, 'stream')} to ${options.output}`);
+    terminal.note(`Wrote ${formatQuantity(streams.length, 'stream')} to ${options.output}`);
   }
 }

@@ -5,7 +5,7 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { toCount } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { counted } from '../terminal/progress.ts';
+import { formatQuantity } from '../terminal/progress.ts';
 import { toLine } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -80,7 +80,8 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
   const [records, head] = [newest?.seq ?? 0, newest?.hash ?? ''];
   if (options.json) terminal.printJson({ records, head });
   else if (records === 0) terminal.printText('No audit records yet');
-  else terminal.printText(`${counted(records, 'record')}, intact; hash of the newest: ${head}`);
+  else
+    terminal.printText(`${formatQuantity(records, 'record')}, intact; hash of the newest: ${head}`);
 }
 
 const printRecord = (

@@ -5,7 +5,7 @@ import { toCount } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { rewriteCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { counted } from '../terminal/progress.ts';
+import { formatQuantity } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortOf } from '../connection/shortIds.ts';
@@ -200,7 +200,7 @@ async function testMethods(url: string, json: boolean, terminal: Terminal): Prom
   if (missing > 0) {
     throw new CommandError(
       'check_failed',
-      `${counted(missing, 'required call')} failed`,
+      `${formatQuantity(missing, 'required call')} failed`,
       'use another node',
     );
   }

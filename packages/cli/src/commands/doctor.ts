@@ -13,7 +13,7 @@ import { contextsPath } from '../connection/contexts.ts';
 import { examples } from '../flags/examples.ts';
 import { rewriteCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, counted } from '../terminal/progress.ts';
+import { count, formatQuantity } from '../terminal/progress.ts';
 import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
@@ -153,7 +153,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
         ? ''
         : head < checkpoint
           ? `, and its head is block ${count(head)}, below the last one read, ${count(checkpoint)}`
-          : `, ${counted(head - checkpoint, 'block')} behind`;
+          : `, ${formatQuantity(head - checkpoint, 'block')} behind`;
     const needsResume = state === 'down' && (await isHalted(sluice, id));
     yield {
       check: CHAIN_FORMATS[familyOf(id)].nodeSetting,

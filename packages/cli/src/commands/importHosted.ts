@@ -19,7 +19,7 @@ import { type SecretOptions, importSecret, explainRefusal } from '../streams/imp
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { type Progress, counted, createProgress } from '../terminal/progress.ts';
+import { type Progress, formatQuantity, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareImport(command: Command, terminal: Terminal): void {
@@ -104,7 +104,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
         });
       else
         terminal.print(
-          `${terminal.tint('ok', '✓')} ${stream.tag || stream.id}  ${how}  ${counted(imported.addresses, 'address', 'addresses')}`,
+          `${terminal.tint('ok', '✓')} ${stream.tag || stream.id}  ${how}  ${formatQuantity(imported.addresses, 'address', 'addresses')}`,
         );
     };
     if (entry?.done) {
@@ -220,11 +220,11 @@ function printPlan(
       const addresses =
         amountOfAddresses === undefined
           ? ''
-          : `, ${counted(amountOfAddresses, 'address', 'addresses')}`;
+          : `, ${formatQuantity(amountOfAddresses, 'address', 'addresses')}`;
       terminal.printText(`+ ${tag || id}  ${family}, ${status} in the hosted service${addresses}`);
     }
   }
-  terminal.note(`${counted(found.length, 'stream')}; nothing was imported (--dry-run)`);
+  terminal.note(`${formatQuantity(found.length, 'stream')}; nothing was imported (--dry-run)`);
 }
 
 /**

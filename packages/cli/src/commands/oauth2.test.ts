@@ -106,7 +106,7 @@ test('exported streams contain no secret, and apply needs it only for changed cr
   expect((await run('apply', '-f', file)).stdout).toBe('= guarded\n');
 });
 
-test('--no-oauth2 removes them, and nothing showed the secret', async () => {
+test('--no-oauth2 removes the credentials, and no output contains the secret', async () => {
   expect((await run('streams', 'update', 'guarded', '--no-oauth2')).code).toBe(0);
   expect(await readStream()).toMatchObject({ oauth2: null });
   for (const text of shown) expect(text).not.toContain(CLIENT_SECRET);

@@ -22,7 +22,7 @@ import { sluiceCommand } from '../package/packaged.ts';
 import { findDeleted } from '../streams/findStream.ts';
 import { findDeliveryId, findReplayId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, counted, createProgress } from '../terminal/progress.ts';
+import { count, formatQuantity, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -97,7 +97,7 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
     let deliveries = 0;
     for await (const _ of selected) deliveries++;
     if (options.json) terminal.printJson({ deliveries });
-    else terminal.print(counted(deliveries, 'delivery', 'deliveries'));
+    else terminal.print(formatQuantity(deliveries, 'delivery', 'deliveries'));
     return;
   }
   const resend = await createResend(connection, options, terminal);

@@ -1,6 +1,5 @@
-import { hasChains } from '../families/config.ts';
 import type { Command } from 'commander';
-import { type Config, startService } from '@sluice/service';
+import { type Config, hasChains, startService } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
 import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';

@@ -13,7 +13,7 @@ import { familyOfFields, toCsvRow } from '@sluice/kit/contract';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { count, counted } from '../terminal/progress.ts';
+import { count, formatQuantity } from '../terminal/progress.ts';
 import {
   type Cell,
   type TableOptions,
@@ -292,7 +292,7 @@ async function remove(name: string, options: DeleteOptions, terminal: Terminal):
   const named = tag || id;
   await confirm(
     terminal,
-    `This deletes ${named} and ${counted(queue, 'queued webhook')}.`,
+    `This deletes ${named} and ${formatQuantity(queue, 'queued webhook')}.`,
     named,
     options,
   );

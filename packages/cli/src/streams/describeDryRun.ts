@@ -5,7 +5,7 @@ import { nameOfCloseMatch } from '@sluice/kit/operator';
 import type { CloseMatch, ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
 import { webhooksLike } from '../families/webhooks.ts';
 import { cutText, shortenHash } from '../terminal/text.ts';
-import { count, counted } from '../terminal/progress.ts';
+import { count, formatQuantity } from '../terminal/progress.ts';
 
 /**
  * Maximum number of trigger results and balances, and of observed events or calls, that are listed.
@@ -30,7 +30,7 @@ export function describeBlock(
   const readings = webhooksLike(webhook).readingsOf(webhook);
   const more = readings.length - SHOWN_READINGS;
   return [
-    `#${block}  ${counted(records, 'record')}  ${about}`,
+    `#${block}  ${formatQuantity(records, 'record')}  ${about}`,
     ...readings.slice(0, SHOWN_READINGS).map((each) => `    ${each}`),
     ...(more > 0 ? [`    and ${count(more)} more (use --json to see all)`] : []),
   ].map((line) => cutText(line, width));

@@ -55,7 +55,7 @@ export function createProgress(
 export const count = (number: number): string => number.toLocaleString('en-US');
 
 /** Formats a number and its noun, such as `1 address` or `64,001 addresses`. */
-export const counted = (number: number, one: string, many = `${one}s`): string =>
+export const formatQuantity = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`;
 
 const describeSeconds = (seconds: number): string =>

@@ -1,5 +1,5 @@
 /** Composes the decoding of webhook bodies for display. Bodies are untrusted. */
-import type { AnyWebhook } from '@sluice/kit/contract';
+import { type AnyWebhook, callByWebhook } from '@sluice/kit/contract';
 import { type DecodedRecord, isObject } from '../body/decodedRecord.ts';
 import { decodeAptosRecords, toAptosMs } from './aptos/body.ts';
 import { decodeEvmRecords, toEvmMs } from './evm/body.ts';
@@ -9,12 +9,12 @@ export { createLogReader } from './evm/body.ts';
 /** Returns the time of a webhook's block in Unix milliseconds; null without a webhook. */
 export function timeOf(webhook: AnyWebhook | null): number | null {
   if (webhook === null) return null;
-  const timestamp = Number(webhook.block.timestamp);
-  return 'network' in webhook ? toAptosMs(timestamp) : toEvmMs(timestamp);
+  const toMs = callByWebhook({ evm: () => toEvmMs, aptos: () => toAptosMs }, webhook);
+  return toMs(Number(webhook.block.timestamp));
 }
 
 /** Returns the decoded records; null if the body is not a webhook. */
 export function toDecodedRecords(body: unknown): DecodedRecord[] | null {
   if (!isObject(body) || !isObject(body['block'])) return null;
-  return 'coinTransfers' in body ? decodeAptosRecords(body) : decodeEvmRecords(body);
+  return callByWebhook({ evm: decodeEvmRecords, aptos: decodeAptosRecords }, body);
 }

@@ -10,7 +10,7 @@ export interface DraftFamily {
   /** Returns the part of the draft of an existing stream that only this family has. */
   toDraft(stream: AnyStream): Partial<StreamDraft>;
   findProblems(draft: StreamDraft): DraftProblems;
-  /** Returns whether a draft selects anything, which drafts for all addresses must. */
+  /** Returns whether a draft selects anything, as required for all addresses. */
   selects(draft: StreamDraft): boolean;
   /** Returns the draft without incomplete or invalid conditions. */
   withoutBroken(draft: StreamDraft): StreamDraft;

@@ -5,7 +5,7 @@ import type { ChainFamily } from '../contract/shapes.generated.ts';
 import type { CallOptions } from './request.ts';
 
 /** Options of {@link SluiceClient.importAddresses}. */
-export interface AddressImport {
+export interface ImportAddressesOptions {
   readonly streamId: string;
   readonly family: ChainFamily;
   /**
@@ -33,7 +33,7 @@ const MAX_PART = 5_000;
 
 export async function importAddresses(
   { one }: Calls,
-  { streamId, family, addresses, from = 0, onProgress }: AddressImport,
+  { streamId, family, addresses, from = 0, onProgress }: ImportAddressesOptions,
   options?: CallOptions,
 ): Promise<void> {
   const { route, toAddress } = ADDRESS_CALLS[family];

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isSluiceError } from '../errors.ts';
 import { createSluiceClient } from './sluice.ts';
-import type { LiveState, ReceivedEvent } from './sluice.ts';
+import type { LiveState, ReceivedLiveEvent } from './sluice.ts';
 
 const KEY = 'sixteen-characters';
 
@@ -328,7 +328,7 @@ describe('liveEvents', () => {
     `id: ${id}\ndata: ${JSON.stringify({ type: 'stream', streamId: `s${id}` })}\n\n`;
 
   async function read(count: number, options: Parameters<typeof watch>[0] = {}) {
-    const received: ReceivedEvent[] = [];
+    const received: ReceivedLiveEvent[] = [];
     const states: LiveState[] = [];
     for await (const event of watch({ ...options, onState: (state) => states.push(state) })) {
       received.push(event);
@@ -414,7 +414,7 @@ describe('liveEvents', () => {
       onState,
     });
     const all = (async () => {
-      const received: ReceivedEvent[] = [];
+      const received: ReceivedLiveEvent[] = [];
       for await (const event of events) received.push(event);
       return received;
     })();

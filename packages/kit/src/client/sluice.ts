@@ -17,7 +17,7 @@ import { createCalls } from './calls.ts';
 import type { Calls } from './calls.ts';
 import { readEventStream } from './eventStream.ts';
 import { importAddresses } from './importAddresses.ts';
-import type { AddressImport } from './importAddresses.ts';
+import type { ImportAddressesOptions } from './importAddresses.ts';
 import type { AnyPage } from './pages.ts';
 import { connect, sleep } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection, ConnectionOptions } from './request.ts';
@@ -29,7 +29,7 @@ export type { OneOrMany } from '../contract/generic.ts';
 export * from '../contract/rules/auditHash.ts';
 export * from '../contract/unverified.ts';
 export { isSluiceError, SluiceError, type SluiceErrorCode } from '../errors.ts';
-export type { AddressImport } from './importAddresses.ts';
+export type { ImportAddressesOptions } from './importAddresses.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
@@ -60,7 +60,7 @@ export interface LiveEventsOptions {
 }
 
 /** A live event with its id. */
-export interface ReceivedEvent {
+export interface ReceivedLiveEvent {
   /** Unique id. Pass the last one as `lastEventId` to resume after it. */
   readonly id: string;
   readonly event: LiveEvent;
@@ -83,7 +83,7 @@ export interface SluiceClient extends SluiceMethods {
    * added completely or not at all. Existing addresses stay, so an interrupted import can resume at
    * any earlier point.
    */
-  importAddresses(wanted: AddressImport, options?: CallOptions): Promise<void>;
+  importAddresses(wanted: ImportAddressesOptions, options?: CallOptions): Promise<void>;
   /**
    * Explains for each stream why a webhook was or was not sent. Takes a hash, a block number, a
    * ledger version, an address, a name that ends in `.eth`, or a delivery id. Pass `chain` if
@@ -106,7 +106,7 @@ export interface SluiceClient extends SluiceMethods {
    * that events were missed: refetch all data. Throws if the service rejects the connection
    * permanently, for example with `unauthorized`.
    */
-  liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
+  liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedLiveEvent, undefined>;
 }
 
 /** The service sends data at least every 2 s, so a connection that is silent for 5 s is dead. */
@@ -204,7 +204,7 @@ function toPage<Row>(body: unknown): AnyPage<Row> {
 async function* readLiveEvents(
   connection: Connection,
   { signal, lastEventId, onState }: LiveEventsOptions = {},
-): AsyncGenerator<ReceivedEvent, undefined> {
+): AsyncGenerator<ReceivedLiveEvent, undefined> {
   let lastId = lastEventId;
   let failures = 0;
   try {
@@ -257,7 +257,7 @@ async function* readOnce(
     lastId: string | undefined;
     onId(id: string): void;
   },
-): AsyncGenerator<ReceivedEvent, undefined> {
+): AsyncGenerator<ReceivedLiveEvent, undefined> {
   const own = new AbortController();
   const onAbort = () => own.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });

@@ -34,7 +34,12 @@ export * from '../families/chains.ts';
 export * from '../families/streamFields.ts';
 export * from '../families/addresses.ts';
 export * from '../families/titles.ts';
-export { type AnyWebhook, familyOfWebhook, findWebhookFamily } from '../families/webhooks.ts';
+export {
+  type AnyWebhook,
+  callByWebhook,
+  familyOfWebhook,
+  findWebhookFamily,
+} from '../families/webhooks.ts';
 export * from '../families/aptos/address.ts';
 export * from '../families/aptos/chains.ts';
 export * from '../families/evm/address.ts';

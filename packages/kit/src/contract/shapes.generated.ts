@@ -251,7 +251,7 @@ export interface AptosDryRunResult {
 /** An Aptos network; `local` is Sluice only, for a local chain. */
 export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
 /** An object as the node returned it, with its transaction hash. */
-export interface AptosRaw {
+export interface AptosRawObject {
   txHash: string;
   [k: string]: unknown;
 }
@@ -324,11 +324,11 @@ export interface AptosWebhook {
   coinWithdrawals: AptosCoinMovement[];
   transactions: AptosWebhookTransaction[];
   /** Empty without `includeChanges`. */
-  changes: AptosRaw[];
+  changes: AptosRawObject[];
   /** Empty without `includePayload`. */
-  payloads: AptosRaw[];
+  payloads: AptosRawObject[];
   /** A list for each of `transactions`, in order; empty without `includeEvents`. */
-  events: AptosRaw[][];
+  events: AptosRawObject[][];
 }
 /** The block that a webhook is about. */
 export interface AptosWebhookBlock {

@@ -16,7 +16,7 @@ export interface ReceivedWebhooks {
 
 type Family = keyof ReceivedWebhooks;
 
-/** The chain family to accept, or `any` for both. */
+/** The chain family to accept, or `any` for all. */
 export type WebhookFamily = Family | 'any';
 
 /** A verified delivery of any chain family. */

@@ -3,13 +3,13 @@ import type { WebhookTrigger } from '../contract/shapes.generated.ts';
 import type {
   Erc20ApprovalRow,
   Erc20TransferRow,
-  InternalTxRow,
+  InternalTransactionRow,
   LogColumns,
   LogRow,
   NftApprovalRow,
   NftTransferRow,
   Records,
-  TxRow,
+  TransactionRow,
 } from './rows.ts';
 
 /**
@@ -23,8 +23,8 @@ export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   'collectionName' | 'undecodedLogs'
 > {
   logs: Log[];
-  txs: MaybeTriggered<TxRow>[];
-  internalTxs: Omit<InternalTxRow, 'internalTransactionIndex'>[];
+  txs: MaybeTriggered<TransactionRow>[];
+  internalTxs: Omit<InternalTransactionRow, 'internalTransactionIndex'>[];
   erc20Transfers: OfToken<MaybeTriggered<Erc20TransferRow>>[];
   erc20Approvals: OfToken<MaybeTriggered<Erc20ApprovalRow>>[];
   nftTransfers: OfToken<MaybeTriggered<Omit<NftTransferRow, 'toTokenId'>>>[];
@@ -62,7 +62,9 @@ export const toCompatibleRecords = (records: Records): CompatibleRecords => ({
   nftApprovals: records.nftApprovals.map(withTextIndex),
 });
 
-function withoutIndex(internalTx: InternalTxRow): Omit<InternalTxRow, 'internalTransactionIndex'> {
+function withoutIndex(
+  internalTx: InternalTransactionRow,
+): Omit<InternalTransactionRow, 'internalTransactionIndex'> {
   const { internalTransactionIndex: _, ...row } = internalTx;
   return row;
 }

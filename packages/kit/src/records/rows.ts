@@ -65,7 +65,7 @@ export interface UndecodedLogRow extends LogRelated, Triggered {
 }
 
 /** A transaction in a webhook. */
-export interface TxRow extends RowBase, Triggered {
+export interface TransactionRow extends RowBase, Triggered {
   hash: string;
   transactionIndex: number | null;
   gas: number | null;
@@ -86,7 +86,7 @@ export interface TxRow extends RowBase, Triggered {
 }
 
 /** A call that moved native currency inside a transaction. */
-export interface InternalTxRow extends RowBase {
+export interface InternalTransactionRow extends RowBase {
   /** Hash of the transaction that contains the call. */
   hash: string;
   /** Position of the call in its transaction; null if the webhook has none. */
@@ -207,8 +207,8 @@ export interface Records<Log = LogRow> {
   logs: Log[];
   /** Logs that could not be decoded; all logs if there is no ABI. */
   undecodedLogs: UndecodedLogRow[];
-  txs: TxRow[];
-  internalTxs: InternalTxRow[];
+  txs: TransactionRow[];
+  internalTxs: InternalTransactionRow[];
   /** Calls of a stream that selects functions. */
   calls: CallRow[];
   /** Values on chain of a stream that reads them. */

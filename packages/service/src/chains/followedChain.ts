@@ -1,4 +1,4 @@
-/** Follows one chain of either family, with all components that work on it. */
+/** Follows one chain of any family, with all components that work on it. */
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';

@@ -52,6 +52,9 @@ export function completeConfig(given: ServiceConfig): Config {
   return config;
 }
 
+/** Returns whether the settings have nodes of any chain. */
+export const hasChains = ({ chains, aptos }: Settings): boolean => chains.length + aptos.length > 0;
+
 /** Returns the errors of settings that do not fit together. */
 export function checkTogether(config: Settings): ConfigError[] {
   const { roles, databaseUrl } = config;
@@ -66,8 +69,7 @@ export function checkTogether(config: Settings): ConfigError[] {
     );
   }
   const readsOnly = !roles.includes('deliver') && !roles.includes('api');
-  const hasChains = config.chains.length + config.aptos.length > 0;
-  if (readsOnly && !hasChains && !config.allowNodeChanges) {
+  if (readsOnly && !hasChains(config) && !config.allowNodeChanges) {
     const flags = [flagOf('chains'), flagOf('aptos')].join(', ');
     refuse(`needs a chain to read; pass ${flags} or ${flagOf('allowNodeChanges')}`);
   }

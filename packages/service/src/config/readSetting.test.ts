@@ -46,7 +46,7 @@ test('a text may need a later one', () => {
 });
 
 describe('explorers', () => {
-  test('have a chain of either family and a URL', () => {
+  test('have a chain of any family and a URL', () => {
     expect(
       read('explorers', [
         '1=https://eth.blockscout.com',

@@ -3,7 +3,7 @@
  * field in `sluice.yaml` and its JSON Schema, the default, the checks, and the property of
  * `ServiceConfig`.
  */
-import { DEFAULT_MAX_WEBHOOK_BYTES, findAptosNetwork, toChainId } from '@sluice/kit/contract';
+import { DEFAULT_MAX_WEBHOOK_BYTES, toAnyChainId } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { networkProblem } from '../base/cidr.ts';
 import { hostNameProblem, originProblem } from '../base/hostNames.ts';
@@ -123,7 +123,7 @@ export const SETTINGS = {
     type: textByChain,
     read: (texts: readonly string[]) =>
       readUrlsByChain(texts, {
-        toId: (text) => (findAptosNetwork(text) === undefined ? toChainId(text) : text),
+        toId: toAnyChainId,
         form: '<hexId>=<http or https URL> or aptos:<network>=<URL>, e.g. 0x1=https://eth.blockscout.com',
       }),
     shownDefault: 'those of known chains',

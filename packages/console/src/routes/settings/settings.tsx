@@ -1,3 +1,4 @@
+import type { ServiceDetails } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
@@ -155,6 +156,17 @@ export function SettingsPage() {
   );
 }
 
+/** Names of the databases, and what else to know about the retention of each. */
+const DATABASES: Readonly<
+  Record<ServiceDetails['database'], { name: string; retention?: string }>
+> = {
+  sqlite: { name: 'SQLite' },
+  postgres: {
+    name: 'PostgreSQL',
+    retention: ' PostgreSQL deletes entire days, so deliveries can be kept up to a day longer.',
+  },
+};
+
 /** Shows the retention and details of the service, which are set when the service starts. */
 function AboutSections() {
   const about = useQuery(aboutQuery);
@@ -195,15 +207,13 @@ function AboutSections() {
         </dl>
         <p className="mt-2 text-12 text-faint">
           Set by flags when the service starts.
-          {database === 'postgres' &&
-            ' PostgreSQL deletes entire days, so deliveries can be kept up to a day longer.'}
+          {DATABASES[database].retention}
         </p>
       </Section>
       <Section title="About">
         <p>
           Sluice <span className="data">{version}</span> ·{' '}
-          <span className="data">{environment}</span> ·{' '}
-          {database === 'sqlite' ? 'SQLite' : 'PostgreSQL'}
+          <span className="data">{environment}</span> · {DATABASES[database].name}
         </p>
         <ul className="mt-1 flex flex-wrap gap-x-4">
           {ABOUT_LINKS.map(({ href, label }) => (

@@ -25,7 +25,7 @@ export function CopyButton({
   iconOnly?: boolean;
   className?: string;
 }) {
-  const [outcome, setOutcome] = useState<'Copied' | 'Not copied'>();
+  const [outcome, setOutcome] = useState<'Copied' | "Couldn't copy">();
   useEffect(() => {
     if (outcome === undefined) return undefined;
     const timer = setTimeout(() => setOutcome(undefined), OUTCOME_MS);
@@ -35,7 +35,7 @@ export function CopyButton({
     const isCopied = await Promise.resolve(typeof text === 'string' ? text : text())
       .then(toClipboard)
       .catch(() => false);
-    setOutcome(isCopied ? 'Copied' : 'Not copied');
+    setOutcome(isCopied ? 'Copied' : "Couldn't copy");
     if (!isCopied) showNotCopied(nameOf(label));
   };
   const Icon = outcome === 'Copied' ? Check : outcome === undefined ? ICONS[icon] : X;

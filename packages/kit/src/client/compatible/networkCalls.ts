@@ -18,11 +18,11 @@ export interface NetworkCalls {
   >;
   toBody(fields: object): unknown;
   /** Reads a stream, and adds defaults for the fields that the hosted service omits. */
-  toStream(answer: unknown): object;
+  toStream(body: unknown): object;
   /** Reads the response to deleting a stream. */
-  toDeleted(answer: unknown): unknown;
+  toDeleted(body: unknown): unknown;
   /** Reads the response to setting the status. */
-  toStatus(answer: unknown): unknown;
+  toStatus(body: unknown): unknown;
   /** `added` and `removed` convert an address to the form that is sent to add or remove it. */
   readonly added: (address: unknown) => string;
   readonly removed: (address: unknown) => string;

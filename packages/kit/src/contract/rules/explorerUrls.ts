@@ -1,4 +1,4 @@
-/** Matches URL paths of block explorers for both chain families. */
+/** Matches URL paths of block explorers of all chain families. */
 const PATH = /^https?:.*?\/(tx|txn|address|account|object|token|block)\/([^/?#]+)/i;
 /** Path segments that are followed by an address. */
 const OF_ADDRESS: readonly string[] = ['address', 'account', 'object', 'token'];

@@ -1,4 +1,4 @@
-/** The fields that streams of both chain families have. */
+/** The fields that streams of all chain families have. */
 import * as z from 'zod';
 import { retries, streamStatus } from '../requests/enums.ts';
 import { bounded, given, text } from '../requests/fields.ts';

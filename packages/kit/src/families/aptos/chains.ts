@@ -11,7 +11,7 @@ export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
 }
 
 /**
- * Chain ids of Aptos networks in lists that contain both chain families, such as delivery logs.
+ * Chain ids of Aptos networks in lists of chains of all families, such as delivery logs.
  * They are hex, because the official client accepts nothing else, and larger than any EVM chain id
  * (EIP-2294).
  */

@@ -43,9 +43,9 @@ export const APTOS_CALLS: NetworkCalls = {
     removeAddresses: ROUTES.removeAptosAddresses,
   },
   toBody: toAptosBody,
-  toStream: (answer) => fillDefaults(answer, aptosStreamDefaults()),
-  toDeleted: (answer) => answer,
-  toStatus: (answer) => answer,
+  toStream: (body) => fillDefaults(body, aptosStreamDefaults()),
+  toDeleted: (body) => body,
+  toStatus: (body) => body,
   added: aptosAddress,
   removed: aptosAddress,
 };

@@ -94,7 +94,7 @@ export interface EvmStreamsClient {
   ): CallResult<HistoricalJobResponse>;
 }
 
-const toStream = (answer: unknown): Stream => fillDefaults(answer, evmStreamDefaults()) as Stream;
+const toStream = (body: unknown): Stream => fillDefaults(body, evmStreamDefaults()) as Stream;
 
 const checksummedAddress = (value: unknown): string => checksumAddress(lowerAddress(value));
 

@@ -65,8 +65,8 @@ export function createEvmPart(
   };
 
   /**
-   * Returns whether there is no ABI for the functions of events, and the stream was not reported
-   * yet.
+   * Returns whether functions are registered for events, but neither the handler nor the webhook has
+   * an ABI. Each stream is reported once.
    */
   const lacksAbi = ({ logs, abi: own, streamId, removed }: EvmWebhook): boolean =>
     logs.length > 0 &&

@@ -40,14 +40,14 @@ import type {
   ReadRow,
   Erc20ApprovalRow,
   Erc20TransferRow,
-  InternalTxRow,
+  InternalTransactionRow,
   LogColumns,
   LogRow,
   NftApprovalRow,
   NftTransferRow,
   Records,
   RowBase,
-  TxRow,
+  TransactionRow,
   UndecodedLogRow,
 } from '../../records/rows.ts';
 
@@ -186,7 +186,7 @@ function readRows(
       context,
       compatible ? listFormatter(hasItems(abi) ? abi : []) : toJson,
     ),
-    txs: rows(webhook.txs, toTxRow),
+    txs: rows(webhook.txs, toTransactionRow),
     internalTxs: rows(webhook.txsInternal, toInternalTxRow),
     calls: rows(webhook.calls, toCallRow),
     reads: rows(webhook.reads, toReadRow),
@@ -329,7 +329,7 @@ function logRowId(
   return idOf({ kind, transactionHash, logIndex, part });
 }
 
-const toTxRow = (tx: WebhookTransaction, { idOf, block }: Context): TxRow => ({
+const toTransactionRow = (tx: WebhookTransaction, { idOf, block }: Context): TransactionRow => ({
   id: idOf({ kind: 'tx', transactionHash: tx.hash }),
   hash: tx.hash,
   ...block,
@@ -351,7 +351,7 @@ const toTxRow = (tx: WebhookTransaction, { idOf, block }: Context): TxRow => ({
 const toInternalTxRow = (
   tx: WebhookInternalTransaction,
   { idOf, block }: Context,
-): InternalTxRow => ({
+): InternalTransactionRow => ({
   id: idOf({
     kind: 'internalTx',
     transactionHash: tx.transactionHash,

@@ -60,10 +60,11 @@ export async function deleteSomeDead(db: Kysely<Tables>, engine: Engine): Promis
   });
 }
 
-export async function deleteSomeOfDeletedStreams(
-  db: Kysely<Tables>,
-  engine: Engine,
-): Promise<boolean> {
+/**
+ * Deletes some addresses of one deleted stream, and returns true. Returns false if no deleted stream
+ * has addresses.
+ */
+export async function cleanUpDeletedStreams(db: Kysely<Tables>, engine: Engine): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const stream = await trx
       .selectFrom('stream')

@@ -1,11 +1,6 @@
 import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
-import {
-  deleteSomeDead,
-  deleteSomeOfDeletedStreams,
-  expireParts,
-  undoPart,
-} from './addressCleanUp.ts';
+import { deleteSomeDead, cleanUpDeletedStreams, expireParts, undoPart } from './addressCleanUp.ts';
 import {
   activate,
   applyLocked,
@@ -127,7 +122,7 @@ export function createAddressWrites({ db, engine, transact }: Ledger): AddressWr
       }
       return (
         (await deleteSomeDead(db, engine)) ||
-        (await deleteSomeOfDeletedStreams(db, engine)) ||
+        (await cleanUpDeletedStreams(db, engine)) ||
         expireParts(db, engine, keepMs)
       );
     },

@@ -381,7 +381,7 @@ describe('troubles', () => {
     expect(await logsByRange()).toHaveLength(2);
   });
 
-  test('rateLimit: 429, Retry-After and -32005', async () => {
+  test('rateLimit: calls get a 429 with Retry-After and the error -32005', async () => {
     chain.trouble({ kind: 'rateLimit', retryAfterSeconds: 7, times: 1 });
     const response = await post({ jsonrpc: '2.0', id: 5, method: 'eth_chainId' });
     expect(response.status).toBe(429);

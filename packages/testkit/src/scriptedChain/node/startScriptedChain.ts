@@ -21,7 +21,7 @@ export interface RunningScriptedChain extends ScriptedChain {
   readonly port: number;
   /** Number of calls to each method, including those in batches. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Adds a trouble. Earlier troubles stay active. */
+  /** Makes the node misbehave from now on, in addition to earlier troubles. */
   trouble(trouble: Trouble): void;
   /** Ends all troubles. Calls that already hang never get a response. */
   heal(): void;

@@ -58,7 +58,7 @@ export function oauth2Problems(
   };
 }
 
-/** Returns the credentials with a word for the secret, to show changes. */
+/** Returns the credentials for a list of changes: `saved` or `new` stands for the secret. */
 export const describeOAuth2 = ({ clientSecret, ...client }: OAuth2Credentials): object => ({
   ...client,
   'client secret': clientSecret === '' ? 'saved' : 'new',

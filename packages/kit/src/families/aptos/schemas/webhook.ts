@@ -35,8 +35,8 @@ const aptosCoinMovement = shape(
   }),
 );
 
-const aptosRaw = shape(
-  'AptosRaw',
+const aptosRawObject = shape(
+  'AptosRawObject',
   'An object as the node returned it, with its transaction hash.',
   z.looseObject({ txHash: text }),
 );
@@ -100,10 +100,10 @@ export const aptosWebhook = shape(
       .describe('All deposits in the matched transactions, for watched accounts and others.'),
     coinWithdrawals: z.array(aptosCoinMovement),
     transactions: z.array(aptosWebhookTransaction),
-    changes: z.array(aptosRaw).describe('Empty without `includeChanges`.'),
-    payloads: z.array(aptosRaw).describe('Empty without `includePayload`.'),
+    changes: z.array(aptosRawObject).describe('Empty without `includeChanges`.'),
+    payloads: z.array(aptosRawObject).describe('Empty without `includePayload`.'),
     events: z
-      .array(z.array(aptosRaw))
+      .array(z.array(aptosRawObject))
       .describe('A list for each of `transactions`, in order; empty without `includeEvents`.'),
   }),
 );

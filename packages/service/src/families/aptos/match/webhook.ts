@@ -3,7 +3,7 @@ import {
   type AptosCoin,
   type AptosCoinMovement,
   type AptosNetwork,
-  type AptosRaw,
+  type AptosRawObject,
   type AptosWebhook,
   type AptosWebhookTransaction,
 } from '@sluice/kit/contract';
@@ -88,7 +88,7 @@ export function toAptosWebhookParts(
 
 const unknownCoin = (type: string): AptosCoin => ({ decimals: null, name: '', symbol: '', type });
 
-const withHash = (value: AptosJson, txHash: string): AptosRaw => ({ ...value, txHash });
+const withHash = (value: AptosJson, txHash: string): AptosRawObject => ({ ...value, txHash });
 
 const toWebhookTransaction = (transaction: AptosTransaction): AptosWebhookTransaction => ({
   gasLimit: transaction.gasLimit,

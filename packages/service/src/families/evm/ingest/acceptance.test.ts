@@ -1,7 +1,7 @@
 /** Tests how answers of nodes are compared, and that an accepted block is still on the chain. */
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../../base/log.ts';
-import { contentOf, createAcceptance, decide, lacksParts } from './acceptance.ts';
+import { contentOf, createAcceptance, findMajority, lacksParts } from './acceptance.ts';
 import type { Answer } from './answers.ts';
 import { type Network, networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
@@ -70,7 +70,7 @@ describe('the content of answers is the same', () => {
 describe('the decision', () => {
   test('counts operators, not nodes', () => {
     const answers = { a1: answerOf(['0x01']), a2: answerOf(['0x01']), b: answerOf(['0x02']) };
-    expect(decide(readAnswers(answers), operatorOf)).toMatchObject({
+    expect(findMajority(readAnswers(answers), operatorOf)).toMatchObject({
       operators: 1,
       isUnanimous: false,
     });
@@ -78,14 +78,14 @@ describe('the decision', () => {
 
   test('needs a majority', () => {
     const half = { a: answerOf(['0x01']), b: answerOf(['0x02']), c: answerOf(['0x01']) };
-    expect(decide(readAnswers(half), operatorOf).operators).toBe(2);
+    expect(findMajority(readAnswers(half), operatorOf).operators).toBe(2);
     const none = { ...half, d: answerOf(['0x02']) };
-    expect(decide(readAnswers(none), operatorOf).operators).toBe(1);
+    expect(findMajority(readAnswers(none), operatorOf).operators).toBe(1);
   });
 
   test('takes the answer with the fewest failed checks among the same content', () => {
     const answers = { a: answerOf(['0x01'], LACKS), b: answerOf(['0x01']) };
-    expect(decide(readAnswers(answers), operatorOf).answer.findings).toEqual([]);
+    expect(findMajority(readAnswers(answers), operatorOf).answer.findings).toEqual([]);
   });
 });
 

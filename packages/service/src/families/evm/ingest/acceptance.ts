@@ -69,7 +69,7 @@ export function createAcceptance({
   /** Returns whether the answers of the nodes so far, the newest of which is `from`, are enough. */
   const isEnough = (heard: Heard, from: Provider): boolean => {
     if (needsNoOpinion(heard.get(from)!, from)) return true;
-    const { isUnanimous, operators, answer } = decide(heard, operatorOf);
+    const { isUnanimous, operators, answer } = findMajority(heard, operatorOf);
     return isUnanimous && operators > 1 && unexplained(answer).length === 0;
   };
 
@@ -111,7 +111,7 @@ export function createAcceptance({
         nodes: agreeing,
         isUnanimous,
         isExplained,
-      } = decide(heard, operatorOf);
+      } = findMajority(heard, operatorOf);
       if (rejectsAll) rejectUnproven(header, trust, answer);
       if (trust !== 'node' && !isUnanimous && !isExplained && operators < 2) {
         for (const [from, each] of heard) blame(from, each);
@@ -235,7 +235,7 @@ interface Decision {
 }
 
 /** Returns the content that most operators returned. Without a majority, `operators` is 1. */
-export function decide(heard: Heard, operatorOf: (node: Provider) => string): Decision {
+export function findMajority(heard: Heard, operatorOf: (node: Provider) => string): Decision {
   const groups = [...Map.groupBy(heard, ([, answer]) => contentOf(answer)).values()].map(
     (group) => ({
       nodes: group.map(([node]) => node),

@@ -3,7 +3,7 @@ import {
   type Accept,
   type Accepted,
   contentOf,
-  decide,
+  findMajority,
   readAnswers,
   lacksParts,
   toParts,
@@ -58,7 +58,7 @@ export function createChooseBest({
       const agreeing = [...heard].filter(([, each]) => isSame(each, answer)).map(([node]) => node);
       return { accepted: accept(answer, operatorsOf(agreeing)), isComplete: true };
     }
-    const { answer, operators, isUnanimous } = decide(heard, operatorOf);
+    const { answer, operators, isUnanimous } = findMajority(heard, operatorOf);
     if (!isUnanimous && operators < 2) {
       throw new SourceError(
         'disagreement',
