@@ -7,6 +7,9 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
+import { streamColumns, toStreamRecord } from '../streams/streamRow.ts';
+import type { Tables } from '../tables/tables.ts';
 import { migrate as migrateAlone, migrations } from './migrations.ts';
 import { migrateInTurn } from './postgres/postgresMigrations.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
@@ -101,6 +104,11 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     expect(rows).toEqual([
       { id: 's', tag: 'tag', later: 7, back_off_reason: 'throttled', since: 3, until: 4 },
     ]);
+    const stream = await (db as Kysely<Tables>)
+      .selectFrom('stream')
+      .select(streamColumns)
+      .executeTakeFirstOrThrow();
+    expect(toStreamRecord(stream)).toMatchObject({ ...DEFAULT_DELIVERY, options: DEFAULT_OPTIONS });
     const { rows: alerts } = await sql`
       select receiver, subject, state, reported, id, body, attempts,
         cast(run_at as integer) as run_at, cast(sent_at as integer) as sent_at
