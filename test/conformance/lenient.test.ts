@@ -294,6 +294,12 @@ test('null for optional fields of a new stream sets the default; required fields
   expect((await send('PUT', '/streams/evm', { ...body, webhookUrl: null })).status).toBe(422);
 });
 
+test('chain IDs can be hex in any case, or decimal', async () => {
+  const { chains: _, ...rest } = evm();
+  const { body } = await send('PUT', '/streams/evm', { ...rest, chainIds: ['1', '0XA'] });
+  expect(body['chainIds']).toEqual(['0x1', '0xa']);
+});
+
 test('an ABI can have any form that compilers and libraries have produced', async () => {
   const signed = { ...TRANSFER, signature: eventTopic(TRANSFER) };
   for (const [given, stored] of [

@@ -81,7 +81,7 @@ describe('the rehearsal', () => {
         bugs: 'https://github.com/example/sluice/issues',
         engines: { node: '>=20' },
       });
-      expect(text).not.toMatch(/@sluice\/source|devDependencies|"private"|"scripts"/);
+      expect(text).not.toMatch(/@sluice\/source|devDependencies|"private"|"scripts"|\{\}/);
     }
     // The command runs on the pinned Node.
     const { optionalDependencies } = JSON.parse(

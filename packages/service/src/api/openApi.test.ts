@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROUTES, SLUICE_ROUTES } from '@sluice/kit/contract';
 import { SCHEMAS } from '@sluice/kit/calls';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { VERSION } from '../base/build.ts';
+import { createLog } from '../base/log.ts';
+import { startService } from '../service.ts';
 import { createOpenApi } from './openApi.ts';
 import { EXAMPLES } from './openApiExamples.ts';
 
@@ -56,6 +61,25 @@ test('the Aptos networks, chain ids and limits are complete', () => {
     additionalProperties: false,
     properties: { chainIds: { items: { type: 'string' }, minItems: 1, maxItems: 100 } },
   });
+});
+
+test('a service serves the OpenAPI document', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'sluice-openapi-'));
+  const service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      data,
+      apiKey: 'openapi-test-key-0123456789',
+      chains: [],
+      aptos: [],
+    },
+    createLog(() => {}),
+  );
+  const response = await fetch(`${service.url}/openapi.json`);
+  expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
+  await service.stop();
+  rmSync(data, { recursive: true });
 });
 
 // To update the file:

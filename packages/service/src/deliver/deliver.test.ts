@@ -780,13 +780,17 @@ describe('delivering', () => {
   });
 
   test('stops claiming at once and completes attempts in flight, each sent once', async () => {
+    sink.respond({ delayMs: 1_000 }, { path: '/slow' });
+    // Keeps an attempt in flight while the others complete.
+    sink.respond({ delayMs: 2_000 }, { path: '/slower' });
+    const stream = await queue('/slow', 50, { ...DEFAULT_LIMITS, maxInFlight: 10 });
+    await queue('/slower');
     const { changes } = await start([60_000]);
-    sink.respond({ delayMs: 400 }, { path: '/slow' });
-    const stream = await queue('/slow', 50);
-    await sink.waitFor(10);
+    await sink.waitFor(11);
     await deliver!.stop(5_000);
     const finished = changes.filter((change) => change.streamId === stream.id);
     const sent = sink.requests.filter((request) => request.path === '/slow');
+    expect(sent).toHaveLength(10);
     expect(finished.every((change) => change.state === 'succeeded')).toBe(true);
     expect(finished.map((change) => change.id).toSorted()).toEqual(
       sent.map((request) => request.id).toSorted(),

@@ -132,6 +132,14 @@ test('keys rotate without a gap, and the overlap ends on time', async () => {
   expect(await admin().listPublicKeys()).toHaveLength(5);
 });
 
+test('a later rotation does not prolong an earlier overlap', async () => {
+  const first = await admin().createPublicKey();
+  const second = await admin().createPublicKey({ overlapSeconds: 60 });
+  await admin().createPublicKey({ overlapSeconds: 3_600 });
+  const oldest = (await admin().listPublicKeys()).at(-1);
+  expect(oldest).toEqual({ ...first, endsAt: second.createdAt + 60_000 });
+});
+
 test('concurrent creations keep each other', async () => {
   const created = await Promise.all([1, 2, 3].map(() => admin().createPublicKey()));
   const ids = (await admin().listPublicKeys()).map(({ id }) => id);

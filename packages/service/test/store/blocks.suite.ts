@@ -35,6 +35,24 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
+    test('leave nothing in the ledger if a part of their commit is rejected', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const before = await tools.store.readCheckpoint(chain.chain);
+      const block = chain.next();
+      const invalid = { streamId: id, factory: 'f', address: null as never };
+      await expect(
+        chain.commit(block, [newMatch(id)], 0, [], 1, undefined, [invalid]),
+      ).rejects.toThrow(/not.null/i);
+      expect(await tools.store.readCheckpoint(chain.chain)).toEqual(before);
+      expect(await tools.store.readWindow(chain.chain, 256)).toMatchObject([chain.tip()]);
+      expect(await deliveriesOf(id)).toEqual([]);
+      expect(await chain.commit(block, [newMatch(id)])).toMatchObject({
+        outcome: 'committed',
+        deliveries: [{ streamId: id, blockNumber: block.number }],
+      });
+    });
+
     test('are committed once if several commits of a block run at the same time', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));

@@ -19,6 +19,7 @@ const receiver = new Worker(
    const server = createServer((request, response) => {
      parentPort.postMessage('asked');
      if (request.url === '/answers') setTimeout(() => response.end('late?'), 50);
+     if (request.url === '/begins') response.write('begun');
    }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
   { eval: true },
 );
@@ -49,6 +50,15 @@ test('a response that arrived while this process was stopped is still read', asy
     status: 200,
     error: null,
     responseBody: 'late?',
+    localFailure: undefined,
+  });
+});
+
+test('a 2xx whose end is missing after a stall is a success', async () => {
+  expect(await sendThroughStall('/begins')).toMatchObject({
+    status: 200,
+    error: null,
+    responseBody: 'begun',
     localFailure: undefined,
   });
 });

@@ -7,6 +7,9 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
+import { streamColumns, toStreamRecord } from '../streams/streamRow.ts';
+import type { Tables } from '../tables/tables.ts';
 import { migrate as migrateAlone, migrations } from './migrations.ts';
 import { migrateInTurn } from './postgres/postgresMigrations.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
@@ -101,6 +104,11 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     expect(rows).toEqual([
       { id: 's', tag: 'tag', later: 7, back_off_reason: 'throttled', since: 3, until: 4 },
     ]);
+    const stream = await (db as Kysely<Tables>)
+      .selectFrom('stream')
+      .select(streamColumns)
+      .executeTakeFirstOrThrow();
+    expect(toStreamRecord(stream)).toMatchObject({ ...DEFAULT_DELIVERY, options: DEFAULT_OPTIONS });
     const { rows: alerts } = await sql`
       select receiver, subject, state, reported, id, body, attempts,
         cast(run_at as integer) as run_at, cast(sent_at as integer) as sent_at
@@ -187,20 +195,31 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
 
     test('start no check while another process migrates', async () => {
       const { open, db } = await firstSchema();
-      const other = open();
-      await other.connection().execute(async (holder) => {
-        await sql`select pg_advisory_lock(hashtext('migrations'))`.execute(holder);
-        const migrated = migrate(db, next);
-        await until('the migration waits', async () => {
-          const { rows } = await sql`
-            select 1 from pg_locks where locktype = 'advisory' and not granted`.execute(holder);
-          return rows.length === 1;
-        });
-        await sql`select pg_advisory_unlock(hashtext('migrations'))`.execute(holder);
-        await migrated;
+      const [other, running] = [open(), open()];
+      const count = async (condition: string): Promise<number> => {
+        const { rows } = await sql`
+          select 1 from pg_stat_activity where datname = current_database()
+            and ${sql.raw(condition)}`.execute(running);
+        return rows.length;
+      };
+      await running.connection().execute(async (holder) => {
+        await sql`begin`.execute(holder);
+        await sql`lock table stream in access share mode`.execute(holder);
+        const first = migrate(db, next);
+        await until(
+          'the migration waits',
+          async () => (await count(`wait_event = 'relation'`)) === 1,
+        );
+        const second = migrate(other, next);
+        await until(
+          'the other process waits for its turn',
+          async () => (await count(`wait_event = 'advisory' and query like '%hashtext(%'`)) === 1,
+        );
+        await sql`commit`.execute(holder);
+        await Promise.all([first, second]);
       });
       expect(await columns(db)).toContain('later');
-      await Promise.all([db.destroy(), other.destroy()]);
+      await Promise.all([db, other, running].map((each) => each.destroy()));
     });
   }
 

@@ -336,6 +336,16 @@ describe.each(SITUATIONS)('%s that lies', (_, chain, ask, isMarked) => {
 });
 
 describe('the only node of a chain of standard rules', () => {
+  test('is not believed when it hides or alters the contract of a creation', async () => {
+    const { block, receipts, header } = blocks[LARGE_BLOCK]!;
+    const creation = receipts.findIndex((each) => each['contractAddress'] !== null);
+    for (const contractAddress of [null, address(1)]) {
+      const said = structuredClone({ block, receipts });
+      said.receipts[creation]!['contractAddress'] = contractAddress;
+      await expect(accept(STANDARD, header, [said])).rejects.toThrow(/a contract address/);
+    }
+  });
+
   test.each(Object.keys(LIES))('is not believed when %s', async (kind) => {
     const { block, receipts, header, honest } = blocks[LARGE_BLOCK]!;
     let rejected = 0;
