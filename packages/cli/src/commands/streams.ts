@@ -128,7 +128,7 @@ async function children(
     const labels = Object.fromEntries(label.map(readLabel));
     await sluice.labelChildren(id, { labels });
     if (options.json) terminal.printJson({ labels });
-    else terminal.print(`Labeled ${counted(label.length, 'child', 'children')}`);
+    else terminal.print(`Labeled ${formatQuantity(label.length, 'child', 'children')}`);
     return;
   }
   for await (const child of sluice.listChildren(id, { find, chain })) {
