@@ -15,6 +15,8 @@ import {
   type StreamOptions,
 } from '../../../store/streams/contract.ts';
 import type { EvmBlock } from './block.ts';
+import { explainRecords } from '../../../match/explain.ts';
+import { passed, stopped } from '../../../match/reasons.ts';
 import { explainBlock } from './explain.ts';
 import { matchBlock, createStreamIndex, needsOf } from './match.ts';
 import { countObservedEvents } from './observed.ts';
@@ -708,6 +710,19 @@ test('property: explanations agree with matches, and each record has the decidin
     { numRuns: 1_000 },
   );
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(20);
+});
+
+test('an explanation lists all reasons of a stage, and equal ones once', () => {
+  const stream = { record: { id: 'a' } };
+  const reasons = [stopped('filter', 'of one option'), passed('filter', 'of another option')];
+  const explained = explainRecords<typeof stream, string>(
+    (addReasonOf) => {
+      for (const reason of [...reasons, ...reasons]) addReasonOf(stream, 'record')(reason);
+      return [[stream, ['record']]];
+    },
+    (_record, _stream, verdict) => verdict as never,
+  );
+  expect(explained.get('a')).toEqual([{ isIncluded: true, reasons }]);
 });
 
 /** Replaces the emitter of native transfers, whose logs are observed like those of a token. */

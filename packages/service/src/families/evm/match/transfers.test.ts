@@ -207,7 +207,10 @@ describe('decoded arrays', () => {
     ],
     [
       'a batch whose arrays begin in its offsets',
-      { ...batch, data: `0x${word(0x20)}${word(0x60)}${'0'.repeat(64)}${word(0)}${word(0)}` },
+      {
+        ...batch,
+        data: `0x${word(34 * 32)}${word(0x20)}${word(0).repeat(32)}${word(32)}${word(0).repeat(32)}`,
+      },
     ],
     ['another event', { ...good, topics: [`0x${'ab'.repeat(32)}`, ...good.topics.slice(1)] }],
   ])('omit %s', (_, log) => {
