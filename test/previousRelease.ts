@@ -1,6 +1,6 @@
 /** The sources of the previous release, which share a ledger with this version during an upgrade. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +52,16 @@ function findPrevious(): string {
   const tags = git('tag', '--list', 'v*', '--merged', 'HEAD^', '--sort=-version:refname');
   if (tags !== '') return tags.split('\n')[0]!;
   const changes = git('log', '--format=%H', '-G', MIGRATION, '--', MIGRATIONS).split('\n');
+  const known = migrationsOf(readFileSync(join(root, MIGRATIONS), 'utf8'));
+  // A migration may have been renamed before its release.
+  const older = changes.slice(0, -1).find((change) => {
+    const names = migrationsOf(git('show', `${change}^:${MIGRATIONS}`));
+    return names.length < known.length && names.every((name) => known.includes(name));
+  });
   // The last commit of a shallow clone seems to add every migration.
-  if (changes.length < 2) throw new Error('This clone is shallow. Run git fetch --unshallow.');
-  return `${changes[0]}^`;
+  if (older === undefined) throw new Error('This clone is shallow. Run git fetch --unshallow.');
+  return `${older}^`;
 }
+
+const migrationsOf = (source: string): string[] =>
+  [...source.matchAll(/^ {2}'(\d{4} [^']+)'/gm)].map(([, name]) => name!);

@@ -11,6 +11,7 @@ const match = (changes: object): Match =>
     transactions: [],
     internalTransactions: [],
     calls: [],
+    reads: [],
     ...changes,
   }) as unknown as Match;
 
@@ -20,6 +21,7 @@ test('logs are counted by first topic, calls by selector, other records by type'
     transactions: [{}],
     internalTransactions: [{}, {}],
     calls: [{ input: '0xA9059CBB00' }, { input: '0xa9059cbb' }, { input: '0x' }],
+    reads: [{}],
   });
   expect(countEvmRecords(given)).toEqual({
     '0xa': 2,
@@ -29,6 +31,7 @@ test('logs are counted by first topic, calls by selector, other records by type'
     internalTransaction: 2,
     '0xa9059cbb': 2,
     call: 1,
+    read: 1,
   });
 });
 

@@ -229,7 +229,7 @@ export function testInvariants(
 
     test.each([
       ['in an unknown state', "state = 'lost'"],
-      ['leased without a token', `state = 'leased', lease_until = ${Date.now() + 60_000}`],
+      ['leased without a token', "state = 'leased', lease_until = <soon>"],
       ['leased without an end', "state = 'leased', lease_token = 'kept'"],
       ['without a match', "state = 'pending', match_id = 'none'"],
       ['enriching with a complete body', "state = 'enriching'"],
@@ -241,9 +241,10 @@ export function testInvariants(
       const id = await someDelivery('succeeded');
       const { matchId } = (await store.readDelivery(id))!;
       const match = (values: string) => `update match set ${values} where id = '${matchId}'`;
+      const broke = breaking.replace('<soon>', String(Date.now() + 60_000));
       await broken('illegal_delivery', {
         breaking: [
-          `update delivery set ${breaking} where id = '${id}'`,
+          `update delivery set ${broke} where id = '${id}'`,
           total(-1),
           ...(ofMatch === undefined ? [] : [match(ofMatch)]),
         ],

@@ -10,7 +10,7 @@ import { openEvmNode } from './chains/openNode.ts';
 import { type FamilyChains, createFamilyChains } from '../../chains/familyChains.ts';
 import { createRuleKeeper } from '../../chains/ruleKeeper.ts';
 import { checkPlan } from './enrich/plan.ts';
-import { checkReads } from './reads/compileReads.ts';
+import { checkReads } from './chains/reads/compileReads.ts';
 import { checkRules } from './match/rules.ts';
 import { checkAbi } from './match/selection.ts';
 import { defineFamily } from '../family.ts';

@@ -25,7 +25,7 @@ import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
 import { recordByRange, recordUnverified } from './unverified.ts';
-import { insertPendingState, rewindValues } from '../values/values.ts';
+import { insertPendingState, rewindValues } from './values.ts';
 import {
   recordUncertain,
   restartUncertain,

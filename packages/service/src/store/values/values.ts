@@ -2,8 +2,8 @@
  * Reads and writes the values that streams read in the state of blocks. They are written after the
  * commit of their block, in the order of the blocks, and follow the chain like the blocks.
  */
-import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
+import { type Kysely, sql } from 'kysely';
+import type { BlockHeader } from '../blocks/contract.ts';
 import { addStateHoles, coversBlock } from '../blocks/coverage.ts';
 import {
   findConfirmed,
@@ -247,41 +247,4 @@ async function forget(
   await sql`
     delete from read_value where chain = ${chain} and (stream_id, read_key) in (
       select stream_id, read_key from ${listed} as forgotten)`.execute(trx);
-}
-
-/** Builds the statement that records that the state of a block is to be read. */
-export const insertPendingState = (
-  trx: Db,
-  { chain, block, after }: { chain: string; block: BlockHeader; after: BlockRef },
-): CompiledQuery<unknown> =>
-  trx
-    .insertInto('pending_state')
-    .values({
-      chain,
-      block_number: block.number,
-      block_hash: block.hash,
-      parent_hash: block.parentHash,
-      block_timestamp: block.timestamp,
-      after_number: after.number,
-    })
-    .compile();
-
-/** Removes what was read, and what is to be read, in the blocks above this number. */
-export async function rewindValues(trx: Db, chain: string, number: number): Promise<void> {
-  await trx
-    .deleteFrom('pending_state')
-    .where('chain', '=', chain)
-    .where('block_number', '>', number)
-    .execute();
-  await trx
-    .deleteFrom('read_value')
-    .where('chain', '=', chain)
-    .where('from_block', '>', number)
-    .execute();
-  await trx
-    .updateTable('read_value')
-    .set({ to_block: number })
-    .where('chain', '=', chain)
-    .where('to_block', '>', number)
-    .execute();
 }

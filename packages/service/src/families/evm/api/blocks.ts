@@ -11,7 +11,7 @@ import type { Store } from '../../../store/store.ts';
 import { notFound, setAuditTarget, validationFailed } from '../../../api/httpErrors.ts';
 import type { Handlers } from '../../../api/handlers.ts';
 import { takesRecords } from '../match/match.ts';
-import { takesReads } from '../reads/compileReads.ts';
+import { takesReads } from '../match/reads.ts';
 import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
 import { ofFamily } from '../../../api/calls/streams/findStream.ts';
 import { type EvmStreamNeeds, refuseContradictions, withOptions } from './streams.ts';

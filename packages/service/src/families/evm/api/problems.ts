@@ -1,5 +1,6 @@
 import { takesCalls } from '../match/callSelection.ts';
-import { MAX_READ_VALUES, readsAddresses, takesReads } from '../reads/compileReads.ts';
+import { MAX_READ_VALUES } from '../chains/reads/compileReads.ts';
+import { readsAddresses, takesReads } from '../match/reads.ts';
 import { unreadEvents } from '../match/selection.ts';
 import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
 import type { ProblemNeeds } from '../../../api/family.ts';

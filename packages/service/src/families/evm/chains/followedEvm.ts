@@ -16,7 +16,7 @@ import { isToken } from '../../../enrich/tokenCache.ts';
 import { findContract, readImplementation } from './contracts.ts';
 import { createNameReader } from './names.ts';
 import type { EvmMatching } from './matching.ts';
-import { createReadState } from '../reads/readState.ts';
+import { createReadState } from './reads/readState.ts';
 import { listAddresses } from '../../../chains/searchStreams.ts';
 import { flagOf } from '../../../config/settings.ts';
 

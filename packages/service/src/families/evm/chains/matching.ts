@@ -20,7 +20,7 @@ import { findPastChildren, searchOfFactories } from '../match/pastChildren.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
 import type { Rules } from '../match/rules.ts';
 import { minBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
-import { takesReads } from '../reads/compileReads.ts';
+import { takesReads } from '../match/reads.ts';
 import { countObservedEvents } from '../match/observed.ts';
 import { countEvmRecords } from '../match/recordCounts.ts';
 import type { Store } from '../../../store/store.ts';

@@ -15,7 +15,7 @@ import {
   type WatchingStreams,
   createRuleIndex,
 } from '../../../match/ruleIndex.ts';
-import { takesReads } from '../reads/compileReads.ts';
+import { takesReads } from './reads.ts';
 import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';

@@ -9,20 +9,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ReadCondition, StreamRead, WebhookRead } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLog } from '../../../base/log.ts';
-import { createValueReading } from '../../../ingest/values/reading.ts';
-import type { BlockHeader } from '../../../store/blocks/contract.ts';
-import { openSqliteStore } from '../../../store/engine/sqlite/sqlite.ts';
-import type { Store } from '../../../store/store.ts';
+import { createLog } from '../../../../base/log.ts';
+import { createValueReading } from '../../../../ingest/values/reading.ts';
+import type { BlockHeader } from '../../../../store/blocks/contract.ts';
+import { openSqliteStore } from '../../../../store/engine/sqlite/sqlite.ts';
+import type { Store } from '../../../../store/store.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamDraft,
   type Sealed,
-} from '../../../store/streams/contract.ts';
-import { createEvmMatching } from '../chains/matching.ts';
-import { createEnrich } from '../enrich/enrich.ts';
-import type { StateAnswer, StateReader } from '../enrich/state.ts';
+} from '../../../../store/streams/contract.ts';
+import { createEvmMatching } from '../matching.ts';
+import { createEnrich } from '../../enrich/enrich.ts';
+import type { StateAnswer, StateReader } from '../../enrich/state.ts';
 import { createReadState } from './readState.ts';
 
 const addressOf = (n: number): string => `0x${`${n}`.repeat(40)}`;

@@ -12,12 +12,12 @@ import {
   parseFunctionSignature,
 } from '@sluice/kit/contract';
 import { encodeAbiParameters } from 'viem/utils';
-import { CallerError } from '../../../base/errors.ts';
-import type { StreamOptions } from '../../../store/streams/contract.ts';
-import { toWireValue } from '../base/wireValue.ts';
-import { MAX_CALL_BYTES, isSupported, toAbiValue, unnamed } from '../enrich/abiValues.ts';
-import type { StateCall } from '../enrich/state.ts';
-import { FilterError } from '../match/filter.ts';
+import { CallerError } from '../../../../base/errors.ts';
+import type { StreamOptions } from '../../../../store/streams/contract.ts';
+import { toWireValue } from '../../base/wireValue.ts';
+import { MAX_CALL_BYTES, isSupported, toAbiValue, unnamed } from '../../enrich/abiValues.ts';
+import type { StateCall } from '../../enrich/state.ts';
+import { FilterError } from '../../match/filter.ts';
 import { thresholdOf } from './condition.ts';
 
 /** Maximum number of values that a stream reads in a block. */
@@ -56,14 +56,6 @@ export interface CompiledReads {
 }
 
 type ReadOptions = Pick<StreamOptions, 'reads' | 'abi'>;
-
-/** Returns whether the stream reads values on chain. */
-export const takesReads = ({ reads }: Pick<StreamOptions, 'reads'>): boolean =>
-  (reads ?? []).length > 0;
-
-/** Returns whether the stream reads balances of its own addresses. */
-export const readsAddresses = ({ reads }: Pick<StreamOptions, 'reads'>): boolean =>
-  (reads ?? []).some(({ balance, of }) => balance !== undefined && of === undefined);
 
 /** @throws FilterError with a path that starts at the stream's options */
 export function compileReads({ reads, abi }: ReadOptions): CompiledReads {

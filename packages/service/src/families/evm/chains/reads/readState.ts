@@ -1,12 +1,12 @@
 /** Reads the values of streams in the state of a block, and decides which of them are sent. */
 import type { WebhookRead } from '@sluice/kit/contract';
-import type { StateReading } from '../../../ingest/values/reading.ts';
-import type { Token } from '../../../store/enrichment/contract.ts';
-import type { BlockRef } from '../../../store/blocks/contract.ts';
-import type { EvmStreamRecord } from '../../../store/streams/contract.ts';
-import type { KnownRead, PendingState, ReadResult } from '../../../store/values/contract.ts';
-import type { StateAnswer, StateReader, StateRequest } from '../enrich/state.ts';
-import { FilterError } from '../match/filter.ts';
+import type { StateReading } from '../../../../ingest/values/reading.ts';
+import type { Token } from '../../../../store/enrichment/contract.ts';
+import type { BlockRef } from '../../../../store/blocks/contract.ts';
+import type { EvmStreamRecord } from '../../../../store/streams/contract.ts';
+import type { KnownRead, PendingState, ReadResult } from '../../../../store/values/contract.ts';
+import type { StateAnswer, StateReader, StateRequest } from '../../enrich/state.ts';
+import { FilterError } from '../../match/filter.ts';
 import {
   type CompiledReads,
   type ReadValue,
