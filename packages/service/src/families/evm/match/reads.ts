@@ -1,4 +1,4 @@
-/** Tells from the options of a stream which values on chain it reads. */
+/** Returns from the options of a stream which values on chain it reads. */
 import type { StreamOptions } from '../../../store/streams/contract.ts';
 
 /** Returns whether the stream reads values on chain. */
