@@ -6,11 +6,7 @@ import { type Duty, type Term, createDuty } from '../operate/duty.ts';
 import type { Holder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { createRereading } from '../ingest/later/rereading.ts';
-import {
-  type StateReading,
-  type ValueReading,
-  createValueReading,
-} from '../ingest/values/reading.ts';
+import { type ReadState, type ValueReading, createValueReading } from '../ingest/values/reading.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, headerOf } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
@@ -86,7 +82,7 @@ interface Parts<Record, Block, DryRunResult, Sent> {
   source: ChainSource<Block>;
   matching: Matching<Record, Block, DryRunResult, Sent>;
   /** Reads values on chain; omitted for families without them. */
-  readState?: StateReading<Record, Sent>;
+  readState?: ReadState<Record, Sent>;
   enrich: EnrichPool;
   dependencies: ChainDependencies;
 }

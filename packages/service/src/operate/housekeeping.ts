@@ -100,8 +100,8 @@ export function startHousekeeping({
     return stepByStep(
       async () =>
         (await store.cleanUpAddresses(ages)) ||
-        (await store.deleteLeftChildren()) ||
-        store.deleteLeftValues(),
+        (await store.cleanUpChildren()) ||
+        store.cleanUpValues(),
     );
   };
 

@@ -156,7 +156,7 @@ export function SettingsPage() {
   );
 }
 
-/** Names of the databases, and what else to know about the retention of each. */
+/** Names of the databases, with notes on retention. */
 const DATABASES: Readonly<
   Record<ServiceDetails['database'], { name: string; retention?: string }>
 > = {

@@ -7,7 +7,7 @@ import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { TextField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
-import { FieldCheck, FieldNumber } from './fieldInputs.tsx';
+import { CheckField, NumberField } from './fieldInputs.tsx';
 import { OAuth2Fields } from './oauth2/oauth2Fields.tsx';
 import type { PartProps } from './partProps.ts';
 
@@ -37,7 +37,7 @@ export function DeliverPart(props: PartProps) {
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
         {numbersOf(draft.family, 'deliver').map((name) => (
-          <FieldNumber key={name} name={name} {...props} />
+          <NumberField key={name} name={name} {...props} />
         ))}
         <TextField
           label="Retries"
@@ -60,12 +60,12 @@ export function DeliverPart(props: PartProps) {
         )}
       </div>
       {checks.filter(isShared).map((name) => (
-        <FieldCheck key={name} name={name} {...props} />
+        <CheckField key={name} name={name} {...props} />
       ))}
       {ownChecks.length > 0 && (
         <div>
           {ownChecks.map((name) => (
-            <FieldCheck key={name} name={name} {...props} />
+            <CheckField key={name} name={name} {...props} />
           ))}
         </div>
       )}

@@ -11,7 +11,7 @@ import { Check, TextField } from '../../ui/form/field.tsx';
 import type { PartProps } from './partProps.ts';
 
 /** Edits a switch, or a choice between two values. */
-export function FieldCheck({
+export function CheckField({
   name,
   draft,
   onChange,
@@ -27,7 +27,8 @@ export function FieldCheck({
   );
 }
 
-export function FieldNumber({
+/** Edits a number as text. */
+export function NumberField({
   name,
   draft,
   problems,

@@ -2,7 +2,7 @@ import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
 import { searchGap } from '../children/childSearches.ts';
-import { deleteChildren, insertChildren, knownSince } from '../children/children.ts';
+import { deleteChildren, insertChildren, toKnownChildren } from '../children/children.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -152,7 +152,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
-          () => insertChildren(trx, engine, chain, knownSince(block, commit.children)),
+          () => insertChildren(trx, engine, chain, toKnownChildren(block, commit.children)),
           () => (commit.readsState ? insertPendingState(trx, { chain, block, after }) : undefined),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),

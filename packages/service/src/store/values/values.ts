@@ -163,7 +163,7 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
     });
   },
 
-  async deleteLeftValues() {
+  async cleanUpValues() {
     return db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ id: string }>`
         select id from stream where deleted_at is not null
@@ -266,7 +266,7 @@ export const insertPendingState = (
     })
     .compile();
 
-/** Removes what was read, and what is to be read, in the blocks above this number. */
+/** Deletes the values and pending states of the blocks above this number. */
 export async function rewindValues(trx: Db, chain: string, number: number): Promise<void> {
   await trx
     .deleteFrom('pending_state')

@@ -185,7 +185,7 @@ describe('ranges of logs', () => {
     expect(node.queries.length).toBeLessThan(80);
   });
 
-  test('property: of any node end in all logs, or in a pause, after a bounded number of queries', async () => {
+  test('property: are read in full, or paused, after a bounded number of queries, whatever the node returns', async () => {
     const anyError = fc.oneof(
       fc.constantFrom(
         { code: -32603, message: 'Internal error' },

@@ -84,7 +84,7 @@ export const unknownRanges = (): NodeRanges => ({
 });
 
 /** Stops querying a node for ranges for a time. */
-export function rest(ranges: NodeRanges, ms: number): void {
+export function pauseRanges(ranges: NodeRanges, ms: number): void {
   Object.assign(ranges, { ...unknownRanges(), restsUntil: performance.now() + ms });
 }
 
@@ -316,7 +316,7 @@ function handleFailures(
       continue;
     }
     if (isForOthers && blocks <= SMALL_BLOCKS) {
-      rest(ranges, FAILED_MS);
+      pauseRanges(ranges, FAILED_MS);
       throw error;
     }
     ranges.limit.refuse(blocks, toHint(part, error));
@@ -326,7 +326,7 @@ function handleFailures(
     }
     whole.push(part.from);
     if (++ranges.refusedBlocks < REFUSED_BLOCKS) continue;
-    rest(ranges, isBrief ? FAILED_MS : REFUSED_MS);
+    pauseRanges(ranges, isBrief ? FAILED_MS : REFUSED_MS);
     throw error;
   }
   if (thrown !== undefined) throw thrown;
