@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import type { CommandName } from './package/commandNames.ts';
-import { EXIT, reportError } from './terminal/errors.ts';
+import { EXIT_CODES, reportError } from './terminal/errors.ts';
 import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
 import { describeBuild } from '@sluice/service/build';
 
@@ -227,7 +227,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   try {
     const running = program.parseAsync(given, { from: 'user' });
     await (entry?.drains ? running : unlessStuck(running, terminal));
-    return entry?.drains ? EXIT.success : exitOf(terminal.signal);
+    return entry?.drains ? EXIT_CODES.success : exitOf(terminal.signal);
   } catch (error) {
     // Errors after Ctrl-C are not reported, except for a command that drains.
     if (terminal.signal.aborted && !entry?.drains) return exitOf(terminal.signal);
@@ -241,7 +241,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
  * the command does not.
  */
 const exitOf = ({ aborted, reason }: AbortSignal): number =>
-  aborted && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
+  aborted && reason !== STOPPED ? EXIT_CODES.interrupted : EXIT_CODES.success;
 
 /** Prints the completions, one per line. */
 async function printCompletions(words: readonly string[], terminal: Terminal): Promise<number> {
@@ -252,7 +252,7 @@ async function printCompletions(words: readonly string[], terminal: Terminal): P
     (await findEntry(command.name())?.load())?.(command, terminal);
   const found = await complete(createProgram(terminal), words, { load, terminal });
   for (const each of found) terminal.print(each);
-  return EXIT.success;
+  return EXIT_CODES.success;
 }
 
 /** Replaces an empty list of arguments with `--help`, and `help listen` with `listen --help`. */
@@ -282,7 +282,7 @@ function createProgram(terminal: Terminal): Command {
     .option('-V, --version', 'Print the version and commit')
     .on('option:version', () => {
       terminal.print(describeBuild());
-      throw new CommanderError(EXIT.success, 'commander.version', '');
+      throw new CommanderError(EXIT_CODES.success, 'commander.version', '');
     })
     .helpOption('-h, --help', 'Show help')
     .option('--no-color', 'Disable colors (env: NO_COLOR)')

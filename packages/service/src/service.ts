@@ -28,7 +28,7 @@ import {
   openFamilies,
   openNode,
   prepareApi,
-  readPlace,
+  readChainAndPhase,
   toApiParts,
 } from './families/index.ts';
 import { createAlertUrlTest } from './operate/alerts/testAlertUrl.ts';
@@ -150,7 +150,7 @@ async function startWith(
     keyPairs,
     clientCertificate,
     onBlocked,
-    readPlace,
+    readChainAndPhase,
   });
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })

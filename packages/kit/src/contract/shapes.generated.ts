@@ -2168,7 +2168,7 @@ export interface WebhookCall {
 }
 /** Why a call failed. */
 export interface WebhookCallReason {
-  /** `error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: a call around it failed. */
+  /** `error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: an enclosing call failed. */
   kind: 'error' | 'panic' | 'custom' | 'revert' | 'out-of-gas' | 'caller' | 'other';
   /** The text of `Error`, the meaning of the panic code, or a description. */
   message: string;

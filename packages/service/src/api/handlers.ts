@@ -1,12 +1,12 @@
 /** Checks requests against the table of calls, and types the handlers and their results. */
-import type { ResponseData, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
+import type { ResponseData, HandlerInput, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { check } from './httpErrors.ts';
 import { readJson } from './body.ts';
 import { takeQuery } from './query.ts';
 
-export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
+export type Received<Name extends CallName> = HandlerInput<(typeof CALLS)[Name]> & {
   readonly context: Context;
   /** Query and body as sent, before validation, for errors that repeat a value. */
   readonly sent: { readonly query: unknown; readonly body: unknown };

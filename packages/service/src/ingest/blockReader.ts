@@ -17,7 +17,7 @@ import {
   SourceError,
   isLacking,
   isOfKind,
-  readKept,
+  readKeptHeader,
 } from './source.ts';
 
 /** Matches blocks against the current rules of one stream. */
@@ -130,7 +130,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   /** Reads the nearest header in steps from a height; undefined if there is none nearby. */
   const readNearest = async (number: number, step: 1 | -1): Promise<BlockHeader | undefined> => {
     for (let n = 0; n < MAX_EMPTY_HEIGHTS && number + step * n >= 0; n++) {
-      const header = await readKept(source, number + step * n).catch((error: unknown) => {
+      const header = await readKeptHeader(source, number + step * n).catch((error: unknown) => {
         if (error instanceof SourceError && isLacking(error)) return undefined;
         throw error;
       });

@@ -15,7 +15,7 @@ export function toChainIds(chainIds: unknown): string[] {
 export function toChainIdStrictly(name: string, value: unknown): string {
   const id = toChainId(value);
   if (id !== undefined) return id;
-  throw invalid(`${name}: ${show(value)} is not a chain ID; use hex such as "0x1" or a number`);
+  throw invalid(`${name}: ${toText(value)} is not a chain ID; use hex such as "0x1" or a number`);
 }
 
 export function toBlockNumber(name: string, value: unknown): number {
@@ -44,7 +44,7 @@ export function toLabels(
   return { labels: Object.fromEntries(normalized) as Record<string, string> };
 }
 
-export const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+export const toText = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
 
 /** Labels of addresses, in a call that adds or replaces addresses. */
 export interface LabelOptions {

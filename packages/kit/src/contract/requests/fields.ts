@@ -52,7 +52,7 @@ export const normalized = <Value extends string>(
  * Returns the schema of an optional list that also accepts a single value, as in a query parameter
  * that may be repeated. `items` is the JSON Schema of each value.
  */
-export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
+export const listOrItem = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
   const some = z.array(item).min(1, { error: 'should name at least one' });
   const list =
     maxItems === undefined
@@ -158,7 +158,7 @@ const MAX_DELIVERY_IDS = 500;
 
 /** Creates a filter by one or several values. A delivery matches if it has any of them. */
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
-  typed(`OneOrMany<${tsType}>`, several(item, items, maxItems));
+  typed(`OneOrMany<${tsType}>`, listOrItem(item, items, maxItems));
 
 /** A transaction hash; its casing is preserved. */
 export const transactionHash = z

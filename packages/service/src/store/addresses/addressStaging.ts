@@ -296,7 +296,7 @@ export function selectParts(trx: Db) {
     .select(['change.stream_id', 'part.change_id', 'part.part', 'part.width', 'part.digits']);
 }
 
-export function isOf(
+export function isInPart(
   engine: Engine,
   { stream_id: streamId, width, digits }: Part,
 ): RawBuilder<boolean> {
@@ -308,7 +308,7 @@ export function isOf(
 export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<void> {
   await sql`
     delete from stream_address
-    where ${isOf(engine, part)} and removed_by = ${part.change_id}`.execute(trx);
+    where ${isInPart(engine, part)} and removed_by = ${part.change_id}`.execute(trx);
   await trx
     .updateTable('address_change_part')
     .set({ dead: 0 })

@@ -1,6 +1,6 @@
 import type { ActivityPoint, ActivityStep } from '@sluice/kit/sluice';
 import { useId, useState } from 'react';
-import { PERCENT } from '../../../ui/chart/chart.ts';
+import { PERCENT_AXIS } from '../../../ui/chart/chart.ts';
 import { type Series, TimeChart } from '../../../ui/chart/timeChart.tsx';
 import { TimeCursor } from '../../../ui/chart/timeCursor.tsx';
 import { timeTicks } from '../../../ui/chart/timeTicks.ts';
@@ -199,7 +199,7 @@ function ChartList({
         unit={perStep}
         summary={`${totals.success} of attempts succeeded`}
         format={formatPercent}
-        axis={PERCENT}
+        axis={PERCENT_AXIS}
         series={[...before(successOf), line('ok', successOf, 'text')]}
         {...common}
       />

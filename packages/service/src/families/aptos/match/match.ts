@@ -7,7 +7,7 @@ import {
   type AptosMovement,
   type AptosTransfer,
   readMovements,
-  readTouched,
+  readTouchedAccounts,
   readTransfers,
 } from './movements.ts';
 
@@ -56,7 +56,7 @@ export function matchAptosBlock(
         addReasonOf(stream, transaction)?.(passed('address', 'the stream watches all addresses'));
       }
     }
-    for (const account of readTouched(transaction, movements)) {
+    for (const account of readTouchedAccounts(transaction, movements)) {
       index.watching(chain, account, 2, (stream) => {
         concerned.add(stream);
         addReasonOf?.(

@@ -1,5 +1,5 @@
 /** Indexes Aptos streams, and compiles the functions and events that they select. */
-import { toType } from './moveNames.ts';
+import { normalizeType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../../store/streams/contract.ts';
 import {
   type Indexed,
@@ -30,8 +30,8 @@ export const createAptosIndex = (): RuleIndex<'aptos', AptosSelection> =>
  * arguments matches all its variants.
  */
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
-  const functions = new Set((options.functions ?? []).map(toType));
-  const events = new Set((options.events ?? []).map(toType));
+  const functions = new Set((options.functions ?? []).map(normalizeType));
+  const events = new Set((options.events ?? []).map(normalizeType));
   if (functions.size + events.size === 0) {
     return {
       functions,

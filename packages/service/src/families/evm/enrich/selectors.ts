@@ -29,7 +29,7 @@ export const isSelector = (value: unknown): value is string =>
  * Returns the record's field, or the event parameter if the record has no such field; undefined if
  * neither exists.
  */
-export function select({ record, args }: Subject, selector: string): unknown {
+export function readSelector({ record, args }: Subject, selector: string): unknown {
   const name = selector.slice(1);
   if (Object.hasOwn(record, name)) return record[name];
   return Object.hasOwn(args, name) ? args[name] : undefined;

@@ -39,7 +39,7 @@ import {
   type Subject,
   checkSelector,
   isSelector,
-  select,
+  readSelector,
 } from './selectors.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from './state.ts';
 
@@ -260,7 +260,7 @@ function compileAddress(
     checkSelector(text, selectable.addresses, 'an address field of the record', path, report);
   }
   return (subject) => {
-    const address = toAddress(select(subject, text));
+    const address = toAddress(readSelector(subject, text));
     if (address === undefined) throw valueError(`the record has no ${text}`);
     return address;
   };
@@ -315,7 +315,7 @@ function compileInput(
     checkSelector(value, selectable.all, 'a field of the record', path, report);
     return (subject, room) => {
       try {
-        return toAbiValue(parameter, select(subject, value), room);
+        return toAbiValue(parameter, readSelector(subject, value), room);
       } catch (error) {
         if (!(error instanceof CallerError)) throw error;
         throw valueError(`${value} ${error.message}`);

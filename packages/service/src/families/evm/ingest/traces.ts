@@ -3,7 +3,7 @@ import type { CallFailure } from '../base/callFailure.ts';
 import type { EvmBlock, EvmCall, EvmInternalTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import { toHex } from '../../../ingest/json.ts';
-import { isPassing } from '../../../ingest/nodes/rpcError.ts';
+import { isTransient } from '../../../ingest/nodes/rpcError.ts';
 import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import { type Frame, framesOf, framesOfBlock, framesOfTraceBlock } from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
@@ -100,7 +100,7 @@ const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
 /** Returns whether only this transaction cannot be traced, now and later. */
 const isOfTransaction = (error: unknown): boolean =>
-  isOfKind(error, 'refused', 'too-large', 'inconsistent') && !isPassing(error);
+  isOfKind(error, 'refused', 'too-large', 'inconsistent') && !isTransient(error);
 
 /** Reads the traces of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {

@@ -21,7 +21,7 @@ import {
   toChainId,
 } from '@sluice/kit/contract';
 import { previewText } from '../../../base/preview.ts';
-import { NAMED, firstOf } from '../../../match/reasons.ts';
+import { MAX_NAMED, firstOf } from '../../../match/reasons.ts';
 
 /** The chain of a log or call, and whether its contract is possible spam. */
 export interface RecordContext {
@@ -272,11 +272,11 @@ function isMember(
 }
 
 function describeValues(values: ReadonlySet<unknown>, isIn: boolean): string {
-  const named = [...firstOf(values, NAMED)]
+  const named = [...firstOf(values, MAX_NAMED)]
     .map((value) => previewText(String(value), SHOWN))
     .join(', ');
   if (values.size === 1) return `${isIn ? '=' : '!='} ${named}`;
-  const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
+  const more = values.size > MAX_NAMED ? ` and ${values.size - MAX_NAMED} more` : '';
   return `${isIn ? '' : 'none '}of ${named}${more}`;
 }
 
@@ -332,8 +332,8 @@ function describeComparison(
 }
 
 function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
-  const named = parts.slice(0, NAMED).map((part) => part.explain(subject));
-  const more = parts.length > NAMED ? [`${parts.length - NAMED} more`] : [];
+  const named = parts.slice(0, MAX_NAMED).map((part) => part.explain(subject));
+  const more = parts.length > MAX_NAMED ? [`${parts.length - MAX_NAMED} more`] : [];
   return [...named, ...more].join('; ');
 }
 

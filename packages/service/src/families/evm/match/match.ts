@@ -452,11 +452,11 @@ function wants(
 
 function refusesSpam(stream: CompiledStream, addReason: AddReason | undefined): boolean {
   if (!isSpamFree(stream)) return false;
-  addReason?.(stopped('spam', SPAM));
+  addReason?.(stopped('spam', SPAM_REASON));
   return true;
 }
 
-export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
+export const SPAM_REASON = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
 
 const isSpamFree = (stream: CompiledStream): boolean =>
   stream.record.options.filterPossibleSpamAddresses;

@@ -16,7 +16,7 @@ import {
   type RangePlan,
   type RangeReading,
   hitsOf,
-  rest,
+  pauseRanges,
 } from './rangeReading.ts';
 
 /** Time for which a node that missed or invented logs is not queried for ranges. */

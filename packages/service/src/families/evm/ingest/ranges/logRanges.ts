@@ -30,7 +30,7 @@ import {
   type RangePlan,
   createRangeReading,
   hitsOf,
-  rest,
+  pauseRanges,
   unknownRanges,
 } from './rangeReading.ts';
 

@@ -1,4 +1,4 @@
-/** Tests searches by ranges with nodes of which one lies about where logs are. */
+/** Tests range searches in which one node lies about where logs are. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLog } from '../../../../base/log.ts';

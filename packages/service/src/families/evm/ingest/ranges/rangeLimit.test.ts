@@ -88,7 +88,7 @@ test('property: limits that depend on the blocks end in all blocks', () => {
   );
 });
 
-test('a limit that rises is noticed', () => {
+test('a raised limit is detected', () => {
   const { accepted, limit } = search(100_000, (size, at) => size <= (at < 5_000 ? 10 : 5_000));
   expect(limit.size).toBeGreaterThan(1_000);
   expect(accepted).toBeLessThan(2_000);

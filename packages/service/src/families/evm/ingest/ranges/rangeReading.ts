@@ -5,11 +5,11 @@ import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmLog } from '../../match/block.ts';
 import type { LogFilter, LogSearch } from '../../../../match/logSearch.ts';
 import { type Json, hash, hex, list, object, optionalHex, toHex } from '../../../../ingest/json.ts';
-import { isPassing } from '../../../../ingest/nodes/rpcError.ts';
+import { isTransient } from '../../../../ingest/nodes/rpcError.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../../../ingest/source.ts';
 import type { Provider } from '../provider.ts';
 import { emitterOf, number } from '../values.ts';
-import { GROWTH, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
+import { GROWTH_FACTOR, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
 /** Number of ranges queried at once, of a size that the node is known to accept. */
 const RANGES_AT_ONCE = 16;
@@ -302,7 +302,7 @@ function handleFailures(
   let thrown: SourceError | undefined;
   for (const { part, error } of failed) {
     const blocks = blocksIn(part);
-    const isBrief = isPassing(error) || error.kind === 'rate-limited';
+    const isBrief = isTransient(error) || error.kind === 'rate-limited';
     if (isBrief) {
       ranges.failures = failures;
       ranges.failedBlocks = Math.min(ranges.failedBlocks, blocks);
@@ -352,8 +352,8 @@ function adapt(plan: RangePlan, blocks: number, logs: number): void {
   // A response for part of a range gives no information about larger ranges.
   if (blocks < plan.size) return;
   if (logs > FEW_LOGS) plan.isSettled = true;
-  else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH);
-  else if (logs < FEW_LOGS / GROWTH) {
+  else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH_FACTOR);
+  else if (logs < FEW_LOGS / GROWTH_FACTOR) {
     plan.size = Math.min(MAX_BLOCKS, Math.ceil(blocks * SETTLED_GROWTH));
   }
   if (plan.size === MAX_BLOCKS) plan.isSettled = true;
