@@ -9,14 +9,14 @@ import { STOPPED, type Terminal, type TerminalOptions } from './terminal/termina
 import { describeBuild } from '@sluice/service/build';
 
 /** Adds flags, subcommands and actions to a command. */
-export type Declare = (command: Command, terminal: Terminal) => unknown;
+export type DeclareCommand = (command: Command, terminal: Terminal) => unknown;
 
 interface Entry {
   name: CommandName;
   summary: string;
   /** Whether the command drains after a signal, which may take longer than `END_WITHIN_MS`. */
   drains?: true;
-  load(): Promise<Declare>;
+  load(): Promise<DeclareCommand>;
 }
 
 const GROUPS: Readonly<Record<string, readonly Entry[]>> = {

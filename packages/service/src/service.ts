@@ -17,7 +17,7 @@ import { createChains } from './chains/chains.ts';
 import { createNodeTest } from './chains/testNode.ts';
 import { type Config, type ServiceConfig, completeConfig } from './config/config.ts';
 import { openLedger } from './openLedger.ts';
-import { createDeliver } from './deliver/deliver.ts';
+import { createDeliverer } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
 import { openClientCertificate } from './deliver/send/clientCertificate.ts';
@@ -34,7 +34,7 @@ import {
 import { createAlertUrlTest } from './operate/alerts/testAlertUrl.ts';
 import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { createDuties } from './operate/duties.ts';
-import { type Holder, createHolder } from './operate/holder.ts';
+import { type LeaseHolder, createHolder } from './operate/holder.ts';
 import { createInvariantCheck } from './operate/invariants.ts';
 import { createLifecycleLog } from './operate/lifecycleLog.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
@@ -309,7 +309,7 @@ function createDelivery({
   tracing: Tracing;
   log: Log;
 }) {
-  const deliver = createDeliver({
+  const deliver = createDeliverer({
     store,
     sender,
     isolation: createIsolation(),
@@ -349,7 +349,7 @@ async function createFollowing(
   }: {
     sealed: Sealed;
     senders: Senders;
-    holder: Holder;
+    holder: LeaseHolder;
     disk: DiskWatch | undefined;
     metrics: Metrics;
     tracing: Tracing;

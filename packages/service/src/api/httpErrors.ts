@@ -157,7 +157,7 @@ export function validationFailed(
  *
  * @param hidesInput as in `validationFailed`
  */
-export function check<T>(
+export function validate<T>(
   schema: z.ZodType<T>,
   where: 'requestBody' | 'query' | 'path',
   input: unknown,

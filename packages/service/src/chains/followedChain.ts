@@ -2,8 +2,8 @@
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
-import { type Duty, type Term, createDuty } from '../operate/duty.ts';
-import type { Holder } from '../operate/holder.ts';
+import { type Duty, type LeaseTerm, createDuty } from '../operate/duty.ts';
+import type { LeaseHolder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { createRereading } from '../ingest/later/rereading.ts';
 import { type ReadState, type ValueReading, createValueReading } from '../ingest/values/reading.ts';
@@ -36,7 +36,7 @@ export interface ChainDependencies {
   refuseBlocks(): string | undefined;
   /** Returns the newest confirmed blocks of a chain, even if another process reads it. */
   confirmedHeights(chain: string): ConfirmedHeights;
-  holder: Holder;
+  holder: LeaseHolder;
   /** Guard for the addresses of nodes that were added while the service ran. */
   nodeGuard: Pick<AddressGuard, 'connect'>;
   /** Returns whether this process should read the chain. */
@@ -120,7 +120,7 @@ export function followChain<
     };
   };
 
-  const begin = (epoch: number): Term => {
+  const begin = (epoch: number): LeaseTerm => {
     const ingest = createIngest(
       { ...options, epoch },
       {

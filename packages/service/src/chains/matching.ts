@@ -12,7 +12,7 @@ import { type FoundChild, withChildren } from '../match/children.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { createStreamFinder, followRules } from '../match/loadedRules.ts';
 import {
-  type Indexed,
+  type IndexedStream,
   type SingleStream,
   type RuleIndex,
   type WatchingStreams,
@@ -98,7 +98,7 @@ export interface MatchFamily<
     isRead(record: StreamOfFamily<Name>): boolean;
     /** Returns a block without records. */
     toBlock(header: BlockHeader): Block;
-    toMatch(stream: Indexed<Name, Rules>, sent: readonly Sent[]): Match;
+    toMatch(stream: IndexedStream<Name, Rules>, sent: readonly Sent[]): Match;
   };
   explain(
     streams: WatchingStreams<Name, Rules>,

@@ -21,8 +21,8 @@ const BYTES_PER_STREAM = IN_FLIGHT.bytes / 8;
 /** Maximum for all other streams: those that were slow, and those without attempts so far. */
 const SLOW_IN_FLIGHT: Load = { total: 2048, bytes: 32 * 1024 * 1024 };
 /**
- * Share of the free capacity that a slow stream may use: a single one as much as any stream, and
- * each of a thousand one delivery.
+ * Share of the free capacity that a slow stream may use. A single slow stream gets as much as a quick
+ * one, and each of a thousand slow streams gets one delivery.
  */
 const SLOW_SHARE = 1 / 32;
 /** Maximum that one claim takes of slow streams, so that starting them does not delay the others. */

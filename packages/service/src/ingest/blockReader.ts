@@ -51,7 +51,7 @@ export interface ReadBlocks<Block> {
   byRange: boolean;
 }
 
-export interface Limits {
+export interface ReadLimits {
   upTo: number;
   /** Height above which blocks are read one by one. */
   searchUpTo: number;
@@ -60,7 +60,7 @@ export interface Limits {
 export type BlockReader<Block> = (
   job: Pick<Job, 'id' | 'nextBlock'>,
   matcher: Pick<StreamMatcher<Block>, 'needs' | 'rules' | 'search'>,
-  limits: Limits,
+  limits: ReadLimits,
   /** Whether to start reading the blocks that follow the result; true if no other job waits. */
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
@@ -196,7 +196,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   const find = async (
     progress: Progress<Block>,
     from: number,
-    { searchUpTo }: Limits,
+    { searchUpTo }: ReadLimits,
   ): Promise<FoundBlocks | undefined> => {
     const { found, search, keepsLogs, denseUpTo } = progress;
     if (found !== undefined && from <= found.end.number && found.end.number <= searchUpTo) {
@@ -238,7 +238,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     progress: Progress<Block>,
     from: number,
     matcher: Pick<StreamMatcher<Block>, 'needs'>,
-    limits: Limits,
+    limits: ReadLimits,
   ): Promise<ReadBlocks<Block>> => {
     const found = await find(progress, from, limits);
     if (found !== undefined) return readFound(progress, found, matcher);

@@ -27,7 +27,7 @@ export interface Matcher<Block> {
    * Matches the next block of a chain, whose children of factories must be loaded. Returns also the
    * children that it adds, for its commit.
    */
-  match(chain: string, block: Block): Matched;
+  match(chain: string, block: Block): MatchResult;
   /** Matches an earlier block, with the children of factories that the ledger has for it. */
   matchAsOf(chain: string, block: Block): Promise<NewMatch[]>;
   /** Loads the children of the chain's factories, as far as they are missing. */
@@ -55,12 +55,12 @@ export interface Matcher<Block> {
   forgetChildren(chain: string): void;
 }
 
-export interface Matched {
+export interface MatchResult {
   matches: NewMatch[];
   children: readonly Child[];
 }
 
-export interface Committing {
+export interface BlockCommitter {
   /**
    * Reads the header at this height, and starts to read blocks ahead from there up to `head`.
    * Returns undefined if no node has the block.
@@ -79,7 +79,7 @@ export interface Committing {
 /** Limits for reading ahead while catching up. A large block with its receipts takes about 5 MB. */
 const READ_AHEAD = { maxBlocks: 64, maxBytes: 64 * 1024 * 1024 };
 
-export function createCommitting<Block extends MaybeUnverified>(
+export function createBlockCommitter<Block extends MaybeUnverified>(
   chain: string,
   {
     source,
@@ -104,7 +104,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     refuseBlocks(): string | undefined;
     tracing: Tracing;
   },
-): Committing {
+): BlockCommitter {
   const fetchBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const needs = matcher.needs(chain);
     return { header, block: await source.readBlock(header, needs), needs };

@@ -169,7 +169,7 @@ describe('a response of a node', () => {
     [-32000, 'Archive requests require a personal token', false],
     [3, 'execution reverted: try again', false],
     [-32008, 'Response is too big', false],
-  ])('with error %i %s is passing: %s', (code, message, expected) => {
+  ])('with error %i %s is temporary: %s', (code, message, expected) => {
     expect(isTransient(refuse(code, message))).toBe(expected);
   });
 

@@ -31,7 +31,7 @@ test('turns follow the last one at the rate of the stream, and are assigned only
     firstAt: last,
     intervalMs: 50,
   });
-  // A turn that was not used is not made up for.
+  // Unused turns do not accumulate.
   expect(toTurns(paced, { leased: 0, nextSendAt: NOW - 9_000 }, NOW)).toMatchObject({
     firstAt: NOW,
     room: TURNS_AHEAD_MS / 50 + 1,

@@ -183,7 +183,7 @@ function importChanges(
   return { added, relabeled };
 }
 
-export interface Imported {
+export interface ImportedAddresses {
   /** The imported addresses that the stream had before, with their labels. */
   before: ReadonlyMap<string, Row>;
   rows: readonly Row[];
@@ -197,7 +197,7 @@ export interface Imported {
  */
 export function importedTask(
   stream: WatchingStream,
-  { before, rows, done }: Imported,
+  { before, rows, done }: ImportedAddresses,
   onChange: () => Promise<void>,
 ): Task {
   const { added, relabeled } = importChanges(before, rows);

@@ -2,7 +2,7 @@
 import { normalizeType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../../store/streams/contract.ts';
 import {
-  type Indexed,
+  type IndexedStream,
   type RuleIndex,
   type WatchingStreams,
   createRuleIndex,
@@ -18,7 +18,7 @@ export interface AptosSelection {
   takes(transaction: AptosTransaction, addReason?: AddReason): boolean;
 }
 
-export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSelection>;
+export type CompiledAptosStream = IndexedStream<AptosStreamRecord['family'], AptosSelection>;
 export type AptosStreams = WatchingStreams<'aptos', AptosSelection>;
 
 export const createAptosIndex = (): RuleIndex<'aptos', AptosSelection> =>

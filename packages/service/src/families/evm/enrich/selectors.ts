@@ -13,7 +13,7 @@ export interface Problem {
   message: string;
 }
 
-export type Report = (path: Problem['path'], message: string) => void;
+export type ReportProblem = (path: Problem['path'], message: string) => void;
 
 /** Values that selectors can read. */
 export interface Subject {
@@ -41,7 +41,7 @@ export function checkSelector(
   names: readonly string[],
   what: string,
   path: Problem['path'],
-  report: Report,
+  report: ReportProblem,
 ): void {
   if (names.includes(selector.slice(1))) return;
   const allowed = names.map((name) => `$${name}`).join(', ');

@@ -35,7 +35,7 @@ import {
 import type { AnyRecord } from './records.ts';
 import {
   type Problem,
-  type Report,
+  type ReportProblem,
   type Subject,
   checkSelector,
   isSelector,
@@ -135,7 +135,7 @@ function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> 
 export function compileTrigger(
   trigger: StreamTrigger,
   abi: readonly AbiItem[],
-  report: Report = () => {},
+  report: ReportProblem = () => {},
 ): CompiledTrigger {
   const event = eventsOf(trigger, abi);
   checkTopic(trigger, event?.events, report);
@@ -208,7 +208,7 @@ export function compileTrigger(
 function checkTopic(
   { type, topic0 }: StreamTrigger,
   events: readonly AbiItem[] | undefined,
-  report: Report,
+  report: ReportProblem,
 ): void {
   if (topic0 === undefined) return;
   if (type !== 'log') {
@@ -226,7 +226,7 @@ function checkTopic(
   }
 }
 
-function checkFunction(item: AbiItem, report: Report): void {
+function checkFunction(item: AbiItem, report: ReportProblem): void {
   if (item.type !== 'function') report(['functionAbi', 'type'], 'should be function');
   const mutability = item.stateMutability ?? (item.constant ? 'view' : undefined);
   if (mutability !== 'view' && mutability !== 'pure') {
@@ -250,7 +250,7 @@ function compileAddress(
   text: string,
   path: Problem['path'],
   selectable: Selectable,
-  report: Report,
+  report: ReportProblem,
 ): (subject: Subject) => string {
   const literal = toAddress(text);
   if (literal !== undefined) return () => literal;
@@ -271,7 +271,7 @@ type ReadInput = (subject: Subject, room: ByteBudget) => unknown;
 function compileInputs(
   { functionAbi, inputs = [] }: StreamTrigger,
   selectable: Selectable,
-  report: Report,
+  report: ReportProblem,
 ): ReadInput[] {
   const parameters = functionAbi.inputs ?? [];
   // `checkFunction` has reported unsupported parameters, which may be nested too deeply for this
@@ -309,7 +309,7 @@ function compileInput(
   value: unknown,
   path: Problem['path'],
   selectable: Selectable,
-  report: Report,
+  report: ReportProblem,
 ): ReadInput {
   if (isSelector(value)) {
     checkSelector(value, selectable.all, 'a field of the record', path, report);

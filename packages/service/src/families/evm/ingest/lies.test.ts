@@ -11,7 +11,7 @@ import { createAnswers } from './answers.ts';
 import { toHeader } from './header.ts';
 import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules } from './headerRules.ts';
-import { createLearned } from './learned.ts';
+import { createLearnedFacts } from './learned.ts';
 import { networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
 import { createWays } from './ways.ts';
@@ -92,7 +92,7 @@ async function accept(
   said: readonly Said[],
 ): Promise<{ parts: string; isMarked: boolean }> {
   const network = networkOf(chain);
-  const learned = createLearned();
+  const learned = createLearnedFacts();
   // The first headers of a chain show whether its headers match their hashes.
   learned.confirm('headers-prove');
   const headers = createHeaderRules({

@@ -568,7 +568,7 @@ describe('a filter', () => {
   });
 });
 
-test('a stream without functions has no calls, and asks for no part more', () => {
+test('a stream without functions has no calls, and needs no further parts', () => {
   const plain = { ...DEFAULT_OPTIONS, includeNativeTxs: true };
   const block = toBlock([transaction()]);
   expect(matchWith(plain, [to], block)).not.toHaveProperty('calls');

@@ -2,7 +2,7 @@
  * Encodes transactions as in blocks. The Keccak-256 hash of the encoding is the transaction hash.
  */
 import { keccak256 } from '@sluice/kit/contract';
-import { type Json, list, object, optionalHex } from '../../../../ingest/json.ts';
+import { type Json, toList, toObject, optionalHex } from '../../../../ingest/json.ts';
 import { SourceError } from '../../../../ingest/source.ts';
 import { toAccountAbstractionFields } from './accountAbstraction.ts';
 import {
@@ -89,13 +89,13 @@ const STANDARD_TYPES: Readonly<Record<string, Fields>> = {
   '0x3': (body) => [
     ...feeMarketFieldsOf(body),
     quantityOf(body, 'maxFeePerBlobGas'),
-    list(body['blobVersionedHashes'], 'blobVersionedHashes').map(toBytes),
+    toList(body['blobVersionedHashes'], 'blobVersionedHashes').map(toBytes),
     ...signatureOf(body),
   ],
   '0x4': (body) => [
     ...feeMarketFieldsOf(body),
-    list(body['authorizationList'], 'authorizationList').map((item) => {
-      const each = object(item, 'authorization');
+    toList(body['authorizationList'], 'authorizationList').map((item) => {
+      const each = toObject(item, 'authorization');
       return [
         quantityOf(each, 'chainId'),
         bytesOf(each, 'address'),

@@ -4,11 +4,19 @@ import type { BlockRange } from '@sluice/kit/contract';
 import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmLog } from '../../match/block.ts';
 import type { LogFilter, LogSearch } from '../../../../match/logSearch.ts';
-import { type Json, hash, hex, list, object, optionalHex, toHex } from '../../../../ingest/json.ts';
+import {
+  type Json,
+  readHash,
+  readHex,
+  toList,
+  toObject,
+  optionalHex,
+  toHex,
+} from '../../../../ingest/json.ts';
 import { isTransient } from '../../../../ingest/nodes/rpcError.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../../../ingest/source.ts';
 import type { Provider } from '../provider.ts';
-import { emitterOf, number } from '../values.ts';
+import { emitterOf, readNumber } from '../values.ts';
 import { GROWTH_FACTOR, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
 /** Number of ranges queried at once, of a size that the node is known to accept. */
@@ -190,7 +198,7 @@ export function createRangeReading(
         plan.isTried = true;
         for (const { part, found } of answers) {
           if (found === undefined) continue;
-          for (const [number, block] of found.logs) into.logs.set(number, block);
+          for (const [readNumber, block] of found.logs) into.logs.set(readNumber, block);
           count += found.count;
           adapt(plan, blocksIn(part), found.count);
           noteAnswer(ranges, blocksIn(part));
@@ -208,15 +216,15 @@ export function createRangeReading(
 /** Returns the blocks of a range that a search takes. */
 export const hitsOf = (search: Pick<LogSearch, 'takes'>, { logs }: RangeLogs): BlockRef[] =>
   [...logs]
-    .filter(([number, block]) => search.takes({ number, ...block }))
-    .map(([number, block]) => ({ number, hash: block.hash }));
+    .filter(([readNumber, block]) => search.takes({ number: readNumber, ...block }))
+    .map(([readNumber, block]) => ({ number: readNumber, hash: block.hash }));
 
 const blocksIn = ({ from, to }: BlockRange): number => to - from + 1;
 
 /** Removes the blocks after `to`. */
 const upTo = ({ logs, whole }: RangeLogs, to: number): RangeLogs => ({
-  logs: new Map([...logs].filter(([number]) => number <= to)),
-  whole: whole.filter((number) => number <= to),
+  logs: new Map([...logs].filter(([readNumber]) => readNumber <= to)),
+  whole: whole.filter((readNumber) => readNumber <= to),
   to,
 });
 
@@ -367,7 +375,7 @@ async function queryLogs(
   const query = { ...filter, fromBlock: toHex(from), toBlock: toHex(to) };
   // A refusal does not count against the node.
   const how = { isOptional: true, maxBytes: MAX_ANSWER_BYTES };
-  return list(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
+  return toList(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
 }
 
 /**
@@ -382,9 +390,9 @@ function collect(
 ): void {
   const { logs: blocks, seen } = into;
   for (const item of found) {
-    const raw = object(item, `${name}: log`);
-    const blockNumber = number(raw, 'blockNumber');
-    const blockHash = hash(raw, 'blockHash');
+    const raw = toObject(item, `${name}: log`);
+    const blockNumber = readNumber(raw, 'blockNumber');
+    const blockHash = readHash(raw, 'blockHash');
     const block = blocks.get(blockNumber) ?? { hash: blockHash, logs: [] };
     if (
       blockNumber < from ||
@@ -420,8 +428,8 @@ const toRangeLog = (raw: Json): EvmLog => ({
   transactionHash: optionalHex(raw, 'transactionHash') ?? '',
   transactionIndex: indexIn(raw, 'transactionIndex'),
   ...emitterOf(raw),
-  data: hex(raw, 'data'),
+  data: readHex(raw, 'data'),
 });
 
 const indexIn = (raw: Json, key: string): number =>
-  raw[key] == null ? UNKNOWN_INDEX : number(raw, key);
+  raw[key] == null ? UNKNOWN_INDEX : readNumber(raw, key);
