@@ -39,7 +39,7 @@ import { createInvariantCheck } from './operate/invariants.ts';
 import { createLifecycleLog } from './operate/lifecycleLog.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
 import { type Readiness, createReadiness } from './operate/readiness.ts';
-import { takeOver } from './operate/takeOver.ts';
+import { takeOverLedger } from './operate/takeOver.ts';
 import { openAddedUrls } from './secrets/addedUrls.ts';
 import { openKeyPairs } from './secrets/keyPairs.ts';
 import { openVault } from './secrets/openVault.ts';
@@ -139,7 +139,7 @@ async function startWith(
   const disk = store.files && (await watchDisk(store.files, config.minFreeMib * MIB, log));
   if (disk !== undefined) watchers.push(disk);
   // Leases in a ledger that is not shared belong to a process that has ended.
-  if (!store.isShared) metrics.recordLostLeases(await takeOver(store, log));
+  if (!store.isShared) metrics.recordLostLeases(await takeOverLedger(store, log));
 
   const clientCertificate = openClientCertificate(config, log);
   if (clientCertificate !== undefined) watchers.push(clientCertificate);

@@ -1,6 +1,6 @@
 /** Formats deliveries as lines. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { shortOf } from '../connection/shortIds.ts';
+import { shortenId } from '../connection/shortIds.ts';
 import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
@@ -32,7 +32,7 @@ export function deliveryLine(
     { text: clock(atMs), tone: 'faint' },
     { text: `${mark} ${status.padEnd(3)}`, tone },
     { text: took === '' ? '' : took.padStart(8) },
-    { text: delivery.tag || shortOf(delivery.streamId), cut: 'end' },
+    { text: delivery.tag || shortenId(delivery.streamId), cut: 'end' },
     { text: `#${delivery.blockNumber} ${delivery.phase}` },
     { text: outcome.error ?? delivery.about, cut: 'end' },
     { text: delivery.id.slice(-8), tone: 'faint', optional: true },

@@ -1,7 +1,7 @@
 import { STREAM_FIELDS } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
-import { checksOf, isShared, numbersOf } from './draft/plainFields.ts';
+import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
 import { headerProblems } from './draft/problems.ts';
 import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { TextField } from '../../ui/form/field.tsx';
@@ -14,7 +14,7 @@ import type { PartProps } from './partProps.ts';
 /** Edits the destination, tag, description, limits, delivery options, headers and credentials. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
-  const checks = checksOf(draft.family, 'deliver');
+  const checks = listCheckFields(draft.family, 'deliver');
   const ownChecks = checks.filter((name) => !isShared(name));
   return (
     <div className="grid gap-3">
@@ -36,7 +36,7 @@ export function DeliverPart(props: PartProps) {
         />
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        {numbersOf(draft.family, 'deliver').map((name) => (
+        {listNumberFields(draft.family, 'deliver').map((name) => (
           <NumberField key={name} name={name} {...props} />
         ))}
         <TextField

@@ -1,5 +1,5 @@
 import { FORM_PARTS } from '../../families/formParts.ts';
-import { checksOf } from './draft/plainFields.ts';
+import { listCheckFields } from './draft/plainFields.ts';
 import { CheckField } from './fieldInputs.tsx';
 import type { PartProps } from './partProps.ts';
 
@@ -12,7 +12,7 @@ export function MatchPart(props: PartProps) {
       <Selection {...props} />
       <fieldset>
         <legend className="mb-1 text-12 text-muted">Send</legend>
-        {checksOf(draft.family, 'match').map((name) => (
+        {listCheckFields(draft.family, 'match').map((name) => (
           <CheckField key={name} name={name} draft={draft} onChange={onChange} />
         ))}
       </fieldset>

@@ -3,7 +3,7 @@
  * service adds the path of the field and the received value.
  */
 import * as z from 'zod';
-import { HINTS, requestShape, typed } from '../named.ts';
+import { TYPE_HINTS, requestShape, typed } from '../named.ts';
 import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
 import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
@@ -20,7 +20,7 @@ export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
  */
 export function given<Value, Input>(field: z.ZodType<Value, Input>) {
   const schema = givenOrNull(field);
-  HINTS.add(schema, { hidesNull: true });
+  TYPE_HINTS.add(schema, { hidesNull: true });
   return schema;
 }
 
@@ -73,7 +73,7 @@ export const text = (maxLength: number) =>
     .max(maxLength, { error: `should be at most ${maxLength} characters` })
     .refine((it) => !it.includes('\0'), { error: 'should not contain a NUL character' });
 
-export const wholeFrom = (least: number, most: number) => {
+export const wholeNumberBetween = (least: number, most: number) => {
   const error = `should be a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 };

@@ -205,7 +205,7 @@ export async function stageRows(
 }
 
 /** Stores parts whose rows are already staged, and updates the totals of their changes. */
-export async function keepParts(
+export async function storeParts(
   trx: Db,
   engine: Engine,
   parts: readonly StagedPart[],
@@ -340,7 +340,7 @@ export async function applyLocked(
       staged.push({ streamId, change, number, part, ...rows });
     }
   }
-  await keepParts(trx, engine, staged);
+  await storeParts(trx, engine, staged);
   const activated = await activate(trx, engine, [...ids.values()]);
   for (const { change, streamId, number, part, dead } of staged) {
     if (dead === 0 || !activated.has(change)) continue;

@@ -6,7 +6,7 @@ import {
   applyLocked,
   findMissing,
   insertChanges,
-  keepParts,
+  storeParts,
   lockLists,
   stageRows,
 } from './addressStaging.ts';
@@ -78,7 +78,7 @@ export function createAddressWrites({ db, engine, transact }: Ledger): AddressWr
         const missing = await findMissing(trx, engine, streamId, part, change);
         if (missing !== undefined) return { outcome: 'missing', address: missing };
         const rows = await stageRows(trx, engine, streamId, change, part);
-        await keepParts(trx, engine, [{ streamId, change, number, part, ...rows }]);
+        await storeParts(trx, engine, [{ streamId, change, number, part, ...rows }]);
         return { outcome: 'staged' };
       });
     },

@@ -6,8 +6,8 @@ import type { ClaimLimits, ClaimWrites, ClaimedDelivery } from './contract.ts';
 import { LANES_AT_ONCE, type Lane, type OpenLane, dueLanes, findDue, lockLanes } from './lanes.ts';
 import { type Turn, leaseDeliveries } from './leasing.ts';
 import { takeProbe } from './probes.ts';
-import { mixKinds, toRetryCapacity } from './retryShare.ts';
-import { type LaneTurns, isLimited, takeTurns, toTurns } from './turns.ts';
+import { mixRetries, toRetryCapacity } from './retryShare.ts';
+import { type LaneTurns, isLimited, takeTurns, planTurns } from './turns.ts';
 
 /** Turns of a lane whose stream sets no limits. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
@@ -116,7 +116,7 @@ async function takeDue(
       // Counts the deliveries in flight in all processes, including those to failing receivers.
       const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
       const most = lane.status === 'error' ? 1 : perStream - busy;
-      const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
+      const turns = isLimited(lane) ? planTurns(lane, { leased, nextSendAt }, now) : FREE;
       const room = Math.min(most, share, turns?.room ?? 0);
       if (turns === undefined || room <= 0) return [];
       if ((bytesOf.get(lane.id) ?? 0) >= bytesPerStream) return [];
@@ -130,7 +130,7 @@ async function takeDue(
     });
     const found = await findDue(trx, engine, roomy, { now, open });
     for (const { lane, room, retryRoom, turns } of roomy) {
-      const rows = mixKinds(found.get(lane.id) ?? [], {
+      const rows = mixRetries(found.get(lane.id) ?? [], {
         room: Math.min(room, limit - due.length),
         retryRoom: Math.min(retryRoom, retriesLeft),
       });

@@ -44,11 +44,11 @@ const inputsOf = (
     .map(([name]) => name);
 
 /** Returns the names of the checkboxes in a part of the form. */
-export const checksOf = (family: NetworkType, part: 'match' | 'deliver'): CheckName[] =>
+export const listCheckFields = (family: NetworkType, part: 'match' | 'deliver'): CheckName[] =>
   inputsOf(family, part, isCheck) as CheckName[];
 
 /** Returns the names of the number inputs in a part of the form. */
-export const numbersOf = (family: NetworkType, part: 'match' | 'deliver'): NumberName[] =>
+export const listNumberFields = (family: NetworkType, part: 'match' | 'deliver'): NumberName[] =>
   inputsOf(family, part, isNumber) as NumberName[];
 
 /** Returns the plain fields of a stream as the form shows them. */
@@ -69,7 +69,7 @@ const toNumberOrNull = (text: string): number | null => (text.trim() === '' ? nu
  * Returns the API fields of a draft: the given ones, and the plain ones of the family. Fields that
  * the form does not have are left out.
  */
-export const withPlain = (
+export const toPlainFields = (
   { family, ...draft }: PlainDraft & { family: NetworkType },
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> =>

@@ -645,7 +645,7 @@ describe('a failed call', () => {
     }));
   };
 
-  test('has its reason from the traces, and otherwise why there is none', () => {
+  test('has its reason from the traces, or states why there is none', () => {
     const failed = transaction({ isFailed: true });
     const options = calling({ transactionStatus: 'failed' });
     expect(reasonsOf(failed, options)).toEqual([

@@ -17,8 +17,8 @@ export function toBytes(value: unknown): Buffer {
 }
 
 /** Converts a quantity to its shortest bytes: no leading zeros, and none at all for 0. */
-export function quantityBytes(readQuantity: string): Buffer {
-  const digits = readQuantity.slice(2).replace(/^0+/, '');
+export function quantityBytes(quantity: string): Buffer {
+  const digits = quantity.slice(2).replace(/^0+/, '');
   return toBytes(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`);
 }
 

@@ -198,7 +198,7 @@ export function createRangeReading(
         plan.isTried = true;
         for (const { part, found } of answers) {
           if (found === undefined) continue;
-          for (const [readNumber, block] of found.logs) into.logs.set(readNumber, block);
+          for (const [number, block] of found.logs) into.logs.set(number, block);
           count += found.count;
           adapt(plan, blocksIn(part), found.count);
           noteAnswer(ranges, blocksIn(part));
@@ -216,15 +216,15 @@ export function createRangeReading(
 /** Returns the blocks of a range that a search takes. */
 export const hitsOf = (search: Pick<LogSearch, 'takes'>, { logs }: RangeLogs): BlockRef[] =>
   [...logs]
-    .filter(([readNumber, block]) => search.takes({ number: readNumber, ...block }))
-    .map(([readNumber, block]) => ({ number: readNumber, hash: block.hash }));
+    .filter(([number, block]) => search.takes({ number, ...block }))
+    .map(([number, block]) => ({ number, hash: block.hash }));
 
 const blocksIn = ({ from, to }: BlockRange): number => to - from + 1;
 
 /** Removes the blocks after `to`. */
 const upTo = ({ logs, whole }: RangeLogs, to: number): RangeLogs => ({
-  logs: new Map([...logs].filter(([readNumber]) => readNumber <= to)),
-  whole: whole.filter((readNumber) => readNumber <= to),
+  logs: new Map([...logs].filter(([number]) => number <= to)),
+  whole: whole.filter((number) => number <= to),
   to,
 });
 
