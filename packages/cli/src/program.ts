@@ -247,10 +247,10 @@ const exitOf = ({ aborted, reason }: AbortSignal): number =>
 async function printCompletions(words: readonly string[], terminal: Terminal): Promise<number> {
   // A note would overwrite what the user has typed.
   terminal.adopt({ quiet: true });
-  const { complete } = await import('./flags/complete.ts');
+  const { completeWord } = await import('./flags/complete.ts');
   const load = async (command: Command): Promise<unknown> =>
     (await findEntry(command.name())?.load())?.(command, terminal);
-  const found = await complete(createProgram(terminal), words, { load, terminal });
+  const found = await completeWord(createProgram(terminal), words, { load, terminal });
   for (const each of found) terminal.print(each);
   return EXIT_CODES.success;
 }

@@ -11,7 +11,7 @@ import { isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { persist } from './persist.ts';
+import { retryWhileUnavailable } from './persist.ts';
 
 type FullDelivery = DeliveryDetail & { body: string };
 
@@ -97,7 +97,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
 
   return {
     async forward(id) {
-      const delivery = await persist(() => findDelivery(id), signal);
+      const delivery = await retryWhileUnavailable(() => findDelivery(id), signal);
       if (delivery === undefined) return undefined;
       const { body } = delivery;
       const webhook = JSON.parse(body) as AnyWebhook;

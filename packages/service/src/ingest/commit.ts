@@ -1,7 +1,7 @@
 /**
  * Fetches, matches and commits blocks. While the chain catches up, blocks are fetched in advance.
  */
-import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
+import { type TraceSpan, type Tracing, runInSpan } from '../base/tracing.ts';
 import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import type { Child } from '../store/children/contract.ts';
@@ -141,7 +141,7 @@ export function createBlockCommitter<Block extends MaybeUnverified>(
     const after =
       header.number > tip.number + 1 && header.parentHash === tip.hash ? tip : undefined;
     const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
-      within(tracing.start(name, { chain }, span), work);
+      runInSpan(tracing.start(name, { chain }, span), work);
     await matcher.refresh();
     let fetched = await step('block.fetch', () => takeBlock(header));
     // Matches with the rules that are current after the fetch, because the fetch takes the most
@@ -176,7 +176,7 @@ export function createBlockCommitter<Block extends MaybeUnverified>(
       checkRefused();
       const { number, hash } = header;
       const span = tracing.start('block', { chain, 'block.number': number, 'block.hash': hash });
-      await within(span, () => commitWithin(span, header));
+      await runInSpan(span, () => commitWithin(span, header));
     },
     async passOver(latest) {
       if (source.readNewestComplete === undefined) return false;

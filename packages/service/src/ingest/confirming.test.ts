@@ -104,7 +104,7 @@ describe('confirming by tags', () => {
     expect(confirming.heights(at(50, 'b'), window(49))).toMatchObject({ safe: 50 });
   });
 
-  test('is by the finalized block on a chain that is set so', () => {
+  test('uses the finalized block on a chain that is configured for it', () => {
     expect(finalized(at(40)).heights(at(100), window(99)).chain).toBe(40);
     expect(finalized(at(40, 'b')).heights(at(100), window(99)).chain).toBe(-1);
   });

@@ -3,8 +3,8 @@ import {
   FIELDS,
   isChecked,
   withCheck,
-  type CheckName,
-  type NumberName,
+  type CheckFieldName,
+  type NumberFieldName,
 } from './draft/plainFields.ts';
 import type { DraftField } from './draft/draftField.ts';
 import { Check, TextField } from '../../ui/form/field.tsx';
@@ -15,7 +15,7 @@ export function CheckField({
   name,
   draft,
   onChange,
-}: { name: CheckName } & Pick<PartProps, 'draft' | 'onChange'>) {
+}: { name: CheckFieldName } & Pick<PartProps, 'draft' | 'onChange'>) {
   const { label = name, input } = FIELDS[name]!;
   return (
     <Check
@@ -33,7 +33,7 @@ export function NumberField({
   draft,
   problems,
   onChange,
-}: { name: NumberName } & Pick<PartProps, 'draft' | 'problems' | 'onChange'>) {
+}: { name: NumberFieldName } & Pick<PartProps, 'draft' | 'problems' | 'onChange'>) {
   const { label = name, input, kind } = FIELDS[name]!;
   return (
     <TextField

@@ -241,7 +241,7 @@ export async function storeParts(
  * Activates changes together. Returns the results by change; omits changes that were abandoned or
  * whose stream was deleted.
  */
-export async function activate(
+export async function activateChanges(
   trx: Db,
   engine: Engine,
   changes: readonly number[],
@@ -341,7 +341,7 @@ export async function applyLocked(
     }
   }
   await storeParts(trx, engine, staged);
-  const activated = await activate(trx, engine, [...ids.values()]);
+  const activated = await activateChanges(trx, engine, [...ids.values()]);
   for (const { change, streamId, number, part, dead } of staged) {
     if (dead === 0 || !activated.has(change)) continue;
     await deleteDead(trx, engine, {

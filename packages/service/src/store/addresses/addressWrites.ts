@@ -2,7 +2,7 @@ import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { deleteSomeDead, cleanUpDeletedStreams, expireParts, undoPart } from './addressCleanUp.ts';
 import {
-  activate,
+  activateChanges,
   applyLocked,
   findMissing,
   insertChanges,
@@ -85,7 +85,7 @@ export function createAddressWrites({ db, engine, transact }: Ledger): AddressWr
 
     async activateAddressChange(change) {
       return transact(async (trx, effects) => {
-        const activated = (await activate(trx, engine, [change])).get(change);
+        const activated = (await activateChanges(trx, engine, [change])).get(change);
         if (activated === undefined) return { outcome: 'lost' };
         effects.signal('rules');
         effects.publishStream(activated.streamId);

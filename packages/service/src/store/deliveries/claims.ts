@@ -4,7 +4,7 @@ import { type Engine, type Moment, readMoment } from '../engine/engine.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import type { ClaimLimits, ClaimWrites, ClaimedDelivery } from './contract.ts';
 import { LANES_AT_ONCE, type Lane, type OpenLane, dueLanes, findDue, lockLanes } from './lanes.ts';
-import { type Turn, leaseDeliveries } from './leasing.ts';
+import { type DeliveryTurn, leaseDeliveries } from './leasing.ts';
 import { takeProbe } from './probes.ts';
 import { mixRetries, toRetryCapacity } from './retryShare.ts';
 import { type LaneTurns, isLimited, takeTurns, planTurns } from './turns.ts';
@@ -88,12 +88,12 @@ async function takeDue(
   dueLanes: readonly Lane[],
   { limit, maxBytes, perStream, taken, bytes, retries }: ClaimLimits,
   spread = Number.POSITIVE_INFINITY,
-): Promise<Turn[]> {
+): Promise<DeliveryTurn[]> {
   const takenOf = new Map(Object.entries(taken));
   const retriesOf = new Map(Object.entries(retries?.taken ?? {}));
   const bytesOf = new Map(Object.entries(bytes?.taken ?? {}));
   const bytesPerStream = bytes?.perStream ?? Number.POSITIVE_INFINITY;
-  const due: Turn[] = [];
+  const due: DeliveryTurn[] = [];
   const left = { all: maxBytes, retries: retries?.maxBytes ?? maxBytes };
   let retriesLeft = retries?.limit ?? limit;
   const mayRetry = (): boolean => retriesLeft > 0 && left.retries > 0;

@@ -16,7 +16,7 @@ import {
   formatSpan,
   formatWait,
 } from '../../../ui/text/format.ts';
-import { attemptGuidance, type Offer } from './guidance.ts';
+import { attemptGuidance, type SuggestedAction } from './guidance.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Status, StatusShape } from '../../../ui/status.tsx';
@@ -225,7 +225,7 @@ function NextStep({
   delivery,
   webhookUrl,
 }: {
-  offer: Offer;
+  offer: SuggestedAction;
   delivery: DeliveryDetail;
   webhookUrl: string;
 }) {

@@ -2,7 +2,7 @@
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosStreams, CompiledAptosStream } from './streamIndex.ts';
 import { type AddReason, passed, watched } from '../../../match/reasons.ts';
-import { type WeighedPart, divide } from '../../../match/parts.ts';
+import { type WeighedPart, splitIntoParts } from '../../../match/parts.ts';
 import {
   type AptosMovement,
   type AptosTransfer,
@@ -95,7 +95,7 @@ export function splitAptosMatch(
     stream,
     transactions: some,
   });
-  return divide(
+  return splitIntoParts(
     {
       empty: partOf(),
       transactions: transactions.map((each) => partOf(each)),

@@ -42,7 +42,7 @@ export interface FilterSubject extends RecordContext {
 }
 
 /** A comparison that alone excludes a subject: if it held, the subject would pass. */
-export interface Miss {
+export interface ExcludingComparison {
   name: string;
   operator: CloseMatch['operator'];
   wanted: bigint;
@@ -57,7 +57,7 @@ export interface Filter {
    * Returns a numeric comparison that alone excludes a subject that does not pass; undefined if
    * there is none.
    */
-  missOf(subject: FilterSubject): Miss | undefined;
+  missOf(subject: FilterSubject): ExcludingComparison | undefined;
   /** Explains why the subject passes or fails, with the compared values. */
   explain(subject: FilterSubject): string;
   /** Yields every comparison, with the compared values. */

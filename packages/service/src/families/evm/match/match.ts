@@ -118,7 +118,7 @@ export function searchOf(
   };
 }
 
-/** Returns whether the stream selects records of blocks. It may only read values. */
+/** Returns whether the stream selects records of blocks. A stream may instead only read values. */
 export const takesRecords = (options: StreamOptions): boolean =>
   options.includeContractLogs ||
   options.includeNativeTxs ||

@@ -26,7 +26,7 @@ import {
 } from './selection.ts';
 import { decodeTransfers, countBatch } from './transfers.ts';
 import { triggersOfLog, triggersOfTransaction } from './triggeredBy.ts';
-import { type WeighedPart, divide } from '../../../match/parts.ts';
+import { type WeighedPart, splitIntoParts } from '../../../match/parts.ts';
 
 /** The body without `confirmed` and `retries`, split where `retries` is inserted. */
 export interface WebhookParts {
@@ -180,7 +180,7 @@ export const splitMatch = (
   limit: number,
   weigh: (part: Match) => number,
 ): WeighedPart<Match>[] =>
-  divide(
+  splitIntoParts(
     {
       empty: partOf(match, {}),
       // Values belong to no transaction, so each is on its own.
