@@ -24,7 +24,7 @@ export interface Matcher<Block> {
    */
   search?(chain: string): Promise<LogSearch | undefined>;
   /**
-   * Matches the next block of a chain, whose children of factories must be loaded. Returns also the
+   * Matches the next block of a chain, whose children of factories must be loaded. Also returns the
    * children that it adds, for its commit.
    */
   match(chain: string, block: Block): MatchResult;

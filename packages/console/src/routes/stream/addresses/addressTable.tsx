@@ -13,7 +13,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { Ago } from '../../../ui/text/time.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
-import type { Row } from './addressChange.ts';
+import type { LabeledRow } from './addressChange.ts';
 import { LabelCell } from './labelCell.tsx';
 
 const HEADS = [
@@ -46,7 +46,7 @@ export function AddressTable({
   isNumbered: boolean;
   /** True while a task runs, such as a removal or an export. */
   isBusy: boolean;
-  selected: ReadonlyMap<string, Row>;
+  selected: ReadonlyMap<string, LabeledRow>;
   /** @param through also selects the rows between this one and the last selected one. */
   onSelect: (row: WatchedAddress, through: boolean) => void;
   hasMore: boolean;

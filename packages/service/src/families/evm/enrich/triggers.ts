@@ -34,9 +34,9 @@ import {
 } from './abiValues.ts';
 import type { AnyRecord } from './records.ts';
 import {
-  type Problem,
+  type SelectorProblem,
   type ReportProblem,
-  type Subject,
+  type SelectorSubject,
   checkSelector,
   isSelector,
   readSelector,
@@ -68,11 +68,11 @@ export interface CompiledTrigger {
 /**
  * Returns a log's parameters, decoded by the first of these events that fits; empty if none fits.
  */
-export type DecodeRecord = (events: readonly AbiItem[]) => Subject['args'];
+export type DecodeRecord = (events: readonly AbiItem[]) => SelectorSubject['args'];
 
 /** Creates a decoder that decodes the record at most once per list of events. */
 export function createDecoder(record: AnyRecord): DecodeRecord {
-  const decoded = new Map<readonly AbiItem[], Subject['args']>();
+  const decoded = new Map<readonly AbiItem[], SelectorSubject['args']>();
   return (events) => {
     let args = decoded.get(events);
     if (args === undefined) {
@@ -89,8 +89,8 @@ export const errorEntry = (message: string): WebhookTrigger => ({ name: 'error',
 export function checkTriggers(
   triggers: readonly StreamTrigger[],
   abi: readonly AbiItem[],
-): Problem[] {
-  const problems: Problem[] = [];
+): SelectorProblem[] {
+  const problems: SelectorProblem[] = [];
   for (const [n, trigger] of triggers.entries()) {
     compileTrigger(trigger, abi, (path, message) =>
       problems.push({ path: ['triggers', n, ...path], message }),
@@ -160,7 +160,7 @@ export function compileTrigger(
     Math.max(MIN_RESULT_BYTES, results?.sizeBytes ?? MAX_RESULT_BYTES),
   );
 
-  const subjectOf = (record: AnyRecord, decode: DecodeRecord): Subject | undefined => {
+  const subjectOf = (record: AnyRecord, decode: DecodeRecord): SelectorSubject | undefined => {
     if (event === undefined) return { record, args: {} };
     return record['topic0'] === event.topic ? { record, args: decode(event.events) } : undefined;
   };
@@ -248,10 +248,10 @@ function checkFunction(item: AbiItem, report: ReportProblem): void {
 
 function compileAddress(
   text: string,
-  path: Problem['path'],
+  path: SelectorProblem['path'],
   selectable: Selectable,
   report: ReportProblem,
-): (subject: Subject) => string {
+): (subject: SelectorSubject) => string {
   const literal = toAddress(text);
   if (literal !== undefined) return () => literal;
   if (!isSelector(text)) {
@@ -266,7 +266,7 @@ function compileAddress(
   };
 }
 
-type ReadInput = (subject: Subject, room: ByteBudget) => unknown;
+type ReadInput = (subject: SelectorSubject, room: ByteBudget) => unknown;
 
 function compileInputs(
   { functionAbi, inputs = [] }: StreamTrigger,
@@ -307,7 +307,7 @@ function compileInputs(
 function compileInput(
   parameter: AbiParameter,
   value: unknown,
-  path: Problem['path'],
+  path: SelectorProblem['path'],
   selectable: Selectable,
   report: ReportProblem,
 ): ReadInput {

@@ -14,7 +14,7 @@ import { readQuantity } from '../values.ts';
 import { bytesOf, quantityOf } from './fields.ts';
 import { encodeReceipt, withBaseFee } from './receipts.ts';
 import { encodeRlp } from './rlp.ts';
-import { LEGACY, encodeTransaction, isStandardType, typeOf } from './transactions.ts';
+import { LEGACY_TYPE, encodeTransaction, isStandardType, typeOf } from './transactions.ts';
 import { EMPTY_ROOT, createListTrie } from './trie.ts';
 
 /** A transaction of a block and its receipt. */
@@ -178,7 +178,7 @@ function encodeReceipts(inside: readonly Entry[], own: readonly Json[]): (Buffer
     ...inside.map(({ transaction, receipt }) =>
       encodeReceipt(withBaseFee(receipt!, transaction), typeOf(transaction), known),
     ),
-    ...own.map((receipt) => encodeReceipt(receipt, LEGACY, known)),
+    ...own.map((receipt) => encodeReceipt(receipt, LEGACY_TYPE, known)),
   ];
 }
 

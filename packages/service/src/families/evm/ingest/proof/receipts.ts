@@ -5,7 +5,7 @@ import { SourceError } from '../../../../ingest/source.ts';
 import { emitterOf } from '../values.ts';
 import { bytesOf, optionalBytes, quantityOf, toBytes } from './fields.ts';
 import { type RlpItem, encodeRlp } from './rlp.ts';
-import { LEGACY, toTypeByte } from './transactions.ts';
+import { LEGACY_TYPE, toTypeByte } from './transactions.ts';
 
 /**
  * Encodes a receipt; returns undefined if a part of it is unknown or has an unexpected form.
@@ -42,7 +42,7 @@ function encode(receipt: Json, type: string, known: KnownBits): Buffer | undefin
     fields.push(quantityOf(receipt, 'baseFee'));
   }
   const encoded = encodeRlp(fields);
-  return type === LEGACY ? encoded : Buffer.concat([toTypeByte(type), encoded]);
+  return type === LEGACY_TYPE ? encoded : Buffer.concat([toTypeByte(type), encoded]);
 }
 
 /** Returns the status, or the state root that receipts had instead before Byzantium. */
