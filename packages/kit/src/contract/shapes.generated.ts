@@ -2248,7 +2248,7 @@ export interface WebhookLog {
   /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */
   triggered_by?: string[] | null;
 }
-/** A watched address that records of the webhook concern. */
+/** A watched address in the records of the webhook. */
 export interface WebhookMatched {
   /** Null for the records without a watched address, such as all records with `allAddresses`. */
   address: string | null;

@@ -3,7 +3,14 @@ import { type Kysely, sql } from 'kysely';
 import { type Engine, type Moment, readMoment } from '../engine/engine.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import type { ClaimLimits, ClaimWrites, ClaimedDelivery } from './contract.ts';
-import { LANES_AT_ONCE, type Lane, type OpenLane, dueLanes, findDue, lockLanes } from './lanes.ts';
+import {
+  LANES_AT_ONCE,
+  type Lane,
+  type OpenLane,
+  findDueLanes,
+  findDue,
+  lockLanes,
+} from './lanes.ts';
 import { type DeliveryTurn, leaseDeliveries } from './leasing.ts';
 import { takeProbe } from './probes.ts';
 import { mixRetries, toRetryCapacity } from './retryShare.ts';
@@ -18,7 +25,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): ClaimWrites {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const moment = await readMoment(engine, trx);
         const { now, open } = moment;
-        const lanes = await dueLanes(trx, open, now);
+        const lanes = await findDueLanes(trx, open, now);
         const quick = lanes.filter(({ id }) => slow === undefined || slow.quick.has(id));
         const due = await takeDue(trx, engine, moment, quick, limits, LANES_AT_ONCE);
         if (slow !== undefined) {

@@ -4,7 +4,7 @@ import { ADDRESS_HEADER, toAddressRows } from '@sluice/kit/operator';
 import { isSluiceError, type StreamSummary, type WatchedAddress } from '@sluice/kit/sluice';
 import { client } from '../../../data/client.ts';
 import { sluice } from '../../../data/queries/service.ts';
-import type { Step, Task } from '../../../ui/task.tsx';
+import type { TaskStep, Task } from '../../../ui/task.tsx';
 import { formatQuantity } from '../../../ui/text/format.ts';
 
 export type LabeledRow = Pick<WatchedAddress, 'address' | 'label'>;
@@ -27,7 +27,7 @@ export async function readMatching(
   { id }: Pick<WatchingStream, 'id'>,
   find: string,
   onPage: (page: readonly WatchedAddress[]) => void,
-  { signal, onProgress }: Step,
+  { signal, onProgress }: TaskStep,
 ): Promise<void> {
   let read = 0;
   let cursor: string | undefined;
@@ -51,7 +51,7 @@ export async function readMatching(
 export async function readPresent(
   stream: WatchingStream,
   rows: readonly LabeledRow[],
-  step: Step,
+  step: TaskStep,
 ): Promise<ReadonlyMap<string, LabeledRow>> {
   const present = new Map<string, LabeledRow>();
   const keep = (page: readonly LabeledRow[]): void =>
@@ -73,7 +73,7 @@ export async function readPresent(
 async function remove(
   stream: WatchingStream,
   rows: readonly LabeledRow[],
-  step: Step,
+  step: TaskStep,
 ): Promise<void> {
   const call = ({ id, family }: WatchingStream, part: readonly LabeledRow[]) =>
     client.streams.removeAddress(
@@ -103,7 +103,7 @@ async function remove(
 async function add(
   { id, family }: WatchingStream,
   rows: readonly LabeledRow[],
-  step: Step,
+  step: TaskStep,
 ): Promise<void> {
   for (let at = 0; at < rows.length; at += PART) {
     step.signal.throwIfAborted();
@@ -206,7 +206,7 @@ export function importedTask(
   onChange: () => Promise<void>,
 ): Task {
   const { added, relabeled } = importChanges(before, rows);
-  const takeBack = async (step: Step): Promise<void> => {
+  const takeBack = async (step: TaskStep): Promise<void> => {
     // Some addresses may not have been added, because the import may have stopped.
     const after = { ...stream, amountOfAddresses: stream.amountOfAddresses + added.length };
     const present = await readPresent(after, added, step);

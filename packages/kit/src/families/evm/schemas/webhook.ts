@@ -371,7 +371,7 @@ const rule = shape(
 
 const matched = shape(
   'WebhookMatched',
-  'A watched address that records of the webhook concern.',
+  'A watched address in the records of the webhook.',
   z.strictObject({
     address: textOrNull.describe(
       'Null for the records without a watched address, such as all records with `allAddresses`.',

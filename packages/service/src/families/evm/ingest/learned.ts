@@ -34,7 +34,7 @@ export interface LearnedFacts {
 export type LearnedFact = 'headers-prove' | 'blooms-cover';
 
 const DAY_MS = 86_400_000;
-/** Number of unproven blocks in a row after which roots are no longer read for their own sake. */
+/** Number of unproven blocks in a row after which roots are no longer read only to prove blocks. */
 const UNPROVEN_BLOCKS = 16;
 /** Time after which the roots are tried again. */
 const ROOTS_AGAIN_MS = 3_600_000;

@@ -293,7 +293,7 @@ function withOtherRoots({ block, receipts }: Said): Said {
   return { block: header, receipts };
 }
 
-/** Who else is asked, what the chain is like, and whether its accepted blocks are marked. */
+/** The other nodes, the kind of chain, and whether its accepted blocks are marked. */
 const SITUATIONS: [string, string, (lie: Said, truth: Said) => Said[], isMarked?: true][] = [
   ['the only node of a chain of standard rules', STANDARD, (lie) => [lie]],
   ['the first of two nodes of a chain of standard rules', STANDARD, (lie, truth) => [lie, truth]],
