@@ -30,7 +30,7 @@ import {
   type StreamRecord,
 } from '../store/streams/contract.ts';
 import type { ExplainScope, ExplainedRecords } from './calls.ts';
-import { type AddressesOf, MAX_LISTED, searchStreams } from './searchStreams.ts';
+import { type ListStreamAddresses, MAX_LISTED, searchStreams } from './searchStreams.ts';
 import { flagOf } from '../config/settings.ts';
 
 /** The record counts and transaction hashes of a match, as the ledger stores them. */
@@ -60,7 +60,7 @@ export interface MatchFamily<
   search?(
     streams: WatchingStreams<Name, Rules>,
     chain: string,
-    addressesOf: AddressesOf,
+    addressesOf: ListStreamAddresses,
   ): LogSearch | undefined;
   match(streams: WatchingStreams<Name, Rules>, chain: string, block: Block): Match[];
   /** How factories create addresses. Absent for families without factories. */

@@ -82,7 +82,7 @@ export function limitClaim(
   };
 }
 
-/** Capacity that is left. */
+/** Remaining capacity. */
 type Room = Pick<ClaimLimits, 'limit' | 'maxBytes'> & {
   retries: Pick<ClaimLimits, 'limit' | 'maxBytes'>;
 };

@@ -7,7 +7,7 @@ import { streamsQuery } from '../../data/queries/streams.ts';
 import { describeFilter, type DisplayNames } from '../../words/filterWords.ts';
 import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts';
 import { progressOf } from '../../data/replayStatus.ts';
-import { isolated, nameOfStreamId } from '../../words/names.ts';
+import { isolateName, nameOfStreamId } from '../../words/names.ts';
 
 /** Returns functions that name the streams, chains and replays in a filter. */
 export function useNames(): DisplayNames {
@@ -19,7 +19,7 @@ export function useNames(): DisplayNames {
     ofChain: (id) => chains?.find((chain) => chain.id === id)?.name ?? id,
     ofReplay: (id) => {
       const name = replays?.find((replay) => replay.id === id)?.name;
-      return name === undefined ? 'an earlier replay' : `“${isolated(name)}”`;
+      return name === undefined ? 'an earlier replay' : `“${isolateName(name)}”`;
     },
   };
 }

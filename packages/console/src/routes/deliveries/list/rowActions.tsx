@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { deliveryBodyQuery, deliveryQuery, sendMutation } from '../../../data/queries/delivery.ts';
 import { formatClock } from '../../../ui/text/format.ts';
 import type { DeliveriesSearch } from '../../../data/search.ts';
-import { isolated } from '../../../words/names.ts';
+import { isolateName } from '../../../words/names.ts';
 import { useActions } from '../../../ui/keys/actionList.tsx';
 import { copyText } from '../../../ui/text/copyText.ts';
 import { copyActions, useCopyKeys, type CopyableParts } from '../../../words/copyKeys.ts';
@@ -59,7 +59,7 @@ export function useRowActions({
     if (row === undefined) return null;
     const params = { deliveryId: row.id };
     return {
-      of: `${isolated(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
+      of: `${isolateName(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
       actions: [
         { label: 'Open', keycap: '↵', run: () => onOpen(row.id) },
         {

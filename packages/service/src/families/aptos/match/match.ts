@@ -84,7 +84,7 @@ export function matchAptosBlock(
 
 /**
  * Splits a match into parts whose webhooks have at most `limit` bytes. A single record that exceeds
- * the limit gets its own part; see `divide`.
+ * the limit gets its own part; see `splitIntoParts`.
  */
 export function splitAptosMatch(
   { stream, transactions }: AptosMatch,

@@ -12,7 +12,7 @@ import { type ExplainedCondition, shortenMovePath } from '@sluice/kit/contract';
 import { type AddReason, joinNamed, passed, stopped } from '../../../match/reasons.ts';
 
 export interface AptosSelection {
-  /** Selected functions, normalized by `toType`. */
+  /** Selected functions, normalized by `normalizeType`. */
   readonly functions: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
   takes(transaction: AptosTransaction, addReason?: AddReason): boolean;

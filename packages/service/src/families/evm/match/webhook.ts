@@ -174,7 +174,7 @@ function toProofs(
   };
 }
 
-/** @param weigh returns the maximum size of a match's webhook in bytes; see `divide` */
+/** @param weigh returns the maximum size of a match's webhook in bytes; see `splitIntoParts` */
 export const splitMatch = (
   match: Match,
   limit: number,

@@ -51,7 +51,7 @@ const STREAMS: readonly (readonly StreamRead[])[] = [
   ],
 ];
 
-/** What the contracts return in the state of a block; undefined if no node has it. */
+/** Results of the contracts in the state of a block; undefined if no node has it. */
 type State = readonly (number | 'reverts')[] | undefined;
 
 interface Made {
