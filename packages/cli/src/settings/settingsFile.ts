@@ -29,7 +29,7 @@ export interface SettingsFile {
   settings: Map<Field, FileSetting>;
   /** Names of the environment variables that the file refers to. */
   variables: Set<string>;
-  /** Errors of settings, which are missing in `settings`. */
+  /** Errors in settings. Invalid settings are missing from `settings`. */
   errors: CommandError[];
 }
 

@@ -620,11 +620,11 @@ test('a payment of APT has the same asset in every array', () => {
   expect(new Set(assets)).toEqual(new Set([APT_COIN]));
 });
 
-describe('a transaction', () => {
-  test('has at least 20 cases', () => {
-    expect(cases.length).toBeGreaterThanOrEqual(20);
-  });
+test('there are at least 20 cases of transactions', () => {
+  expect(cases.length).toBeGreaterThanOrEqual(20);
+});
 
+describe('a transaction', () => {
   test.each(cases.map((each) => [each.of, each] as const))(
     '%s',
     (_, { script, touched, moved, paid, function: id }) => {
