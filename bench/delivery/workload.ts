@@ -3,7 +3,7 @@
  * delivery engine.
  */
 import { movedBy } from '../../packages/service/src/store/live/movedBy.test-only.ts';
-import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
+import { createDeliverer } from '../../packages/service/src/deliver/deliver.ts';
 import { ALL_NETWORKS, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
@@ -158,7 +158,7 @@ export async function startEngine(
   store: Store,
   onSucceeded: (count: number) => void,
 ): Promise<RunningEngine> {
-  const engine = createDeliver({
+  const engine = createDeliverer({
     schedule: CONTRACT_SCHEDULE_MS,
     store,
     sender: createBenchSender(),

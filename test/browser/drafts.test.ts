@@ -166,7 +166,7 @@ test('copying works on plain HTTP, and keeps the focus', async () => {
   });
 });
 
-test('a copy that the browser blocks says so', async () => {
+test('a copy that the browser blocks is reported', async () => {
   await onPlainHttp(async (page) => {
     await page.evaluate(() => {
       document.execCommand = () => false;

@@ -119,7 +119,7 @@ test('each verdict shows the rule next to what this transaction has', async () =
   await expectContrast(page);
 });
 
-test('an Aptos transaction, on a phone', async () => {
+test('explains an Aptos transaction on a phone', async () => {
   const { id } = await world.client.streams.create({
     networkType: 'aptos',
     network: ['local'],

@@ -95,7 +95,7 @@ test('a PUT of an address, as before client 2.6.3, is rejected and changes nothi
   await kit.streams.delete(id);
 });
 
-test('all its calls for a stream work', async () => {
+test('all calls of the old client for a stream work', async () => {
   const network = 'evm';
   const fields = {
     network,

@@ -48,7 +48,7 @@ if (!(count > 0 && roundTripMs >= 0) || faults.length === 0) {
 
 /** Load before the first fault, and between a repair and the next fault. */
 const CALM_MS = 5_000;
-/** Observation of a fault that should not interrupt webhooks. */
+/** Time for which a fault that should not interrupt webhooks is observed. */
 const HARMLESS_MS = 20_000;
 const RESUME_MS = 120_000;
 const SETTLE_MS = 300_000;

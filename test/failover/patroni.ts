@@ -15,7 +15,7 @@ import { freePort } from '../serve.ts';
 import type { EtcdMember } from './etcd.ts';
 import { type Home, type Program, startProgram } from './home.ts';
 
-/** Passwords of the superuser, for replication, and of the service. */
+/** Password of all users: the superuser, replication and the service. */
 export const PASSWORD = 'test-password';
 const run = promisify(execFile);
 const SCOPE = 'sluice';

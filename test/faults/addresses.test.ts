@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NameServer, startNameServer, underNameServer } from './nameServer.ts';
-import { isRoot, needRoot } from './root.ts';
+import { type NameServer, startNameServer, nameServerCommand } from './nameServer.ts';
+import { isRoot, requireRoot } from './root.ts';
 import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const PUBLIC = '93.184.216.34';
@@ -34,7 +34,7 @@ describe.each(STORES)('on %s', (store) => {
   let world: FaultWorld;
 
   beforeAll(async () => {
-    const wrapper = isRoot ? underNameServer(join(folder, store)) : [];
+    const wrapper = isRoot ? nameServerCommand(join(folder, store)) : [];
     world = await startWorld(store, { serve: { wrapper } });
   });
   afterAll(() => world?.stop());
@@ -53,7 +53,7 @@ describe.each(STORES)('on %s', (store) => {
     });
 
   test('fault 10: NXDOMAIN, SERVFAIL, no answer, then recovery', async () => {
-    needRoot();
+    requireRoot();
     const failures = { nxdomain: 'NXDOMAIN', servfail: 'SERVFAIL', silent: 'silence' } as const;
     const watches: Watch[] = [];
     for (const [label, failure] of Object.entries(failures)) {
@@ -82,7 +82,7 @@ describe.each(STORES)('on %s', (store) => {
   });
 
   test('fault 10: names whose servers are silent delay no other name', async () => {
-    needRoot();
+    requireRoot();
     const watchOf = (label: string) =>
       world.watch(label, { url: `http://${label}.example:${portOf()}/` });
     const silent: Watch[] = [];
@@ -149,13 +149,13 @@ describe.each(STORES)('on %s', (store) => {
         }
       }
       expect(await world.service.stop()).toBe(0);
-      const wrapper = isRoot ? underNameServer(join(folder, store)) : [];
+      const wrapper = isRoot ? nameServerCommand(join(folder, store)) : [];
       const nodeFlags = ['--import', DIVERTED];
       await world.start({ serve: { wrapper, nodeFlags, allowPrivateEndpoints: false } });
     });
 
     test('fault 11: names that rebind, mixed answers, the metadata address', async () => {
-      needRoot();
+      requireRoot();
       const asked = new Map<string, number>();
       const script = (name: string, answers: readonly (readonly string[])[]): void =>
         names.answer(name, () => {

@@ -28,7 +28,7 @@ const CODES = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
  * Writes the file `resolvConf`, and returns a command prefix that runs a program with this name
  * server (`ServeOptions.wrapper`).
  */
-export function underNameServer(resolvConf: string): string[] {
+export function nameServerCommand(resolvConf: string): string[] {
   writeFileSync(resolvConf, `nameserver ${ADDRESS}\noptions timeout:5 attempts:1\n`);
   return [
     'unshare',

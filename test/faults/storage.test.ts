@@ -7,7 +7,7 @@ import { type FaultProxy, startFaultProxy, until } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY } from '../serve.ts';
-import { isRoot, needRoot } from './root.ts';
+import { isRoot, requireRoot } from './root.ts';
 import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const DISK_MIB = 96;
@@ -36,7 +36,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
   let world: FaultWorld;
 
   beforeAll(async () => {
-    needRoot();
+    requireRoot();
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=1777`, 'tmpfs', disk]);
     // With PostgreSQL, only the tables are on the small disk; the write-ahead log is elsewhere.
     world = await startWorld(store, {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Front {
+export interface FrontProxy {
   url: string;
   /**
    * Returns the milliseconds since the last response ended, or 0 while any request waits for its
@@ -24,7 +24,7 @@ const ANOTHER_EACH_TIME: [RegExp, string][] = [
 ];
 
 /** @param serviceUrl base URL to which all requests are forwarded, regardless of their host. */
-export async function startFront(serviceUrl: string): Promise<Front> {
+export async function startFront(serviceUrl: string): Promise<FrontProxy> {
   let underWay = 0;
   let since = Date.now();
   const server = createServer((request, response) => {

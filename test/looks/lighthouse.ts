@@ -82,7 +82,7 @@ export async function startAuditor(day: SeededDay): Promise<Auditor> {
   };
 }
 
-/** Lists the audits that lower the scores of a page, each with the elements concerned. */
+/** Lists the audits that lower the scores of a page, each with the affected elements. */
 export const findingsOf = ({ categories, audits }: Report): string[] =>
   Object.values(categories)
     .flatMap(({ auditRefs }) => auditRefs)

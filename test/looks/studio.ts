@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
-import { startFront, type Front } from './front.ts';
+import { startFront, type FrontProxy } from './front.ts';
 import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
 import type { SeededDay } from './seededDay.ts';
 import { NOW, startStillDay } from './stillDay.ts';
@@ -180,7 +180,7 @@ function readBoxes(): Box[] {
   });
 }
 
-async function untilQuiet(page: Page, front: Front): Promise<void> {
+async function untilQuiet(page: Page, front: FrontProxy): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   await settle(page);
   while (front.quietMs() < QUIET_MS) {
@@ -192,7 +192,7 @@ async function untilQuiet(page: Page, front: Front): Promise<void> {
 }
 
 /** Takes screenshots until two in a row are equal, and returns the last one. */
-async function shootWhenStill(page: Page, front: Front, mask: Locator[]): Promise<Buffer> {
+async function shootWhenStill(page: Page, front: FrontProxy, mask: Locator[]): Promise<Buffer> {
   const deadline = Date.now() + PATIENCE_MS;
   let last: Buffer | undefined;
   while (Date.now() < deadline) {

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Packed, packCommand } from '../../scripts/release/packages.ts';
 import { anchorsOf } from '../docs/anchors.ts';
 import { installInto } from './install.ts';
-import { readyNode20 } from './node20.ts';
+import { prepareNode20 } from './node20.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-command-'));
 const project = join(folder, 'project');
@@ -42,7 +42,7 @@ beforeAll(() => {
   packed = packCommand(folder);
   for (const each of [project, empty]) mkdirSync(each);
   installInto(project, 'module', [packed.tarball]);
-  node20 = readyNode20(folder);
+  node20 = prepareNode20(folder);
 });
 afterAll(async () => {
   for (const child of children.filter(({ exitCode, signalCode }) => !exitCode && !signalCode)) {

@@ -13,7 +13,7 @@ const isWindows = process.platform === 'win32';
  * Returns the path of a Node 20 executable. If none is on the path, installs one below `folder` and
  * logs the installation.
  */
-export const readyNode20 = (folder: string): string => findNode20() ?? fetchNode20(folder);
+export const prepareNode20 = (folder: string): string => findNode20() ?? fetchNode20(folder);
 
 function findNode20(): string | undefined {
   const name = isWindows ? 'node.exe' : 'node';

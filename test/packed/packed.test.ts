@@ -13,7 +13,7 @@ import { ERROR_HINTS } from '../../packages/kit/src/errors.ts';
 import { type Packed, packKit } from '../../scripts/release/packages.ts';
 import { prints, readPrograms } from '../docs/programs.ts';
 import { installInto } from './install.ts';
-import { readyNode20, versionOf } from './node20.ts';
+import { prepareNode20, versionOf } from './node20.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
@@ -29,7 +29,7 @@ beforeAll(() => {
   for (const project of [esm, cjs]) mkdirSync(project);
   installInto(esm, 'module', [packed.tarball]);
   installInto(cjs, 'commonjs', [packed.tarball]);
-  nodes['20'] = readyNode20(folder);
+  nodes['20'] = prepareNode20(folder);
   const { exports } = JSON.parse(
     readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
   ) as { exports: Record<string, object> };
@@ -55,7 +55,7 @@ test('the tarball has all required files and no tests', () => {
   expect(packed.files.filter((path) => path.includes('.test'))).toEqual([]);
 });
 
-test('the entries are those of the documentation', () => {
+test('the entry points are those of the documentation', () => {
   const page = readFileSync(here('../../docs/kit/README.md'), 'utf8');
   const [table = ''] = /(?<=^## Entry points\n\n)(?:\|.*\n)+/m.exec(page) ?? [];
   const documented = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>

@@ -20,7 +20,7 @@ import type {
 import { createAptosIndex } from '../../packages/service/src/families/aptos/match/streamIndex.ts';
 import {
   readMovements,
-  readTouched,
+  readTouchedAccounts,
   readTransfers,
 } from '../../packages/service/src/families/aptos/match/movements.ts';
 import { countObservedPaths } from '../../packages/service/src/families/aptos/match/observed.ts';
@@ -243,7 +243,7 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
         movements
           .filter((each) => each.kind === kind)
           .map(({ account, value, asset }) => `${account} ${value} ${asset}`);
-      expect([...readTouched(transaction)].toSorted()).toEqual(expected.touched.toSorted());
+      expect([...readTouchedAccounts(transaction)].toSorted()).toEqual(expected.touched.toSorted());
       expect(shown('deposit')).toEqual(expected.deposits ?? []);
       expect(shown('withdrawal')).toEqual(expected.withdrawals ?? []);
       expect(readTransfers(transaction)).toEqual(expected.transfers ?? []);
@@ -258,7 +258,7 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
       const answered = toAptosTransaction(recorded[n]!, 'a recording');
       const { raw: _, payload, changes, ...rest } = streamed;
       expect(answered).toMatchObject(rest);
-      expect([...readTouched(streamed)]).toEqual([...readTouched(answered)]);
+      expect([...readTouchedAccounts(streamed)]).toEqual([...readTouchedAccounts(answered)]);
       expect(readMovements(streamed)).toEqual(readMovements(answered));
       expect(readTransfers(streamed)).toEqual(readTransfers(answered));
       expect(payload).toEqual(answered.payload);

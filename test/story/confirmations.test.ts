@@ -158,7 +158,7 @@ test('confirmations outside of the bounds are rejected with the value and the bo
   });
 });
 
-test('a lowered maximum of the timeout applies to streams that exceed it, and they say so', async () => {
+test('a lowered maximum of the timeout applies to streams that exceed it, and their status reports it', async () => {
   const id = await createStream({ timeoutSeconds: 60 });
   await service.stop();
   await start('--max-timeout-seconds', '20');

@@ -204,7 +204,7 @@ test('a block that leaves the chain takes its values with it', async () => {
   expect(both).toHaveLength(2);
 });
 
-test('what was not read before a restart is read after it', async () => {
+test('values that were not read before a restart are read after it', async () => {
   const id = await create([
     { contract: counter, function: 'drawings() returns (uint256)', when: { every: 1 } },
   ]);
@@ -254,7 +254,7 @@ test('a backfill of a stream that only reads values is rejected', async () => {
   });
 });
 
-test('reads that make no sense are rejected with their path', async () => {
+test('invalid reads are rejected with their path', async () => {
   const contract = account(8);
   const wrong: [object, string][] = [
     [{ contract, function: 'f()', when: 'changes' }, 'reads.0.function'],

@@ -4,19 +4,19 @@
  */
 import { Command, CommanderError } from 'commander';
 import type { CommandName } from './package/commandNames.ts';
-import { EXIT, reportError } from './terminal/errors.ts';
+import { EXIT_CODES, reportError } from './terminal/errors.ts';
 import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
 import { describeBuild } from '@sluice/service/build';
 
 /** Adds flags, subcommands and actions to a command. */
-export type Declare = (command: Command, terminal: Terminal) => unknown;
+export type DeclareCommand = (command: Command, terminal: Terminal) => unknown;
 
 interface Entry {
   name: CommandName;
   summary: string;
   /** Whether the command drains after a signal, which may take longer than `END_WITHIN_MS`. */
   drains?: true;
-  load(): Promise<Declare>;
+  load(): Promise<DeclareCommand>;
 }
 
 const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
@@ -227,7 +227,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   try {
     const running = program.parseAsync(given, { from: 'user' });
     await (entry?.drains ? running : unlessStuck(running, terminal));
-    return entry?.drains ? EXIT.success : exitOf(terminal.signal);
+    return entry?.drains ? EXIT_CODES.success : exitOf(terminal.signal);
   } catch (error) {
     // Errors after Ctrl-C are not reported, except for a command that drains.
     if (terminal.signal.aborted && !entry?.drains) return exitOf(terminal.signal);
@@ -241,18 +241,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
  * the command does not.
  */
 const exitOf = ({ aborted, reason }: AbortSignal): number =>
-  aborted && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
+  aborted && reason !== STOPPED ? EXIT_CODES.interrupted : EXIT_CODES.success;
 
 /** Prints the completions, one per line. */
 async function printCompletions(words: readonly string[], terminal: Terminal): Promise<number> {
   // A note would overwrite what the user has typed.
   terminal.adopt({ quiet: true });
-  const { complete } = await import('./flags/complete.ts');
+  const { completeWord } = await import('./flags/complete.ts');
   const load = async (command: Command): Promise<unknown> =>
     (await findEntry(command.name())?.load())?.(command, terminal);
-  const found = await complete(createProgram(terminal), words, { load, terminal });
+  const found = await completeWord(createProgram(terminal), words, { load, terminal });
   for (const each of found) terminal.print(each);
-  return EXIT.success;
+  return EXIT_CODES.success;
 }
 
 /** Replaces an empty list of arguments with `--help`, and `help listen` with `listen --help`. */
@@ -282,7 +282,7 @@ function createProgram(terminal: Terminal): Command {
     .option('-V, --version', 'Print the version and commit')
     .on('option:version', () => {
       terminal.print(describeBuild());
-      throw new CommanderError(EXIT.success, 'commander.version', '');
+      throw new CommanderError(EXIT_CODES.success, 'commander.version', '');
     })
     .helpOption('-h, --help', 'Show help')
     .option('--no-color', 'Disable colors (env: NO_COLOR)')

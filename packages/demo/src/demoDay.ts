@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS } from '@sluice/kit/contract';
 import type {
-  Past,
+  SampleData,
   PastAttempt,
   PastChain,
   PastDelivery,
@@ -78,7 +78,13 @@ export interface DemoDayNeeds {
 
 type Block = PastMatch['block'];
 
-export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: DemoDayNeeds): Past {
+export function makeDemoDay({
+  chains,
+  aptos,
+  webhookUrlOf,
+  nowMs,
+  spanMs,
+}: DemoDayNeeds): SampleData {
   const random = createRandom(1);
   const streams = Object.entries(DEMO_STREAMS).map(([tag, stream], index): PastStream => {
     const ageMs = (3 + 5 * index) * DAY;

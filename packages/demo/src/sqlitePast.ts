@@ -41,7 +41,7 @@ import { packTransport } from '../../service/src/store/deliveries/transport.ts';
 const FIRST_KEY = 'bootstrap';
 
 /** The sample data. Times are in Unix milliseconds, but block timestamps are in seconds. */
-export interface Past {
+export interface SampleData {
   chains: readonly PastChain[];
   streams: readonly PastStream[];
   /**
@@ -161,7 +161,7 @@ export async function readHeads(
  * @returns the number of deliveries.
  * @throws CallerError if the folder already has a ledger.
  */
-export async function fillSqlite(folder: string, past: Past): Promise<number> {
+export async function fillSqlite(folder: string, past: SampleData): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
     throw usageError(
@@ -216,7 +216,7 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
   }
 }
 
-function writePast(database: DatabaseSync, past: Past): number {
+function writePast(database: DatabaseSync, past: SampleData): number {
   const insert = createInserts(database);
   const stats = createStats();
   let deliveries = 0;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { compile } from 'json-schema-to-typescript';
 import * as z from 'zod';
 import { type Call, COMPATIBLE_CALLS, SLUICE_CALLS } from '../src/contract/calls/index.ts';
-import { HINTS, REQUESTS, SCHEMAS, SHAPES } from '../src/contract/named.ts';
+import { TYPE_HINTS, REQUESTS, SCHEMAS, SHAPES } from '../src/contract/named.ts';
 import type { SluiceRoute } from '../src/contract/route.ts';
 import type { ChainFamily } from '../src/contract/shapes.generated.ts';
 import { STREAM_FIELD_ROWS } from '../src/families/schemas.ts';
@@ -30,7 +30,7 @@ function jsonSchemas(io: 'input' | 'output'): Record<string, unknown> {
     unrepresentable: 'any',
     io,
     override: ({ zodSchema, jsonSchema }) => {
-      Object.assign(jsonSchema, HINTS.get(zodSchema));
+      Object.assign(jsonSchema, TYPE_HINTS.get(zodSchema));
       const isUndefined =
         (zodSchema instanceof z.ZodOptional && !(zodSchema instanceof z.ZodExactOptional)) ||
         (zodSchema instanceof z.ZodDefault && io === 'input');
@@ -168,7 +168,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 };
 
 const nameOf = (schema: z.ZodType): string | undefined =>
-  [...SHAPES].find(([, it]) => it === schema)?.[0] ?? HINTS.get(schema)?.tsType;
+  [...SHAPES].find(([, it]) => it === schema)?.[0] ?? TYPE_HINTS.get(schema)?.tsType;
 
 /** Returns the type of a method's result. */
 function resultOf(call: Call): string {

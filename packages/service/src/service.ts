@@ -17,7 +17,7 @@ import { createChains } from './chains/chains.ts';
 import { createNodeTest } from './chains/testNode.ts';
 import { type Config, type ServiceConfig, completeConfig } from './config/config.ts';
 import { openLedger } from './openLedger.ts';
-import { createDeliver } from './deliver/deliver.ts';
+import { createDeliverer } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
 import { openClientCertificate } from './deliver/send/clientCertificate.ts';
@@ -28,18 +28,18 @@ import {
   openFamilies,
   openNode,
   prepareApi,
-  readPlace,
+  readChainAndPhase,
   toApiParts,
 } from './families/index.ts';
 import { createAlertUrlTest } from './operate/alerts/testAlertUrl.ts';
 import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { createDuties } from './operate/duties.ts';
-import { type Holder, createHolder } from './operate/holder.ts';
+import { type LeaseHolder, createHolder } from './operate/holder.ts';
 import { createInvariantCheck } from './operate/invariants.ts';
 import { createLifecycleLog } from './operate/lifecycleLog.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
 import { type Readiness, createReadiness } from './operate/readiness.ts';
-import { takeOver } from './operate/takeOver.ts';
+import { takeOverLedger } from './operate/takeOver.ts';
 import { openAddedUrls } from './secrets/addedUrls.ts';
 import { openKeyPairs } from './secrets/keyPairs.ts';
 import { openVault } from './secrets/openVault.ts';
@@ -139,7 +139,7 @@ async function startWith(
   const disk = store.files && (await watchDisk(store.files, config.minFreeMib * MIB, log));
   if (disk !== undefined) watchers.push(disk);
   // Leases in a ledger that is not shared belong to a process that has ended.
-  if (!store.isShared) metrics.recordLostLeases(await takeOver(store, log));
+  if (!store.isShared) metrics.recordLostLeases(await takeOverLedger(store, log));
 
   const clientCertificate = openClientCertificate(config, log);
   if (clientCertificate !== undefined) watchers.push(clientCertificate);
@@ -150,7 +150,7 @@ async function startWith(
     keyPairs,
     clientCertificate,
     onBlocked,
-    readPlace,
+    readChainAndPhase,
   });
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })
@@ -309,7 +309,7 @@ function createDelivery({
   tracing: Tracing;
   log: Log;
 }) {
-  const deliver = createDeliver({
+  const deliver = createDeliverer({
     store,
     sender,
     isolation: createIsolation(),
@@ -349,7 +349,7 @@ async function createFollowing(
   }: {
     sealed: Sealed;
     senders: Senders;
-    holder: Holder;
+    holder: LeaseHolder;
     disk: DiskWatch | undefined;
     metrics: Metrics;
     tracing: Tracing;

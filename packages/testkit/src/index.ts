@@ -105,5 +105,5 @@ export {
 } from './postgres/postgresCluster.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';
 export { placeNames } from './anvil/placeNames.ts';
-export { type Tethered, type TetherOptions, startTethered } from './tether.ts';
+export { type TetheredProcess, type TetherOptions, startTethered } from './tether.ts';
 export { until } from './until.ts';

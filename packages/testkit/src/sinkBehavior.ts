@@ -39,7 +39,7 @@ export interface SinkSilence {
  * Applies a behavior. Resolves when the response is written or the sender has disconnected, or at
  * once for a `SinkSilence`.
  */
-export async function behave(
+export async function applyBehavior(
   behavior: SinkBehavior,
   socket: Socket,
   response: ServerResponse,

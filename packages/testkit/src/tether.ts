@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
  * stops the child, and Ctrl-C in a terminal does not reach the child, so this process controls the
  * order of the shutdown.
  */
-export interface Tethered {
+export interface TetheredProcess {
   /** Process ID of the program, not of the shell that watches it. */
   readonly pid: number;
   readonly stdout: Readable;
@@ -77,7 +77,7 @@ export async function startTethered(
   command: string,
   args: readonly string[],
   options: TetherOptions = {},
-): Promise<Tethered> {
+): Promise<TetheredProcess> {
   const { lostSignal = 'KILL', lostFolder = '', ...spawnOptions } = options;
   if (process.platform === 'win32') return startOnWindows(command, args, spawnOptions);
 
@@ -97,7 +97,7 @@ async function startOnWindows(
   command: string,
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv },
-): Promise<Tethered> {
+): Promise<TetheredProcess> {
   const child = spawn(command, args, {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -110,7 +110,12 @@ async function startOnWindows(
   return tethered(child.pid as number, child, child.stdout, child.stderr);
 }
 
-function tethered(pid: number, child: ChildProcess, stdout: Readable, stderr: Readable): Tethered {
+function tethered(
+  pid: number,
+  child: ChildProcess,
+  stdout: Readable,
+  stderr: Readable,
+): TetheredProcess {
   let gone = false;
   const exited = new Promise<void>((resolve) => {
     // Waits for `close`, because `exit` can be emitted before all output has been read.

@@ -6,7 +6,7 @@ import {
   createServer,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type SinkBehavior, behave } from './sinkBehavior.ts';
+import { type SinkBehavior, applyBehavior } from './sinkBehavior.ts';
 
 /** A webhook receiver that records requests and misbehaves on demand. */
 export interface WebhookSink {
@@ -79,7 +79,7 @@ export async function startWebhookSink(options: WebhookSinkOptions = {}): Promis
     requests.push(request);
     for (const notify of waiters) notify(request);
     const choose = choosers.get(request.path) ?? choosers.get(undefined);
-    await behave(choose?.(request) ?? 200, message.socket, response);
+    await applyBehavior(choose?.(request) ?? 200, message.socket, response);
   };
 
   const server = createServer((message, response) => {

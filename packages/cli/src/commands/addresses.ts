@@ -17,7 +17,7 @@ import { compareAddresses, readAddresses, removeAddresses } from '../streams/add
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { findStream, nameOf } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, formatQuantity, createProgress } from '../terminal/progress.ts';
+import { formatCount, formatQuantity, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -111,7 +111,9 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         if (options.json) return terminal.printJson({ added, removed });
         for (const { address } of added) terminal.print(terminal.tint('ok', `+ ${address}`));
         for (const { address } of removed) terminal.print(terminal.tint('bad', `- ${address}`));
-        terminal.note(`${count(added.length)} to add, ${count(removed.length)} to remove`);
+        terminal.note(
+          `${formatCount(added.length)} to add, ${formatCount(removed.length)} to remove`,
+        );
       }),
     );
 
@@ -207,7 +209,9 @@ async function importFile(
     await removeAddresses(api, stream, removed);
   } catch (error) {
     progress.end();
-    terminal.note(`Imported ${count(done)} of ${count(addresses.length)} addresses. To resume:`);
+    terminal.note(
+      `Imported ${formatCount(done)} of ${formatCount(addresses.length)} addresses. To resume:`,
+    );
     terminal.note(`  ${toResume(stream, path, done + 1, options)}`);
     throw error;
   }
@@ -222,7 +226,7 @@ async function importFile(
   else {
     terminal.print(
       `Imported ${formatQuantity(addresses.length, 'address', 'addresses')} from ${path} to ${nameOf(stream)}` +
-        (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
+        (removed.length > 0 ? `, removed ${formatCount(removed.length)}` : '') +
         (duplicates > 0 ? `, skipped ${formatQuantity(duplicates, 'duplicate line')}` : ''),
     );
   }

@@ -4,7 +4,7 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { shortOf } from '../connection/shortIds.ts';
+import { shortenId } from '../connection/shortIds.ts';
 import { findAdded, printVerdict } from './addedUrls.ts';
 
 export function declareAlerts(command: Command, terminal: Terminal): void {
@@ -70,4 +70,4 @@ async function removeAlertUrl(
 }
 
 const describe = ({ id, host, source }: AlertUrl): string =>
-  source === 'added' ? `${host}  added ${shortOf(id)}` : `${host}  configured`;
+  source === 'added' ? `${host}  added ${shortenId(id)}` : `${host}  configured`;

@@ -8,7 +8,7 @@ import { CommandError } from '../terminal/errors.ts';
 import { formatQuantity } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { shortOf } from '../connection/shortIds.ts';
+import { shortenId } from '../connection/shortIds.ts';
 import { findAdded, printVerdict } from './addedUrls.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
@@ -81,7 +81,8 @@ async function addNode(
 ): Promise<void> {
   const added = await connect(options, terminal).sluice.addNode(node);
   if (options.json) terminal.printJson(added);
-  else terminal.printText(`${added.chainId} is now read from ${added.host}  ${shortOf(added.id)}`);
+  else
+    terminal.printText(`${added.chainId} is now read from ${added.host}  ${shortenId(added.id)}`);
 }
 
 async function removeNode(

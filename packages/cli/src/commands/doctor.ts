@@ -13,7 +13,7 @@ import { contextsPath } from '../connection/contexts.ts';
 import { examples } from '../flags/examples.ts';
 import { rewriteCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, formatQuantity } from '../terminal/progress.ts';
+import { formatCount, formatQuantity } from '../terminal/progress.ts';
 import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '@sluice/service/build';
@@ -152,7 +152,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       head === null || checkpoint === null
         ? ''
         : head < checkpoint
-          ? `, and its head is block ${count(head)}, below the last one read, ${count(checkpoint)}`
+          ? `, and its head is block ${formatCount(head)}, below the last one read, ${formatCount(checkpoint)}`
           : `, ${formatQuantity(head - checkpoint, 'block')} behind`;
     const needsResume = state === 'down' && (await isHalted(sluice, id));
     yield {

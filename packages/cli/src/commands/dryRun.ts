@@ -22,7 +22,7 @@ import { type TriedStream, matchBlock, tryDeclared, tryStored } from '../streams
 import { findStream } from '../streams/findStream.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, formatQuantity, createProgress } from '../terminal/progress.ts';
+import { formatCount, formatQuantity, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareDryRun = (command: Command, terminal: Terminal): Command =>
@@ -107,12 +107,12 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     describeCloseMatches(close, tx, terminal.width).forEach(terminal.print);
   }
   terminal.note(
-    `${count(matched)} of ${formatQuantity(total, 'block')} matched, ${formatQuantity(records, 'record')}`,
+    `${formatCount(matched)} of ${formatQuantity(total, 'block')} matched, ${formatQuantity(records, 'record')}`,
   );
   if (given.expect !== undefined && matched !== given.expect) {
     throw new CommandError(
       'check_failed',
-      `${formatQuantity(matched, 'block')} matched, expected ${count(given.expect)}`,
+      `${formatQuantity(matched, 'block')} matched, expected ${formatCount(given.expect)}`,
       'see why a block did or did not match: sluice explain <block>',
     );
   }

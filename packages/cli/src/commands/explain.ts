@@ -8,7 +8,7 @@ import type {
 import { findDeliveryIds, isShortId } from '@sluice/kit/operator';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
-import { chooseId, findDeliveryId, shortOf } from '../connection/shortIds.ts';
+import { chooseId, findDeliveryId, shortenId } from '../connection/shortIds.ts';
 import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
@@ -94,7 +94,7 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
   const { expect } = options;
   if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
     const got =
-      streams.map((each) => `${each.tag || shortOf(each.streamId)} ${each.verdict}`).join(', ') ||
+      streams.map((each) => `${each.tag || shortenId(each.streamId)} ${each.verdict}`).join(', ') ||
       'none';
     throw new CommandError('check_failed', `No stream has the verdict ${expect}; verdicts: ${got}`);
   }

@@ -3,7 +3,12 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { examples } from '../flags/examples.ts';
 import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
-import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
+import {
+  type ForwardedDelivery,
+  createForwarder,
+  findSecret,
+  toLocalUrl,
+} from '../live/forward.ts';
 import { startListenView } from '../live/listenView.ts';
 import { printState } from '../live/printState.ts';
 import { sluiceCommand } from '../package/packaged.ts';
@@ -44,7 +49,7 @@ interface ListenOptions extends ConnectionOptions {
 }
 
 export interface ForwardedView {
-  show(forwarded: Forwarded): void;
+  show(forwarded: ForwardedDelivery): void;
   close(): void;
 }
 

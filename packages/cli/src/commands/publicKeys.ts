@@ -5,7 +5,7 @@ import { toDurationMs } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { shortOf } from '../connection/shortIds.ts';
+import { shortenId } from '../connection/shortIds.ts';
 import { findAdded } from './addedUrls.ts';
 
 export function declarePublicKeys(command: Command, terminal: Terminal): void {
@@ -70,6 +70,6 @@ async function removePublicKey(
 const describe = ({ id, publicKey, endsAt }: PublicKey): string =>
   [
     publicKey,
-    shortOf(id),
+    shortenId(id),
     ...(endsAt === null ? [] : [`signs until ${new Date(endsAt).toISOString()}`]),
   ].join('  ');

@@ -22,7 +22,7 @@ import { sluiceCommand } from '../package/packaged.ts';
 import { findDeleted } from '../streams/findStream.ts';
 import { findDeliveryId, findReplayId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, formatQuantity, createProgress } from '../terminal/progress.ts';
+import { formatCount, formatQuantity, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -109,7 +109,9 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
     if (terminal.signal.aborted) break;
   }
   const done = options.to === undefined ? 'queued' : 'sent';
-  terminal.note(`${count(sent)} ${done}${terminal.signal.aborted ? ', then interrupted' : ''}`);
+  terminal.note(
+    `${formatCount(sent)} ${done}${terminal.signal.aborted ? ', then interrupted' : ''}`,
+  );
   if (terminal.signal.aborted) return;
   if (failed > 0) {
     throw new CommandError(
@@ -150,7 +152,7 @@ async function replaySelection(
   const filters = await toReplayable({ sluice }, filter);
   const estimate = await estimateAll({ sluice }, filters);
   const { deliveries, bytes, isCapped } = estimate;
-  const many = `${count(deliveries)}${isCapped ? ' or more' : ''} ${deliveries === 1 ? 'delivery' : 'deliveries'}, about ${count(Math.ceil(bytes / 1_000))} kB`;
+  const many = `${formatCount(deliveries)}${isCapped ? ' or more' : ''} ${deliveries === 1 ? 'delivery' : 'deliveries'}, about ${formatCount(Math.ceil(bytes / 1_000))} kB`;
   if (options.dryRun || deliveries === 0) {
     if (options.json) terminal.printJson(estimate);
     else terminal.print(many);
@@ -161,7 +163,7 @@ async function replaySelection(
       );
       if (all > deliveries)
         terminal.note(
-          `${count(all - deliveries)} more succeeded; add --include-delivered to replay them`,
+          `${formatCount(all - deliveries)} more succeeded; add --include-delivered to replay them`,
         );
     }
     return;
@@ -175,7 +177,10 @@ async function replaySelection(
     replayed += ended.replayed;
   }
   if (options.wait && failed > 0) {
-    throw new CommandError('partial', `${count(failed)} of ${count(replayed)} deliveries failed`);
+    throw new CommandError(
+      'partial',
+      `${formatCount(failed)} of ${formatCount(replayed)} deliveries failed`,
+    );
   }
 }
 
@@ -255,7 +260,7 @@ async function waitFor(
 }
 
 const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
-  `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} replayed, ${count(succeeded)} delivered, ${count(failed)} failed`;
+  `${id}  ${name}  ${state}  ${formatCount(replayed)} of ${formatCount(total)} replayed, ${formatCount(succeeded)} delivered, ${formatCount(failed)} failed`;
 
 /**
  * Returns a function that sends a delivery from this machine if `--to` is set, and otherwise queues
@@ -341,7 +346,7 @@ async function listReplays(
       { title: 'STATE', value: ({ state }) => state },
       {
         title: 'REPLAYED',
-        value: ({ replayed, total }) => `${count(replayed)}/${count(total)}`,
+        value: ({ replayed, total }) => `${formatCount(replayed)}/${formatCount(total)}`,
         right: true,
       },
       { title: 'FAILED', value: ({ failed }) => failed, right: true },

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { afterAll, expect, test, vi } from 'vitest';
 import { addServiceOptions } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
-import { EXIT } from '../terminal/errors.ts';
+import { EXIT_CODES } from '../terminal/errors.ts';
 import { start } from '../terminal/scripted.test-only.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-serve-'));
@@ -60,7 +60,7 @@ test('serve reports a failed start even after a signal', async () => {
   await until('the service is listening', () => holder.stdout().includes('listening on'));
   const running = start(words);
   running.interrupt();
-  expect(await running.ended).toMatchObject({ code: EXIT.notStarted });
+  expect(await running.ended).toMatchObject({ code: EXIT_CODES.notStarted });
   expect(running.stderr()).toContain('is in use by another sluice process');
   holder.interrupt();
   expect(await holder.ended).toMatchObject({ code: 0 });

@@ -13,7 +13,7 @@ import { familyOfFields, toCsvRow } from '@sluice/kit/contract';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { count, formatQuantity } from '../terminal/progress.ts';
+import { formatCount, formatQuantity } from '../terminal/progress.ts';
 import {
   type Cell,
   type TableOptions,
@@ -219,7 +219,7 @@ function printReceiver(
 
 const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummary): string => {
   const events = topic0.length === 0 ? '' : ` · ${topic0.length} evt`;
-  return `${allAddresses ? 'all' : count(amountOfAddresses)} addr${events}`;
+  return `${allAddresses ? 'all' : formatCount(amountOfAddresses)} addr${events}`;
 };
 
 /**

@@ -20,7 +20,7 @@ import { STANDARD_EVENTS } from '../live/standardEvents.ts';
 import { findStream } from '../streams/findStream.ts';
 import { readStream } from '../streams/saveStream.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { type Part, toLine } from '../terminal/table.ts';
+import { type LinePart, toLine } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const KINDS = [...Object.keys(SAMPLES), 'transaction'];
@@ -109,7 +109,7 @@ async function trigger(kind: string, options: TriggerOptions, terminal: Terminal
       return;
     }
     const outcome = delivered ? String(last?.status) : (last?.error ?? '');
-    const parts: Part[] = [
+    const parts: LinePart[] = [
       delivered
         ? { text: `✓ ${outcome}`, tone: 'ok' }
         : { text: `✗ ${outcome}`, tone: 'bad', cut: 'end' },

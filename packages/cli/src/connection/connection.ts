@@ -40,7 +40,7 @@ const DEFAULT_URL = 'http://127.0.0.1:4400';
 
 export type ConnectionSource = 'flags' | 'context' | 'dev' | 'default';
 
-export interface Target {
+export interface ServiceTarget {
   url: string;
   apiKey: string | undefined;
   source: ConnectionSource;
@@ -63,7 +63,7 @@ const DEV_CONTEXT = 'dev';
  *
  * @throws CommandError `usage` if the named context does not exist.
  */
-export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
+export function findTarget(options: ConnectionOptions, terminal: Terminal): ServiceTarget {
   const { env } = terminal;
   const url = options.apiUrl ?? env['SLUICE_API_URL'];
   const envKey = env['SLUICE_API_KEY'];
@@ -156,13 +156,16 @@ export function connectTo(
 const printedOn = new WeakSet<Terminal>();
 
 /** Prints the service and the reason for its choice, once per command, if there is a `guess`. */
-function printGuess({ url, guess }: Target, terminal: Terminal): void {
+function printGuess({ url, guess }: ServiceTarget, terminal: Terminal): void {
   if (guess === undefined || printedOn.has(terminal)) return;
   printedOn.add(terminal);
   terminal.note(`Using ${url}, ${guess}`);
 }
 
-export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): CommandError =>
+export const toMissingKey = ({
+  url,
+  source,
+}: Pick<ServiceTarget, 'url' | 'source'>): CommandError =>
   source === 'default'
     ? new CommandError(
         'no_service',

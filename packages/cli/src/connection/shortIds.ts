@@ -4,7 +4,7 @@ import { findDeliveryIds, isShortId, matchIds } from '@sluice/kit/operator';
 import { CommandError } from '../terminal/errors.ts';
 
 /** Shortens an id for display; commands accept the short form. */
-export const shortOf = (id: string): string => id.slice(0, 8);
+export const shortenId = (id: string): string => id.slice(0, 8);
 
 const SHOWN = 5;
 

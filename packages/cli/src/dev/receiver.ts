@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { verifySignature } from '@sluice/kit';
 import type { AnyWebhook } from '@sluice/kit/contract';
 
-export interface Received {
+export interface ReceivedRequest {
   id: string;
   webhook: AnyWebhook;
 }
@@ -32,7 +32,7 @@ export async function startReceiver({
   /** Port; 0 for any free port. */
   port: number;
   secret: string;
-  onWebhook(received: Received): void;
+  onWebhook(received: ReceivedRequest): void;
   onRefused(why: string): void;
 }): Promise<Receiver> {
   const receive = (body: string, id: string, signature: string): void => {

@@ -30,7 +30,7 @@ const KNOWN_TO_SERVICE: Readonly<
  * Returns the completions of the last word. `load` adds flags and subcommands to a top-level
  * command.
  */
-export async function complete(
+export async function completeWord(
   program: Command,
   words: readonly string[],
   { load, terminal }: { load(command: Command): Promise<unknown>; terminal: Terminal },

@@ -1,5 +1,5 @@
 /** Finds misspelled environment variables. */
-import { nearest } from '@sluice/kit/contract';
+import { findNearest } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 
 /** Variables that other commands, apps and the vault read. */
@@ -24,7 +24,7 @@ export function findUnknownVariables(
     .filter((name) => name.startsWith('SLUICE_') && !FROM_KUBERNETES.test(name))
     .filter((name) => !known.includes(name) && !referenced.has(name))
     .map((name) => {
-      const near = nearest(name, known);
+      const near = findNearest(name, known);
       return `Ignoring unknown variable ${name}${near ? `. Did you mean ${near}?` : ''}`;
     });
 }

@@ -1,7 +1,7 @@
 /** Formats deliveries as lines. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { shortOf } from '../connection/shortIds.ts';
-import { type Part, toLine } from '../terminal/table.ts';
+import { shortenId } from '../connection/shortIds.ts';
+import { type LinePart, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
@@ -28,11 +28,11 @@ export function deliveryLine(
   const [tone, mark] = markOf(delivery, outcome);
   const status = outcome.status === null ? (outcome.error ? '–' : '') : String(outcome.status);
   const took = outcome.durationMs === null ? '' : `${outcome.durationMs} ms`;
-  const parts: Part[] = [
+  const parts: LinePart[] = [
     { text: clock(atMs), tone: 'faint' },
     { text: `${mark} ${status.padEnd(3)}`, tone },
     { text: took === '' ? '' : took.padStart(8) },
-    { text: delivery.tag || shortOf(delivery.streamId), cut: 'end' },
+    { text: delivery.tag || shortenId(delivery.streamId), cut: 'end' },
     { text: `#${delivery.blockNumber} ${delivery.phase}` },
     { text: outcome.error ?? delivery.about, cut: 'end' },
     { text: delivery.id.slice(-8), tone: 'faint', optional: true },

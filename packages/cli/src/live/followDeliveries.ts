@@ -1,6 +1,6 @@
 /** Follows deliveries without gaps, even if the connection drops or the service restarts. */
 import type { DeliverySummary, LiveState, SluiceClient } from '@sluice/kit/sluice';
-import { persist } from './persist.ts';
+import { retryWhileUnavailable } from './persist.ts';
 
 export interface FollowOptions {
   signal: AbortSignal;
@@ -50,7 +50,8 @@ export async function* followDeliveries(
     return found.toReversed();
   };
   const readMissed = async (from: number): Promise<void> => {
-    for (const delivery of await persist(() => listFrom(from), signal)) queue.push(delivery);
+    for (const delivery of await retryWhileUnavailable(() => listFrom(from), signal))
+      queue.push(delivery);
   };
   let isFirst = true;
   const listening = async (): Promise<void> => {

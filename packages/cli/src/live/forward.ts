@@ -11,12 +11,12 @@ import { isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { persist } from './persist.ts';
+import { retryWhileUnavailable } from './persist.ts';
 
 type FullDelivery = DeliveryDetail & { body: string };
 
 /** A forwarded delivery and the receiver's response. */
-export interface Forwarded {
+export interface ForwardedDelivery {
   delivery: FullDelivery;
   /** HTTP status; null without a complete response. */
   status: number | null;
@@ -34,7 +34,7 @@ export interface Forwarder {
    * Sends a delivery to the URL. Resolves even if the receiver fails, and to undefined if the
    * service does not have the delivery.
    */
-  forward(id: string): Promise<Forwarded | undefined>;
+  forward(id: string): Promise<ForwardedDelivery | undefined>;
 }
 
 export interface ForwarderOptions {
@@ -97,7 +97,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
 
   return {
     async forward(id) {
-      const delivery = await persist(() => findDelivery(id), signal);
+      const delivery = await retryWhileUnavailable(() => findDelivery(id), signal);
       if (delivery === undefined) return undefined;
       const { body } = delivery;
       const webhook = JSON.parse(body) as AnyWebhook;
@@ -119,7 +119,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
 async function post(
   url: string,
   { body, headers, signal }: { body: string; headers: Record<string, string>; signal: AbortSignal },
-): Promise<Pick<Forwarded, 'status' | 'error' | 'durationMs' | 'responseBody'>> {
+): Promise<Pick<ForwardedDelivery, 'status' | 'error' | 'durationMs' | 'responseBody'>> {
   const started = performance.now();
   const durationMs = (): number => Math.round(performance.now() - started);
   try {

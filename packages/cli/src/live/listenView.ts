@@ -7,7 +7,7 @@ import { toCurl } from '@sluice/kit/contract';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { deliveryLine } from './deliveryLine.ts';
-import type { Forwarded, Forwarder } from './forward.ts';
+import type { ForwardedDelivery, Forwarder } from './forward.ts';
 
 const KEPT = 500;
 const CLEAR = '\u001b[2J\u001b[H';
@@ -17,9 +17,9 @@ const HELP = 'j/k move   ↵ inspect   r replay   c copy as curl   q quit';
 export function startListenView(
   terminal: Terminal,
   { url, forwarder }: { url: string; forwarder: Forwarder },
-): { show(forwarded: Forwarded): void; close(): void } {
+): { show(forwarded: ForwardedDelivery): void; close(): void } {
   const { print, stdout, stdin, tint } = terminal;
-  const rows: { forwarded: Forwarded; atMs: number }[] = [];
+  const rows: { forwarded: ForwardedDelivery; atMs: number }[] = [];
   /** Index of the selected row; 0 is the newest. */
   let selected = 0;
   let inspecting = false;

@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 10_000;
  * Retries a call while the service is unavailable or limits the rate, so that commands survive
  * outages.
  */
-export async function persist<Result>(
+export async function retryWhileUnavailable<Result>(
   call: () => PromiseLike<Result>,
   signal: AbortSignal,
 ): Promise<Result> {

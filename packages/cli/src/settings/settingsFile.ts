@@ -1,7 +1,7 @@
 /** Reads a settings file (YAML): the values of settings, and where each one is written. */
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { nearest } from '@sluice/kit/contract';
+import { findNearest } from '@sluice/kit/contract';
 import { FIELDS, type Field, kindOf, schemaOf, settingOf, splitNodeOptions } from '@sluice/service';
 import { readRegularFile } from '@sluice/service/regularFile';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
@@ -29,7 +29,7 @@ export interface SettingsFile {
   settings: Map<Field, FileSetting>;
   /** Names of the environment variables that the file refers to. */
   variables: Set<string>;
-  /** Errors of settings, which are missing in `settings`. */
+  /** Errors in settings. Invalid settings are missing from `settings`. */
   errors: CommandError[];
 }
 
@@ -95,7 +95,7 @@ class Reader {
   private readField(name: string, key: Node): Field {
     const field = FIELDS.find((each) => each === name);
     if (field !== undefined) return field;
-    const near = nearest(name, FIELDS);
+    const near = findNearest(name, FIELDS);
     throw this.fail(
       startOf(key),
       `unknown setting ${toShown(name)}. ${near ? `Did you mean ${near}?` : 'Remove it.'}`,

@@ -5,7 +5,7 @@ import { nameOfCloseMatch } from '@sluice/kit/operator';
 import type { CloseMatch, ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
 import { webhooksLike } from '../families/webhooks.ts';
 import { cutText, shortenHash } from '../terminal/text.ts';
-import { count, formatQuantity } from '../terminal/progress.ts';
+import { formatCount, formatQuantity } from '../terminal/progress.ts';
 
 /**
  * Maximum number of trigger results and balances, and of observed events or calls, that are listed.
@@ -32,7 +32,7 @@ export function describeBlock(
   return [
     `#${block}  ${formatQuantity(records, 'record')}  ${about}`,
     ...readings.slice(0, SHOWN_READINGS).map((each) => `    ${each}`),
-    ...(more > 0 ? [`    and ${count(more)} more (use --json to see all)`] : []),
+    ...(more > 0 ? [`    and ${formatCount(more)} more (use --json to see all)`] : []),
   ].map((line) => cutText(line, width));
 }
 
@@ -48,7 +48,7 @@ export function describeCloseMatches(
     ...closeMatches.flatMap((each) => {
       const { name, operator, filterValue, min, max } = each;
       return [
-        `  ${count(each.count)} × ${nameOfCloseMatch(each)}  ${name} ${SIGNS[operator]} ${number(filterValue)}`,
+        `  ${formatCount(each.count)} × ${nameOfCloseMatch(each)}  ${name} ${SIGNS[operator]} ${number(filterValue)}`,
         `      actual: ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
       ];
     }),
@@ -88,14 +88,14 @@ interface NamedCount {
 
 function listObserved(title: string, observed: readonly NamedCount[]): string[] {
   if (observed.length === 0) return [];
-  const widest = Math.max(...observed.map((each) => count(each.count).length));
+  const widest = Math.max(...observed.map((each) => formatCount(each.count).length));
   const more = observed.length - SHOWN_OBSERVED;
   return [
     `${title}:`,
     ...observed
       .slice(0, SHOWN_OBSERVED)
-      .map(({ name, count: found }) => `  ${count(found).padStart(widest)} × ${name}`),
-    ...(more > 0 ? [`  and ${count(more)} more (use --json to see all)`] : []),
+      .map(({ name, count: found }) => `  ${formatCount(found).padStart(widest)} × ${name}`),
+    ...(more > 0 ? [`  and ${formatCount(more)} more (use --json to see all)`] : []),
   ];
 }
 

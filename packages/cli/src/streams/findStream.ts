@@ -2,7 +2,7 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { sluiceCommand } from '../package/packaged.ts';
-import { chooseId, shortOf } from '../connection/shortIds.ts';
+import { chooseId, shortenId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 /** Hint for a service without streams. */
@@ -10,7 +10,7 @@ export const CREATE_STREAM = `Create one: ${sluiceCommand()} streams create --he
 
 /** Returns the tag of a stream, or its shortened id if it has no tag. */
 export const nameOf = ({ tag, id }: Pick<StreamSummary, 'tag' | 'id'>): string =>
-  tag || shortOf(id);
+  tag || shortenId(id);
 
 /** Returns whether a table may show the tag in this form, such as `big-trans…`. */
 function isShortened(given: string, tag: string): boolean {

@@ -7,7 +7,7 @@ import { rewriteCommands } from '../package/packaged.ts';
 import { wrapText } from './text.ts';
 import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
 
-export const EXIT = {
+export const EXIT_CODES = {
   success: 0,
   unexpected: 1,
   usage: 2,
@@ -29,83 +29,86 @@ export const EXIT = {
  */
 export const COMMAND_ERRORS = {
   /** An invalid flag or value. */
-  usage: { exit: EXIT.usage, fix: 'see --help' },
+  usage: { exit: EXIT_CODES.usage, fix: 'see --help' },
   /** A file that cannot be read or has invalid content. */
-  invalid_file: { exit: EXIT.usage, fix: 'fix the file, or pass another one' },
+  invalid_file: { exit: EXIT_CODES.usage, fix: 'fix the file, or pass another one' },
   no_service: {
-    exit: EXIT.unreachable,
+    exit: EXIT_CODES.unreachable,
     fix: 'start one with sluice dev, or connect to yours: sluice login, or --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
   },
   /** The API key is missing or invalid, or the service does not return the streams secret. */
   not_signed_in: {
-    exit: EXIT.notAllowed,
+    exit: EXIT_CODES.notAllowed,
     fix: 'sign in with sluice login, or pass --api-key (SLUICE_API_KEY)',
   },
   /** An action was not confirmed, or the command cannot prompt. */
-  not_confirmed: { exit: EXIT.usage, fix: 'run the command again and confirm' },
-  not_found: { exit: EXIT.notFound, fix: 'check the name or ID' },
+  not_confirmed: { exit: EXIT_CODES.usage, fix: 'run the command again and confirm' },
+  not_found: { exit: EXIT_CODES.notFound, fix: 'check the name or ID' },
   /** At least one of several items failed. */
   partial: {
-    exit: EXIT.partial,
+    exit: EXIT_CODES.partial,
     fix: 'fix the problems above, then replay only the failed deliveries',
   },
   port_in_use: {
-    exit: EXIT.notStarted,
+    exit: EXIT_CODES.notStarted,
     fix: 'stop the other process, or pass another port with --port (0 for any free port)',
   },
   /** Another Sluice process uses the data folder. */
   data_in_use: {
-    exit: EXIT.notStarted,
+    exit: EXIT_CODES.notStarted,
     fix: 'stop that process, or pass another folder with --data',
   },
   /** The secrets in the ledger are encrypted with another master key. */
   wrong_master_key: {
-    exit: EXIT.notStarted,
+    exit: EXIT_CODES.notStarted,
     fix: 'pass the key that encrypted them: --master-key-file, or SLUICE_MASTER_KEY',
   },
   /** PostgreSQL cannot be reached. */
   database_unreachable: {
-    exit: EXIT.notStarted,
+    exit: EXIT_CODES.notStarted,
     fix: 'check that it is running and accepts connections from this host, and that --database-url has the right host and port',
   },
   /** PostgreSQL rejects the login or the database, or denies a permission. */
   database_refused: {
-    exit: EXIT.notStarted,
+    exit: EXIT_CODES.notStarted,
     fix: 'check the user, password and database in --database-url',
   },
-  check_failed: { exit: EXIT.checkFailed, fix: 'see the lines above' },
+  check_failed: { exit: EXIT_CODES.checkFailed, fix: 'see the lines above' },
   /** Any error without another code, usually a bug in Sluice. */
-  unexpected: { exit: EXIT.unexpected, fix: 'run the command with --debug and report the output' },
+  unexpected: {
+    exit: EXIT_CODES.unexpected,
+    fix: 'run the command with --debug and report the output',
+  },
 } as const;
 
 type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 
 const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
-  invalid_argument: EXIT.usage,
-  invalid_network: EXIT.usage,
-  invalid_selector: EXIT.usage,
-  aborted: EXIT.interrupted,
-  timeout: EXIT.timeout,
-  network_error: EXIT.unreachable,
-  redirected: EXIT.unreachable,
-  invalid_response: EXIT.unreachable,
-  unauthorized: EXIT.notAllowed,
-  forbidden: EXIT.notAllowed,
-  not_found: EXIT.notFound,
-  bad_request: EXIT.refused,
-  conflict: EXIT.refused,
-  payload_too_large: EXIT.refused,
-  validation_failed: EXIT.refused,
-  rate_limited: EXIT.serviceError,
-  server_error: EXIT.serviceError,
-  unexpected_status: EXIT.serviceError,
-  missing_secret: EXIT.usage,
-  invalid_signature: EXIT.checkFailed,
-  stale_timestamp: EXIT.checkFailed,
-  body_already_parsed: EXIT.checkFailed,
-  invalid_webhook: EXIT.checkFailed,
-  invalid_proof: EXIT.checkFailed,
-  missing_abi: EXIT.checkFailed,
+  invalid_argument: EXIT_CODES.usage,
+  invalid_network: EXIT_CODES.usage,
+  invalid_selector: EXIT_CODES.usage,
+  aborted: EXIT_CODES.interrupted,
+  timeout: EXIT_CODES.timeout,
+  network_error: EXIT_CODES.unreachable,
+  redirected: EXIT_CODES.unreachable,
+  invalid_response: EXIT_CODES.unreachable,
+  unauthorized: EXIT_CODES.notAllowed,
+  forbidden: EXIT_CODES.notAllowed,
+  not_found: EXIT_CODES.notFound,
+  bad_request: EXIT_CODES.refused,
+  conflict: EXIT_CODES.refused,
+  payload_too_large: EXIT_CODES.refused,
+  validation_failed: EXIT_CODES.refused,
+  rate_limited: EXIT_CODES.serviceError,
+  server_error: EXIT_CODES.serviceError,
+  unexpected_status: EXIT_CODES.serviceError,
+  missing_secret: EXIT_CODES.usage,
+  invalid_signature: EXIT_CODES.checkFailed,
+  stale_timestamp: EXIT_CODES.checkFailed,
+  body_already_parsed: EXIT_CODES.checkFailed,
+  invalid_webhook: EXIT_CODES.checkFailed,
+  invalid_proof: EXIT_CODES.checkFailed,
+  missing_abi: EXIT_CODES.checkFailed,
 };
 
 /** Fixes of the kit's errors that name a flag instead of an option of the kit's client. */
@@ -164,7 +167,7 @@ export function reportError(
   terminal: Terminal,
   { command, json = false }: { command: string; json?: boolean },
 ): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.success;
   const { exit, code, message, why = [], requestId, ...rest } = toErrorText(error, command);
   const fix = rest.fix && rewriteCommands(rest.fix);
   const docs = rewriteCommands(`sluice docs ${code}`);

@@ -26,7 +26,7 @@ export function createProgress(
     const perSecond = seconds > 0 ? (done - from) / seconds : 0;
     const left = perSecond > 0 ? Math.ceil((total - done) / perSecond) : undefined;
     return (
-      `${count(done)} of ${count(total)} ${what}  ${count(Math.round(perSecond))}/s` +
+      `${formatCount(done)} of ${formatCount(total)} ${what}  ${formatCount(Math.round(perSecond))}/s` +
       (left === undefined || done >= total ? '' : `  ${describeSeconds(left)} left`)
     );
   };
@@ -52,11 +52,11 @@ export function createProgress(
 }
 
 /** Formats a number with thousands separators, such as `64,001`. */
-export const count = (number: number): string => number.toLocaleString('en-US');
+export const formatCount = (number: number): string => number.toLocaleString('en-US');
 
 /** Formats a number and its noun, such as `1 address` or `64,001 addresses`. */
 export const formatQuantity = (number: number, one: string, many = `${one}s`): string =>
-  `${count(number)} ${number === 1 ? one : many}`;
+  `${formatCount(number)} ${number === 1 ? one : many}`;
 
 const describeSeconds = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -77,7 +77,7 @@ function chooseColumns<Row>(all: readonly Column<Row>[], wanted: string): Column
 const toCell = (cell: Cell): { text: string; tone?: Tone } =>
   typeof cell === 'object' ? cell : { text: String(cell) };
 
-export interface Part {
+export interface LinePart {
   readonly text: string;
   readonly tone?: Tone;
   /** Where the part is truncated if the line is too long. Default: never truncated. */
@@ -92,11 +92,11 @@ export interface Part {
  */
 export function toLine(
   { tint, width }: Pick<Terminal, 'tint' | 'width'>,
-  parts: readonly Part[],
+  parts: readonly LinePart[],
   indent = 0,
 ): string {
   const most = width - indent;
-  const isTooLong = (some: readonly Part[]): boolean =>
+  const isTooLong = (some: readonly LinePart[]): boolean =>
     some.reduce((sum, { text }) => sum + widthOf(text) + GUTTER, -GUTTER) > most;
   const full = parts.filter(({ text }) => text !== '');
   const shown = isTooLong(full) ? full.filter(({ optional }) => !optional) : full;
@@ -124,7 +124,7 @@ export function printField({ print, tint, width }: Terminal, name: string, value
  * Narrows the widest columns that may be truncated until the line fits or no column can be
  * narrowed.
  */
-function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[], most: number): void {
+function shrink(widths: number[], columns: readonly Pick<LinePart, 'cut'>[], most: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
   while (total() > most) {
     let widest = -1;

@@ -30,7 +30,7 @@ export const listOf = (value: unknown): Json[] =>
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);
 
-export const field = (name: string, value: unknown, note = ''): DecodedField => ({
+export const createField = (name: string, value: unknown, note = ''): DecodedField => ({
   name,
   value: textOf(value),
   note,

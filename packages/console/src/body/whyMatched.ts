@@ -2,7 +2,7 @@
 import type { ExplainedRecord, Explanation } from '@sluice/kit/sluice';
 import type { DecodedRecord } from './decodedRecord.ts';
 
-export interface Why {
+export interface MatchReasons {
   included: boolean;
   /** Readable reasons why the record passed, or why it would not match now. */
   reasons: string[];
@@ -10,7 +10,7 @@ export interface Why {
 
 export interface WhyMatched {
   /** Returns the reasons; undefined if they are unknown or ambiguous for this record. */
-  of(record: Pick<DecodedRecord, 'place' | 'txHash'>): Why | undefined;
+  of(record: Pick<DecodedRecord, 'place' | 'txHash'>): MatchReasons | undefined;
   /** True if the stream has changed since the delivery, so that the reasons use the new rules. */
   usesNewRules: boolean;
 }
@@ -52,13 +52,13 @@ export function toWhyMatched(
 }
 
 /** Returns the reasons if they are the same for all candidates; otherwise undefined. */
-function reasonIfAlike(records: readonly ExplainedRecord[]): Why | undefined {
+function reasonIfAlike(records: readonly ExplainedRecord[]): MatchReasons | undefined {
   const [why, ...others] = records.map(whyOf);
   const text = JSON.stringify(why);
   return others.every((other) => JSON.stringify(other) === text) ? why : undefined;
 }
 
-function whyOf({ included, reasons }: ExplainedRecord): Why {
+function whyOf({ included, reasons }: ExplainedRecord): MatchReasons {
   const fitting = reasons.filter(({ outcome }) => outcome === (included ? 'passed' : 'stopped'));
   const deciding = fitting.filter(({ stage }) => DECIDING_STAGES.has(stage));
   return {

@@ -1,6 +1,13 @@
 import type { ChainBlock } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { headAgeMs, isLate, isOverdue, mayBeOverdue, meanBlockMs, nextBlock } from './blockPace.ts';
+import {
+  headAgeMs,
+  isLate,
+  isOverdue,
+  mayBeOverdue,
+  meanBlockMs,
+  estimateNextBlock,
+} from './blockPace.ts';
 import type { WatchedChain } from './timeline.ts';
 
 const at = (number: number, timestamp: number) => ({ number, timestamp });
@@ -19,17 +26,20 @@ test('one block, none, or several in the same second have no pace', () => {
 
 test('the next block is due one interval after the newest', () => {
   const blocks = [at(11, 24_000), at(10, 12_000)];
-  expect(nextBlock(blocks, 27_000)).toEqual({ number: 12, inMs: 9_000 });
-  expect(nextBlock(blocks, 40_000)).toEqual({ number: 12, inMs: -4_000 });
+  expect(estimateNextBlock(blocks, 27_000)).toEqual({ number: 12, inMs: 9_000 });
+  expect(estimateNextBlock(blocks, 40_000)).toEqual({ number: 12, inMs: -4_000 });
   // Five blocks share a timestamp, so the newest one may look a second late.
   const fast = Array.from({ length: 11 }, (_, n) => at(20 - n, 10_000 - 1_000 * Math.ceil(n / 5)));
-  expect(nextBlock(fast, 11_200)).toEqual({ number: 21, inMs: -1_000 });
-  expect(nextBlock([], 0)).toBeNull();
+  expect(estimateNextBlock(fast, 11_200)).toEqual({ number: 21, inMs: -1_000 });
+  expect(estimateNextBlock([], 0)).toBeNull();
 });
 
 test('a chain with blocks on demand has no expected time', () => {
-  expect(nextBlock([at(11, 24_000), at(10, 12_000)], 200_000)).toEqual({ number: 12, inMs: null });
-  expect(nextBlock([at(11, 24_000)], 24_000)).toEqual({ number: 12, inMs: null });
+  expect(estimateNextBlock([at(11, 24_000), at(10, 12_000)], 200_000)).toEqual({
+    number: 12,
+    inMs: null,
+  });
+  expect(estimateNextBlock([at(11, 24_000)], 24_000)).toEqual({ number: 12, inMs: null });
 });
 
 /** Creates a chain with these gaps between its blocks, oldest first. */

@@ -30,7 +30,7 @@ const REGULAR_MS = 3_000;
  * @returns null before the first block. `inMs` is negative after the estimated time, and null if
  * the time cannot be estimated.
  */
-export function nextBlock(
+export function estimateNextBlock(
   blocks: readonly Pick<ChainBlock, 'number' | 'timestamp'>[],
   now: number,
 ): { number: number; inMs: number | null } | null {

@@ -1,6 +1,6 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- an inline drawing, not an image file */
 import { memo } from 'react';
-import type { Timeline, Tick, TickFill } from './timeline.ts';
+import type { Timeline, TimelineTick, TickFill } from './timeline.ts';
 
 /**
  * Sizes in pixels. `step` is the distance from one tick to the next, `width` the width of a tick,
@@ -37,7 +37,7 @@ interface Ink {
 /**
  * Combines ticks of the same color and style into one path, because a page has hundreds of ticks.
  */
-function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
+function toPaths(ticks: readonly TimelineTick[], size: Size): [Ink, string][] {
   const paths = new Map<string, [Ink, string]>();
   const draw = (color: string, isOutline: boolean, shape: string): void => {
     const key = `${color} ${isOutline}`;

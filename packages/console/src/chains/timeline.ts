@@ -24,14 +24,14 @@ export interface WatchedChain extends ChainHealth {
  */
 export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
 
-export interface Tick {
+export interface TimelineTick {
   /** Height from 0 to 1; with 0, only a dash on the base line is drawn. */
   height: number;
   fill: TickFill;
 }
 
 export interface Timeline {
-  ticks: Tick[];
+  ticks: TimelineTick[];
   /** Number of ticks whose blocks are not final yet. They are the newest ticks. */
   unconfirmed: number;
 }
@@ -64,7 +64,7 @@ function orderedBlocks(
 function toTimeline(
   chain: WatchedChain,
   length: number,
-  tick: (block: ChainBlock) => Tick,
+  tick: (block: ChainBlock) => TimelineTick,
 ): Timeline {
   const rows = orderedBlocks(chain, length);
   return {

@@ -37,11 +37,11 @@ export interface RecentDeliveries {
 /** Returns the newest deliveries of all streams; shares the query of the Deliveries page. */
 export function useRecentDeliveries(): RecentDeliveries {
   const { data } = useInfiniteQuery(deliveriesQuery({}));
-  return useMemo(() => recentOf(data), [data]);
+  return useMemo(() => toRecentDeliveries(data), [data]);
 }
 
 /** Returns the newest deliveries of a list, which may not have loaded yet. */
-export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
+export function toRecentDeliveries(data: DeliveryPages | undefined): RecentDeliveries {
   if (data === undefined) return { rows: NONE, since: Infinity };
   const all = rowsOf(data);
   const rows = all.slice(0, RECENT_ROWS);
@@ -79,7 +79,7 @@ export function useFleet(): FleetStream[] | undefined {
     .join(' ');
   return useMemo(() => {
     if (isPending) return undefined;
-    const newest = newestTried(recentOf(data).rows);
+    const newest = newestTried(toRecentDeliveries(data).rows);
     const allDown = downIds.split(' ');
     return streams?.map((stream) => {
       const latest = newest.get(stream.id);

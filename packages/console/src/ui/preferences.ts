@@ -86,7 +86,7 @@ export function useRowPx(): number {
  * touch target.
  * @param morePx height of the lines after the first.
  */
-export const useLinesRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
+export const useTallRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
 
 export function setDensity(next: Density): void {
   density = next;

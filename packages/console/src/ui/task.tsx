@@ -5,7 +5,7 @@ import { useShortcuts } from './keys/keyboard.ts';
 import { formatCount } from './text/format.ts';
 import { Button, Keycap } from './button.tsx';
 
-export interface Step {
+export interface TaskStep {
   /** Aborted when the user stops the task, starts another one, or leaves the page. */
   signal: AbortSignal;
   onProgress: (done: number) => void;
@@ -16,7 +16,7 @@ export interface Task {
   doing: string;
   /** Number of items; undefined if it is not known. */
   total?: number | undefined;
-  work: (step: Step) => Promise<void>;
+  work: (step: TaskStep) => Promise<void>;
   /** Returns a sentence that reports the result. If absent, a finished task is hidden. */
   did?: (done: number) => string;
   /** Returns the task that undoes this one after `done` items. */

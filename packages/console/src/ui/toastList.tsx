@@ -4,7 +4,7 @@ import { useShortcuts } from './keys/keyboard.ts';
 import { Button, Keycap } from './button.tsx';
 import {
   dismissToast,
-  isNote,
+  isPlain,
   shownToasts,
   type ShownToast,
   subscribeToasts,
@@ -38,7 +38,7 @@ export function Toasts() {
 
 function ToastView({ toast }: { toast: ShownToast }) {
   const { id, text, tone } = toast;
-  const ms = isNote(toast) ? NOTE_MS : UNDO_MS;
+  const ms = isPlain(toast) ? NOTE_MS : UNDO_MS;
   // A toast does not disappear while it is hovered or focused.
   const [isPointed, setPointed] = useState(false);
   const [isFocused, setFocused] = useState(false);

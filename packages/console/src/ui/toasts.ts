@@ -27,7 +27,7 @@ export const subscribeToasts = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-export const isNote = ({ tone, undo }: Toast): boolean => tone === undefined && undo === undefined;
+export const isPlain = ({ tone, undo }: Toast): boolean => tone === undefined && undo === undefined;
 
 export const dismissToast = (id: number): void => setShown(shown.filter((each) => each.id !== id));
 
@@ -36,7 +36,7 @@ export const dismissToast = (id: number): void => setShown(shown.filter((each) =
  * button are not replaced.
  */
 export function showToast(toast: Toast): void {
-  const others = isNote(toast) ? shown.filter((each) => !isNote(each)) : shown;
+  const others = isPlain(toast) ? shown.filter((each) => !isPlain(each)) : shown;
   setShown([...others, { ...toast, id: ++lastId }]);
 }
 

@@ -175,7 +175,7 @@ test('a certificate that expires soon is reported; an expired one shows in the f
   expect(streamReason(ending, delivery({}), endsAt)).toBeNull();
 });
 
-test('without a response the reason has the error; an inbox is named as one', () => {
+test('without a response the reason has the error; an inbox is identified as one', () => {
   const refused = { ...failed, status: null, error: 'connection refused', nextAttemptAt: null };
   expect(streamReason(stream({}), refused, 0)).toBe(
     'no response from api.acme.io: connection refused',

@@ -4,7 +4,7 @@ import { DELIVERY_CONDITIONS } from './condition.ts';
 import { formatCount, formatDateTime, formatHash } from '../ui/text/format.ts';
 
 /** Functions that return the display name of an id, even if its object is unknown. */
-export interface Names {
+export interface DisplayNames {
   ofStream: (id: string) => string;
   ofChain: (id: string) => string;
   ofReplay: (id: string) => string;
@@ -23,7 +23,7 @@ const rangeOf = (from: string | undefined, to: string | undefined): string | und
  * Formats a filter: `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21
  * 10:42:00`. An empty filter is `All deliveries`.
  */
-export function describeFilter(filter: DeliveryFilter, names: Names): string {
+export function describeFilter(filter: DeliveryFilter, names: DisplayNames): string {
   const { blockFrom, blockTo, createdFrom, createdTo, attemptsFrom, attemptsTo } = filter;
   const states = listOf(filter.state).map((state) => DELIVERY_CONDITIONS[state].word);
   const time = (ms: number | undefined) => (ms === undefined ? ms : formatDateTime(ms));
@@ -55,7 +55,7 @@ export function describeFilter(filter: DeliveryFilter, names: Names): string {
  */
 export const nameFilter = (
   { state, phase, status, streamId }: DeliveryFilter,
-  ofStream: Names['ofStream'],
+  ofStream: DisplayNames['ofStream'],
 ): string =>
   [state, status, phase, listOf(streamId).map(ofStream)]
     .flatMap((part) => (part === undefined ? [] : part))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isolated, nameOfStream, nameOfStreamId, withoutTurns } from './names.ts';
+import { isolateName, nameOfStream, nameOfStreamId, withoutTurns } from './names.ts';
 
 test('a stream is named by its tag, else its description, else its id', () => {
   const stream = { tag: 'deposits', description: 'All deposits', id: 'a-1' };
@@ -12,10 +12,10 @@ test('a stream is named by its tag, else its description, else its id', () => {
 });
 
 test('a name does not change the direction of other text, and most names stay as they are', () => {
-  expect(isolated('whale-usdt ≥ 1M €')).toBe('whale-usdt ≥ 1M €');
-  expect(isolated('\u202egnp.exe')).toBe('\u2068gnp.exe\u2069');
+  expect(isolateName('whale-usdt ≥ 1M €')).toBe('whale-usdt ≥ 1M €');
+  expect(isolateName('\u202egnp.exe')).toBe('\u2068gnp.exe\u2069');
   // In the name, U+2069 (pop directional isolate) would end the isolate.
-  expect(isolated('a\u2069\u202eb')).toBe('\u2068ab\u2069');
-  expect(isolated('הפקדות')).toBe('\u2068הפקדות\u2069');
-  expect(withoutTurns(isolated('\u202egnp'))).toBe('gnp');
+  expect(isolateName('a\u2069\u202eb')).toBe('\u2068ab\u2069');
+  expect(isolateName('הפקדות')).toBe('\u2068הפקדות\u2069');
+  expect(withoutTurns(isolateName('\u202egnp'))).toBe('gnp');
 });

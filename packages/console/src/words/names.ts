@@ -14,7 +14,7 @@ export const withoutTurns = (name: string): string => name.replaceAll(TURNS, '')
  * Isolates a name within other text, so that it cannot change the direction of the text after it.
  * Names in their own element are isolated by `styles.css`.
  */
-export function isolated(name: string): string {
+export function isolateName(name: string): string {
   const plain = withoutTurns(name);
   return plain !== name || RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain;
 }
@@ -28,7 +28,7 @@ export const nameOfStream = ({
   /** Undefined if the stream is only known from a delivery. */
   description?: string;
   id: string;
-}): string => isolated(tag || description || id);
+}): string => isolateName(tag || description || id);
 
 /** Returns the stream's name, or its id if the list does not contain the stream. */
 export function nameOfStreamId(

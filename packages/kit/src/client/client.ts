@@ -20,7 +20,7 @@ import type {
 import { ROUTES } from '../contract/routes.generated.ts';
 import type { Page } from '../contract/generic.ts';
 import { SluiceError } from '../errors.ts';
-import { createFamilyStreams, networkOf } from '../families/client.ts';
+import { createFamilyStreams, networkCallsOf } from '../families/client.ts';
 import type { FamilyStreamsClient, Networks, NetworkType } from '../families/client.ts';
 import type { ListResult } from './pages.ts';
 import { connect } from './request.ts';
@@ -218,9 +218,9 @@ function createStreams(calls: Calls): StreamsClient {
     options: CallOptions | undefined,
   ): CallResult<Data> =>
     one(
-      () => build(networkOf(networkType)),
+      () => build(networkCallsOf(networkType)),
       options,
-      (body) => networkOf(networkType).toStream(body) as Data,
+      (body) => networkCallsOf(networkType).toStream(body) as Data,
     );
 
   return {
@@ -238,10 +238,10 @@ function createStreams(calls: Calls): StreamsClient {
       options?: CallOptions,
     ) =>
       list(
-        () => ({ route: networkOf(networkType).routes.list, query: { status } }),
+        () => ({ route: networkCallsOf(networkType).routes.list, query: { status } }),
         place,
         options,
-        pageOf((row) => networkOf(networkType).toStream(row) as Networks[Network]['stream']),
+        pageOf((row) => networkCallsOf(networkType).toStream(row) as Networks[Network]['stream']),
       ),
 
     get: (id, { networkType, ...options } = {}) =>
@@ -264,9 +264,9 @@ function createStreams(calls: Calls): StreamsClient {
       { networkType, ...options }: StreamCallOptions<Network> = {},
     ) =>
       one<Networks[Network]['deleted']>(
-        () => ({ route: networkOf(networkType).routes.delete, path: { id }, body: {} }),
+        () => ({ route: networkCallsOf(networkType).routes.delete, path: { id }, body: {} }),
         options,
-        (body) => networkOf(networkType).toDeleted(body) as never,
+        (body) => networkCallsOf(networkType).toDeleted(body) as never,
       ),
 
     setStatus: <Network extends NetworkType>(
@@ -276,32 +276,32 @@ function createStreams(calls: Calls): StreamsClient {
     ) =>
       one<Networks[Network]['status']>(
         () => ({
-          route: networkOf(networkType).routes.setStatus,
+          route: networkCallsOf(networkType).routes.setStatus,
           path: { id },
           body: { status },
           repeatable: true,
         }),
         options,
-        (body) => networkOf(networkType).toStatus(body) as never,
+        (body) => networkCallsOf(networkType).toStatus(body) as never,
       ),
 
     addAddress: (id, given, { networkType, labels, ...options } = {}) =>
       one(() => {
-        const { routes, added } = networkOf(networkType);
+        const { routes, added } = networkCallsOf(networkType);
         const body = { address: mapAddresses(given, added), ...toLabels(labels, added) };
         return { route: routes.addAddresses, path: { id }, body, repeatable: true };
       }, options),
 
     removeAddress: (id, given, { networkType, ...options } = {}) =>
       one(() => {
-        const { routes, removed } = networkOf(networkType);
+        const { routes, removed } = networkCallsOf(networkType);
         const body = { address: mapAddresses(given, removed) };
         return { route: routes.removeAddresses, path: { id }, body };
       }, options),
 
     listAddresses: (id, { networkType, ...place } = {}, options) =>
       list(
-        () => ({ route: networkOf(networkType).routes.listAddresses, path: { id } }),
+        () => ({ route: networkCallsOf(networkType).routes.listAddresses, path: { id } }),
         place,
         options,
         pageOf<StreamAddress>(),

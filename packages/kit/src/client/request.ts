@@ -4,7 +4,7 @@ import { redact, showHeaders } from './http/redact.ts';
 import {
   toJson,
   parseBaseUrl,
-  type Target,
+  type RequestTarget,
   urlOf,
   headersOf,
   checkApiKey,
@@ -106,7 +106,7 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface Call extends Target {
+export interface Call extends RequestTarget {
   /** Request body, sent as JSON with bigints as decimal strings. */
   readonly body?: unknown;
   /**

@@ -15,11 +15,11 @@ interface TypeHint {
 }
 
 /** Hints by schema. A copy of a schema, such as the result of `describe`, inherits its hint. */
-export const HINTS = z.registry<TypeHint>();
+export const TYPE_HINTS = z.registry<TypeHint>();
 
 /** Sets the generated TypeScript type of a schema. */
 export function typed<Schema extends z.ZodType>(tsType: string, schema: Schema): Schema {
-  HINTS.add(schema, { tsType });
+  TYPE_HINTS.add(schema, { tsType });
   return schema;
 }
 

@@ -2168,7 +2168,7 @@ export interface WebhookCall {
 }
 /** Why a call failed. */
 export interface WebhookCallReason {
-  /** `error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: a call around it failed. */
+  /** `error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: an enclosing call failed. */
   kind: 'error' | 'panic' | 'custom' | 'revert' | 'out-of-gas' | 'caller' | 'other';
   /** The text of `Error`, the meaning of the panic code, or a description. */
   message: string;
@@ -2248,7 +2248,7 @@ export interface WebhookLog {
   /** Watched addresses that the record concerns, each once; null if there are none. Absent with `--omit-recent-fields`, and in hosted webhooks from before 2025. */
   triggered_by?: string[] | null;
 }
-/** A watched address that records of the webhook concern. */
+/** A watched address in the records of the webhook. */
 export interface WebhookMatched {
   /** Null for the records without a watched address, such as all records with `allAddresses`. */
   address: string | null;

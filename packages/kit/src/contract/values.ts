@@ -84,7 +84,7 @@ export const ACTIVITY_STEPS = [1, 5, 60] as const;
  */
 export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 360 };
 
-/** Types of calls: all but a plain `call` run or read in a special way, as the EVM defines. */
+/** Types of calls, as the EVM defines them. */
 export const CALL_TYPES = ['call', 'callcode', 'delegatecall', 'staticcall'] as const;
 
 /** Checks on the way from a block to a delivery, in order. */

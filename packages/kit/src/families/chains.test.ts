@@ -13,7 +13,7 @@ test('a node gets the flag of its family, quoted if a shell would expand it', ()
   );
 });
 
-test('a chain has the family, name and flag that its id tells', () => {
+test('a chain has the family, name and flag that its id determines', () => {
   expect(['0x1', 'aptos:testnet', '0xa970500000000002', 'other'].map(familyOf)).toEqual([
     'evm',
     'aptos',

@@ -42,7 +42,7 @@ const NETWORK_CALLS = new Map<unknown, NetworkCalls>(
  * Returns the calls of a chain family, by default EVM. Throws `invalid_network` for other values,
  * which callers without TypeScript may pass.
  */
-export function networkOf(networkType: unknown = 'evm'): NetworkCalls {
+export function networkCallsOf(networkType: unknown = 'evm'): NetworkCalls {
   const calls = NETWORK_CALLS.get(networkType);
   if (calls !== undefined) return calls;
   throw new SluiceError(

@@ -125,7 +125,7 @@ export const toRejectedList = ({
     ...rejects.map(({ line, source, reason }) => `# Line ${line}: ${reason}\n${source}\n`),
   ].join('');
 
-/** The places of a line's cells, from 0. */
+/** Positions of a line's cells, from 0. */
 interface Columns {
   /** Undefined if the list does not name the column. */
   readonly address: number | undefined;

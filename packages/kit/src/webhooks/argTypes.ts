@@ -19,7 +19,7 @@ export type ArgsOf<Inputs extends readonly Parameter[]> = number extends Inputs[
   ? { readonly [name: string]: DecodedValue }
   : Args<Inputs>;
 
-export type Flat<T> = { [K in keyof T]: T[K] };
+export type Flatten<T> = { [K in keyof T]: T[K] };
 
 type Args<Parameters extends readonly Parameter[]> = {
   readonly [
@@ -75,7 +75,7 @@ export type DecodedItem<Item, Kind extends 'event' | 'function', Decoded> = Item
   ? string extends Type
     ? Decoded
     : Type extends Kind
-      ? Flat<
+      ? Flatten<
           Omit<Decoded, 'name' | 'args'> & {
             readonly name: Name;
             readonly args: Inputs extends readonly Parameter[] ? ArgsOf<Inputs> : {};

@@ -31,10 +31,10 @@ const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 export const toName = (name: string | null | undefined): string =>
   cutText((name ?? '').replaceAll(UNSEEN, ''), MAX_NAME_LENGTH);
 /** Formats a token id. Long ids are shortened, because they have up to 78 digits. */
-export const toNumber = (tokenId: string): string =>
+export const formatTokenId = (tokenId: string): string =>
   `#${tokenId.length > MAX_NAME_LENGTH ? `${tokenId.slice(0, 8)}…` : tokenId}`;
 export const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
-export const route = (from: string | null, to: string | null): string =>
+export const formatRoute = (from: string | null, to: string | null): string =>
   `${shorten(from ?? '')} → ${shorten(to ?? '')}`;
-export const toWords = (words: readonly string[]): string =>
+export const joinWords = (words: readonly string[]): string =>
   words.filter((word) => word !== '').join(' ');

@@ -47,7 +47,7 @@ test.each([
   }
 });
 
-test('only an error that may end by itself, or of the ledger, sets Retry-After', async () => {
+test('only temporary errors and errors of the ledger set Retry-After', async () => {
   expect((await failWith(new RetryLaterError(503, 'too many clients', 30))).retryAfter).toBe('30');
   expect((await failWith(new Error('database or disk is full'))).retryAfter).toBe('5');
   expect((await failWith(new Error('anything else'))).retryAfter).toBeNull();

@@ -1,12 +1,12 @@
 /** Checks requests against the table of calls, and types the handlers and their results. */
-import type { ResponseData, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
+import type { ResponseData, HandlerInput, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
-import { check } from './httpErrors.ts';
+import { validate } from './httpErrors.ts';
 import { readJson } from './body.ts';
 import { takeQuery } from './query.ts';
 
-export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
+export type Received<Name extends CallName> = HandlerInput<(typeof CALLS)[Name]> & {
   readonly context: Context;
   /** Query and body as sent, before validation, for errors that repeat a value. */
   readonly sent: { readonly query: unknown; readonly body: unknown };
@@ -38,7 +38,7 @@ export function createReader({
   const path = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }));
   return (context) => {
     const inPath = context.req.param();
-    const given = Object.assign({}, ...path.map((schema) => check(schema, 'path', inPath)));
+    const given = Object.assign({}, ...path.map((schema) => validate(schema, 'path', inPath)));
     if (readsItself) return { context, params: given, sent: {} } as never;
     const taken = query && takeQuery(context, query);
     const sent = body && readJson(context);
@@ -46,7 +46,7 @@ export function createReader({
       context,
       params: given,
       query: taken?.query,
-      body: body && check(body, 'requestBody', sent, hidesBody),
+      body: body && validate(body, 'requestBody', sent, hidesBody),
       sent: { query: taken?.sent, body: sent },
     } as never;
   };

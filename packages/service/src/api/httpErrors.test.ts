@@ -1,7 +1,7 @@
 import { createEvmStreamSchema } from '@sluice/kit/calls';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { HttpError, MAX_VALUES, check } from './httpErrors.ts';
+import { HttpError, MAX_VALUES, validate } from './httpErrors.ts';
 
 const good = { webhookUrl: 'https://example.com/', description: '', chainIds: ['0x1'] };
 /** Maximum length of a response to an invalid request. */
@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 65_536;
 
 function refused(body: unknown): { [field: string]: { message: string; value?: unknown } } {
   try {
-    check(createEvmStreamSchema, 'requestBody', body);
+    validate(createEvmStreamSchema, 'requestBody', body);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     expect(error.status).toBe(422);
@@ -79,7 +79,7 @@ test('a call that hides its body repeats no value of it', () => {
   const schema = z.object({ a: z.string() });
   for (const body of [{ a: 1 }, { secret: listOf(MAX_VALUES + 1, 'secret') }]) {
     try {
-      check(schema, 'requestBody', body, true);
+      validate(schema, 'requestBody', body, true);
       expect.unreachable();
     } catch (error) {
       const details = Object.values((error as HttpError).details ?? {});

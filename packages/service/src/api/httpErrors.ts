@@ -81,7 +81,7 @@ export class RetryLaterError extends HttpError {
   }
 }
 
-/** Field whose values are never echoed, because a secret may be at the wrong place in it. */
+/** Field whose values are never echoed, because a secret may be in the wrong place in it. */
 const SECRET_FIELD = 'oauth2';
 const SECRET_NAME = /^client_?secret$/i;
 
@@ -157,7 +157,7 @@ export function validationFailed(
  *
  * @param hidesInput as in `validationFailed`
  */
-export function check<T>(
+export function validate<T>(
   schema: z.ZodType<T>,
   where: 'requestBody' | 'query' | 'path',
   input: unknown,

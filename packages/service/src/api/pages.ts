@@ -4,7 +4,7 @@ import type { ListPosition } from '../store/streams/contract.ts';
 import { validationFailed } from './httpErrors.ts';
 
 /** Position in a list after which a page starts. */
-export interface Place extends ListPosition {
+export interface PagePosition extends ListPosition {
   /**
    * Total that the first page reported, so that all pages report the same total while the list
    * grows.
@@ -19,7 +19,7 @@ const place = z.tuple([
   z.int().nonnegative().optional(),
 ]);
 
-export const toCursor = ({ at, id, total }: Place): string =>
+export const toCursor = ({ at, id, total }: PagePosition): string =>
   Buffer.from(JSON.stringify(total === undefined ? [at, id] : [at, id, total])).toString(
     'base64url',
   );
@@ -28,7 +28,7 @@ export const toCursor = ({ at, id, total }: Place): string =>
  * Returns the position in a cursor; undefined at the start of a list, which has no cursor. Throws a
  * 422 for an invalid cursor.
  */
-export function fromCursor(cursor: string | undefined): Place | undefined {
+export function fromCursor(cursor: string | undefined): PagePosition | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   try {
     const [at, id, total] = place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));

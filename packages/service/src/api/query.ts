@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import type * as z from 'zod';
-import { check } from './httpErrors.ts';
+import { validate } from './httpErrors.ts';
 
 export const IGNORED_QUERY_HEADER = 'x-ignored-query';
 
@@ -27,7 +27,7 @@ export function takeQuery<T>(context: Context, schema: z.ZodType<T>): TakenQuery
   const { shape } = schema as unknown as z.ZodObject;
   take(context, Object.keys(shape));
   const sent = readQuery(context);
-  return { query: check(schema, 'query', sent), sent };
+  return { query: validate(schema, 'query', sent), sent };
 }
 
 /** Returns all values of a route's only query parameter. */

@@ -83,7 +83,7 @@ test.each([
   });
 });
 
-test('other errors have no such fault', () => {
+test('other errors are not recognized', () => {
   for (const error of [new Error('connect ECONNREFUSED'), 'certificate has expired', undefined]) {
     expect(findCertificateFault(error)).toBeUndefined();
   }

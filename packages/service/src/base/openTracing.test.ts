@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openTracing } from './openTracing.ts';
-import { NO_TRACING, within } from './tracing.ts';
+import { NO_TRACING, runInSpan } from './tracing.ts';
 
 test.each([
   {},
@@ -14,7 +14,7 @@ test.each([
   expect(tracing).toBe(NO_TRACING);
   const span = tracing.start('block', {});
   expect(span.traceparent).toBeUndefined();
-  expect(await within(span, () => 7)).toBe(7);
+  expect(await runInSpan(span, () => 7)).toBe(7);
 });
 
 test('only one file imports the OpenTelemetry packages, and it is only loaded on demand', () => {

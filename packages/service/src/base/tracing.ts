@@ -26,7 +26,7 @@ const NO_SPAN: TraceSpan = { traceparent: undefined, set: () => {}, end: () => {
 export const NO_TRACING: Tracing = { start: () => NO_SPAN, stop: () => Promise.resolve() };
 
 /** Runs the work and returns its result, then ends the span, with the error if the work failed. */
-export async function within<T>(span: TraceSpan, work: () => T | Promise<T>): Promise<T> {
+export async function runInSpan<T>(span: TraceSpan, work: () => T | Promise<T>): Promise<T> {
   try {
     const result = await work();
     span.end();

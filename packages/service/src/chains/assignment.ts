@@ -7,7 +7,7 @@ import type { Reader, Sharing } from '../store/leases/contract.ts';
 /** Milliseconds that must pass after a reader joins before other readers hand chains over to it. */
 export const SETTLED_MS = 10_000;
 
-export interface Share {
+export interface ChainShare {
   /** The chains that this reader should keep or take. */
   own: ReadonlySet<string>;
   /** The chain to hand over now; undefined if there is none. */
@@ -18,7 +18,7 @@ export interface Share {
  * Returns the chains that the reader `self` should keep, take and hand over. No chain is handed
  * over while another is free, so chains move one at a time.
  */
-export function findShare(self: string, sharing: Sharing): Share {
+export function findShare(self: string, sharing: Sharing): ChainShare {
   const { readers, holders } = sharing;
   const assigned = [...assignChains(sharing)];
   const isMoving = assigned.some(([chain]) => !holders.has(chain));

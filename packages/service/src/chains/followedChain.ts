@@ -2,15 +2,11 @@
 import type { AddressGuard } from '../deliver/send/guard.ts';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
-import { type Duty, type Term, createDuty } from '../operate/duty.ts';
-import type { Holder } from '../operate/holder.ts';
+import { type Duty, type LeaseTerm, createDuty } from '../operate/duty.ts';
+import type { LeaseHolder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { createRereading } from '../ingest/later/rereading.ts';
-import {
-  type StateReading,
-  type ValueReading,
-  createValueReading,
-} from '../ingest/values/reading.ts';
+import { type ReadState, type ValueReading, createValueReading } from '../ingest/values/reading.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, headerOf } from '../ingest/source.ts';
 import { reportUnread } from '../ingest/status/status.ts';
@@ -40,7 +36,7 @@ export interface ChainDependencies {
   refuseBlocks(): string | undefined;
   /** Returns the newest confirmed blocks of a chain, even if another process reads it. */
   confirmedHeights(chain: string): ConfirmedHeights;
-  holder: Holder;
+  holder: LeaseHolder;
   /** Guard for the addresses of nodes that were added while the service ran. */
   nodeGuard: Pick<AddressGuard, 'connect'>;
   /** Returns whether this process should read the chain. */
@@ -86,7 +82,7 @@ interface Parts<Record, Block, DryRunResult, Sent> {
   source: ChainSource<Block>;
   matching: Matching<Record, Block, DryRunResult, Sent>;
   /** Reads values on chain; omitted for families without them. */
-  readState?: StateReading<Record, Sent>;
+  readState?: ReadState<Record, Sent>;
   enrich: EnrichPool;
   dependencies: ChainDependencies;
 }
@@ -124,7 +120,7 @@ export function followChain<
     };
   };
 
-  const begin = (epoch: number): Term => {
+  const begin = (epoch: number): LeaseTerm => {
     const ingest = createIngest(
       { ...options, epoch },
       {

@@ -12,7 +12,7 @@ import { type FoundChild, withChildren } from '../match/children.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { createStreamFinder, followRules } from '../match/loadedRules.ts';
 import {
-  type Indexed,
+  type IndexedStream,
   type SingleStream,
   type RuleIndex,
   type WatchingStreams,
@@ -30,7 +30,7 @@ import {
   type StreamRecord,
 } from '../store/streams/contract.ts';
 import type { ExplainScope, ExplainedRecords } from './calls.ts';
-import { type AddressesOf, MAX_LISTED, searchStreams } from './searchStreams.ts';
+import { type ListStreamAddresses, MAX_LISTED, searchStreams } from './searchStreams.ts';
 import { flagOf } from '../config/settings.ts';
 
 /** The record counts and transaction hashes of a match, as the ledger stores them. */
@@ -60,7 +60,7 @@ export interface MatchFamily<
   search?(
     streams: WatchingStreams<Name, Rules>,
     chain: string,
-    addressesOf: AddressesOf,
+    addressesOf: ListStreamAddresses,
   ): LogSearch | undefined;
   match(streams: WatchingStreams<Name, Rules>, chain: string, block: Block): Match[];
   /** How factories create addresses. Absent for families without factories. */
@@ -98,7 +98,7 @@ export interface MatchFamily<
     isRead(record: StreamOfFamily<Name>): boolean;
     /** Returns a block without records. */
     toBlock(header: BlockHeader): Block;
-    toMatch(stream: Indexed<Name, Rules>, sent: readonly Sent[]): Match;
+    toMatch(stream: IndexedStream<Name, Rules>, sent: readonly Sent[]): Match;
   };
   explain(
     streams: WatchingStreams<Name, Rules>,

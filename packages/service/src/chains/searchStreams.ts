@@ -7,7 +7,7 @@ import { unpackAddresses } from '../store/addresses/packedAddresses.ts';
 import type { Store } from '../store/store.ts';
 
 /** Returns the addresses of a stream, or `many` if there are too many to list. */
-export type AddressesOf = (streamId: string) => readonly string[] | 'many';
+export type ListStreamAddresses = (streamId: string) => readonly string[] | 'many';
 
 /**
  * Maximum number of addresses in a search, for all of its streams together. Above it, blocks are
@@ -17,7 +17,7 @@ export const MAX_LISTED = 10_000;
 
 export async function searchStreams(
   store: Pick<Store, 'readAddresses'>,
-  plan: (addressesOf: AddressesOf) => LogSearch | undefined,
+  plan: (addressesOf: ListStreamAddresses) => LogSearch | undefined,
 ): Promise<LogSearch | undefined> {
   const listed = new Map<string, readonly string[] | 'many'>();
   plan((id) => {

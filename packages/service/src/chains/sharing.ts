@@ -110,7 +110,7 @@ export function createChainSharing({
       await looking;
       if (looking === undefined || joined === '') return;
       await store.leaveReaders(id).catch((error: unknown) => {
-        log.warn('failed to leave the readers; the entry will expire', {
+        log.warn('failed to remove this process from the readers; its entry will expire', {
           error: describeError(error),
         });
       });

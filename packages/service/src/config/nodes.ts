@@ -58,7 +58,7 @@ type NodeOptions = Readonly<Partial<typeof NODE_OPTIONS>>;
 type NodeOption = keyof typeof NODE_OPTIONS;
 
 /** Creates the type of a chain's nodes and options in `sluice.yaml`. */
-export const nodesWith = <Options extends NodeOptions>(options: Options) =>
+export const nodesSchema = <Options extends NodeOptions>(options: Options) =>
   z.strictObject({
     nodes: z.array(z.string()).min(1).describe('URLs of one or more nodes'),
     ...options,

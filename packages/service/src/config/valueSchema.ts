@@ -24,9 +24,9 @@ export function schemaOf(field: Field): ValueSchema {
  * The form of a setting. On the command line, the texts of a list and of mappings are repeated
  * flags: `<chain>=<text>`, or `<chain>=<url>[,option=value]` for nodes.
  */
-export type Kind = 'switch' | 'number' | 'text' | 'list' | 'textByChain' | 'nodesByChain';
+export type SettingKind = 'switch' | 'number' | 'text' | 'list' | 'textByChain' | 'nodesByChain';
 
-export function kindOf(field: Field): Kind {
+export function kindOf(field: Field): SettingKind {
   const { type, additionalProperties: entry } = schemaOf(field);
   if (type === 'boolean') return 'switch';
   if (type === 'integer' || type === 'number') return 'number';

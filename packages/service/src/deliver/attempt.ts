@@ -7,10 +7,10 @@ import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import { type Leases, STALL_MS } from './leases.ts';
 import { hasCode } from '../base/errors.ts';
 import type { LocalFailure } from './send/localFailure.ts';
-import type { SendResult, Sending } from './send/send.ts';
+import type { SendResult, SendRequest } from './send/send.ts';
 import type { HostPace } from './hostPace.ts';
 
-export interface Attempted extends SendResult {
+export interface AttemptedSend extends SendResult {
   /** Whether the isolated process died, or did not respond in time, while sending this delivery. */
   senderDied: boolean;
 }
@@ -21,8 +21,8 @@ export interface Attempted extends SendResult {
  */
 export type MakeAttempt = (
   delivery: ClaimedDelivery,
-  send: (sending: Sending) => Promise<SendResult>,
-) => Promise<Attempted | undefined>;
+  send: (sending: SendRequest) => Promise<SendResult>,
+) => Promise<AttemptedSend | undefined>;
 
 export interface AttemptOptions {
   leases: Pick<Leases, 'renew'>;
@@ -87,7 +87,7 @@ export function createAttempts({
     }
   };
 
-  const toSending = (delivery: ClaimedDelivery, traceparent: string | undefined): Sending => {
+  const toSending = (delivery: ClaimedDelivery, traceparent: string | undefined): SendRequest => {
     const { webhookUrl, headers, oauth2 } = openEndpoint(delivery);
     return {
       url: webhookUrl,
@@ -119,7 +119,7 @@ export function createAttempts({
       return undefined;
     }
     const began = performance.now();
-    const sendOnce = async (): Promise<Attempted> => {
+    const sendOnce = async (): Promise<AttemptedSend> => {
       try {
         // Credentials and secrets are opened inside this `try`, so that one that cannot be opened
         // fails only this attempt.
@@ -142,7 +142,7 @@ export function createAttempts({
   };
 }
 
-function toFailed(error: unknown, durationMs: number): Attempted {
+function toFailed(error: unknown, durationMs: number): AttemptedSend {
   const senderDied = hasCode(error, 'sender_died');
   return {
     startedAt: Date.now() - durationMs,

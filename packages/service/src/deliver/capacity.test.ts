@@ -52,7 +52,7 @@ test('a quick stream may have an eighth of the size in flight', () => {
   expect(limits()).toMatchObject({ bytes: { perStream: 8 * MiB, taken: { quick: 3 * MiB } } });
 });
 
-test('property: whatever becomes slow, the deliveries in flight are limited in number and size', () => {
+test('property: deliveries in flight are limited in number and size, whatever becomes slow', () => {
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   // With small bodies, the number is the limit.

@@ -4,7 +4,13 @@
  */
 import type { ClaimLimits } from '../store/deliveries/contract.ts';
 import { toRetryCapacity } from '../store/deliveries/retryShare.ts';
-import { type Lanes, type Load, type LoadWithRetries, sumLoads, toCounts } from './lanes.ts';
+import {
+  type Lanes,
+  type DeliveryLoad,
+  type LoadWithRetries,
+  sumLoads,
+  toCounts,
+} from './lanes.ts';
 
 export const IN_FLIGHT_PER_STREAM = 64;
 /**
@@ -12,17 +18,17 @@ export const IN_FLIGHT_PER_STREAM = 64;
  * hundreds of outcomes at a time, which amortizes the cost of a write. The size keeps large
  * webhooks from exhausting memory.
  */
-const IN_FLIGHT: Load = { total: 2048, bytes: 64 * 1024 * 1024 };
+const IN_FLIGHT: DeliveryLoad = { total: 2048, bytes: 64 * 1024 * 1024 };
 /**
  * The part of the bytes that one quick stream may use, so that large webhooks of a stream that
  * begins to hang do not delay others.
  */
 const BYTES_PER_STREAM = IN_FLIGHT.bytes / 8;
 /** Maximum for all other streams: those that were slow, and those without attempts so far. */
-const SLOW_IN_FLIGHT: Load = { total: 2048, bytes: 32 * 1024 * 1024 };
+const SLOW_IN_FLIGHT: DeliveryLoad = { total: 2048, bytes: 32 * 1024 * 1024 };
 /**
- * Share of the free capacity that a slow stream may use: a single one as much as any stream, and
- * each of a thousand one delivery.
+ * Share of the free capacity that a slow stream may use. A single slow stream gets as much as a quick
+ * one, and each of a thousand slow streams gets one delivery.
  */
 const SLOW_SHARE = 1 / 32;
 /** Maximum that one claim takes of slow streams, so that starting them does not delay the others. */
@@ -76,14 +82,14 @@ export function limitClaim(
   };
 }
 
-/** Capacity that is left. */
+/** Remaining capacity. */
 type Room = Pick<ClaimLimits, 'limit' | 'maxBytes'> & {
   retries: Pick<ClaimLimits, 'limit' | 'maxBytes'>;
 };
 
 const hasRoom = ({ limit, maxBytes }: Room): boolean => limit > 0 && maxBytes > 0;
 
-function toRoom(most: Load, loads: readonly [string, LoadWithRetries][]): Room {
+function toRoom(most: DeliveryLoad, loads: readonly [string, LoadWithRetries][]): Room {
   const { total, bytes, retries } = sumLoads(loads.map(([, load]) => load));
   return {
     limit: most.total - total,

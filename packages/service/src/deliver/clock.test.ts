@@ -8,7 +8,7 @@ import { newMatch } from '../../test/store/newMatch.ts';
 import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import { takeChain } from '../../test/store/takeChain.ts';
-import { createDeliver } from './deliver.ts';
+import { createDeliverer } from './deliver.ts';
 import { ALL_NETWORKS, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
@@ -43,7 +43,7 @@ test.each([1, -1])(
     const store = await openPostgresStore(postgres.url);
     let lostLeases = 0;
     const signing = { secret: () => 'secret', region: () => 'us-east-1' };
-    const deliver = createDeliver({
+    const deliver = createDeliverer({
       store,
       sender: createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...signing }),
       isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...signing }),

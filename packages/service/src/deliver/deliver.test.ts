@@ -17,7 +17,7 @@ import {
   type EvmStreamRecord,
 } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
-import { type Deliver, createDeliver } from './deliver.ts';
+import { type Deliverer, createDeliverer } from './deliver.ts';
 import { type AddressGuard, ALL_NETWORKS, INSECURE_URL, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
@@ -27,7 +27,7 @@ import { plain } from '../../test/store/plain.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deliver-'));
 let store: Store;
 let sink: WebhookSink;
-let deliver: Deliver | undefined;
+let deliver: Deliverer | undefined;
 
 beforeAll(async () => {
   store = await openSqliteStore(folder);
@@ -61,7 +61,7 @@ async function start(
   const localFailures: string[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
   const signing = { secret: () => 'secret', region: () => 'us-east-1', timeoutMs };
-  deliver = createDeliver({
+  deliver = createDeliverer({
     store: ledger,
     schedule,
     fastRetryMs,

@@ -21,7 +21,7 @@ import type { Isolation } from './send/isolation.ts';
 import type { Sender } from './send/send.ts';
 import { createSuspects } from './suspects.ts';
 
-export interface Deliver {
+export interface Deliverer {
   start(): Promise<void>;
   /**
    * Returns the number of deliveries in flight, including claimed ones that have not been started.
@@ -75,7 +75,7 @@ const GATHERED = 512;
  */
 const RECOUNT_MS = 10_000;
 
-export function createDeliver(options: DeliverOptions): Deliver {
+export function createDeliverer(options: DeliverOptions): Deliverer {
   const { store, sender, isolation, log, hostPace } = options;
   const stopping = new AbortController();
   /** Aborted after the drain time. Leases of attempts without a recorded outcome then expire. */

@@ -17,15 +17,15 @@ export const TOO_MANY_INBOXES =
   'The service already has the maximum number of inboxes. Delete one, or use an existing one.';
 
 /** Returns the chain and phase of a delivery from its webhook. */
-export type ReadPlace = (webhook: object) => Pick<InboxDelivery, 'chainId' | 'phase'>;
+export type ReadChainAndPhase = (webhook: object) => Pick<InboxDelivery, 'chainId' | 'phase'>;
 
 export function createInbox({
   store,
   secret,
-  readPlace,
+  readChainAndPhase,
 }: {
   store: Store;
-  readPlace: ReadPlace;
+  readChainAndPhase: ReadChainAndPhase;
   /** Returns the account's streams secret. */
   secret(): string;
 }): ReceiveInbox {
@@ -34,7 +34,7 @@ export function createInbox({
     const received = await store.receiveInInbox({
       inbox,
       webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
-      delivery: readDelivery(body, readPlace),
+      delivery: readDelivery(body, readChainAndPhase),
       headers,
       body,
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
@@ -49,7 +49,7 @@ export function createInbox({
 /**
  * Returns the details of a delivery from its webhook; null for a test webhook, which has no stream.
  */
-function readDelivery(body: string, readPlace: ReadPlace): InboxDelivery | null {
+function readDelivery(body: string, readChainAndPhase: ReadChainAndPhase): InboxDelivery | null {
   const webhook = JSON.parse(body) as AnyWebhook;
   const { streamId, tag, block } = webhook;
   if (streamId === '') return null;
@@ -58,7 +58,7 @@ function readDelivery(body: string, readPlace: ReadPlace): InboxDelivery | null 
     tag,
     blockNumber: Number(block.number),
     about: describeWebhook(webhook),
-    ...readPlace(webhook),
+    ...readChainAndPhase(webhook),
   };
 }
 

@@ -13,14 +13,14 @@ const MAX_QUICK = 20_000;
 type UnderWay = Pick<ClaimedDelivery, 'streamId' | 'bodyBytes' | 'attempts'>;
 
 /** A number of deliveries, and the total size of their bodies in bytes. */
-export interface Load {
+export interface DeliveryLoad {
   total: number;
   bytes: number;
 }
 
 /** Deliveries in flight in this process, and those among them that were attempted before. */
-export interface LoadWithRetries extends Load {
-  retries: Load;
+export interface LoadWithRetries extends DeliveryLoad {
+  retries: DeliveryLoad;
 }
 
 export interface Lanes {
@@ -106,13 +106,15 @@ export function createLanes(): Lanes {
 
 const noLoad = (): LoadWithRetries => ({ total: 0, bytes: 0, retries: { total: 0, bytes: 0 } });
 
-function addTo(load: Load, bodyBytes: number): void {
+function addTo(load: DeliveryLoad, bodyBytes: number): void {
   load.total++;
   load.bytes += bodyBytes;
 }
 
 /** Returns the number of deliveries in flight by stream id. */
-export const toCounts = (loads: Iterable<readonly [string, Load]>): Record<string, number> =>
+export const toCounts = (
+  loads: Iterable<readonly [string, DeliveryLoad]>,
+): Record<string, number> =>
   Object.fromEntries([...loads].map(([streamId, { total }]) => [streamId, total]));
 
 /** Returns the sum of these loads. */

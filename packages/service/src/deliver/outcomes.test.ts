@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
-import type { Attempted } from './attempt.ts';
+import type { AttemptedSend } from './attempt.ts';
 import { createLog } from '../base/log.ts';
 import { createOutcomes, toOutcome } from './outcomes.ts';
 import { INSECURE_URL } from './send/guard.ts';
@@ -33,7 +33,7 @@ const claimed = (more: Partial<ClaimedDelivery>): ClaimedDelivery => ({
   ...more,
 });
 
-const answered = (status: number | null, more: Partial<Attempted> = {}): Attempted => ({
+const answered = (status: number | null, more: Partial<AttemptedSend> = {}): AttemptedSend => ({
   startedAt: 5,
   durationMs: 6,
   status,
@@ -44,7 +44,7 @@ const answered = (status: number | null, more: Partial<Attempted> = {}): Attempt
   ...more,
 });
 
-test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
+test.each<[string, Partial<ClaimedDelivery>, AttemptedSend, string, number]>([
   ['a 2xx', {}, answered(200), 'succeeded', 2_000],
   ['a first failure without a response', { attempts: 0 }, answered(null), 'retry quick', 10],
   ['a first 5xx', { attempts: 0 }, answered(503), 'retry quick', 10],

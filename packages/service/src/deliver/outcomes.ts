@@ -5,7 +5,7 @@ import { type Log, describeError } from '../base/log.ts';
 import { type BatchWriter, createBatchWriter } from '../store/engine/batchWriter.ts';
 import type { AttemptOutcome, ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
-import type { Attempted } from './attempt.ts';
+import type { AttemptedSend } from './attempt.ts';
 import type { Lanes } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { INSECURE_URL } from './send/guard.ts';
@@ -18,7 +18,7 @@ const GONE = 410;
 export const whyUrlMustChange = ({
   status,
   error,
-}: Pick<Attempted, 'status' | 'error'>): string | undefined => {
+}: Pick<AttemptedSend, 'status' | 'error'>): string | undefined => {
   if (status === GONE) {
     return 'The receiver returned 410 Gone. Correct the webhook URL, then resume the stream';
   }
@@ -28,7 +28,7 @@ export const whyUrlMustChange = ({
 
 export function toOutcome(
   delivery: ClaimedDelivery,
-  result: Attempted,
+  result: AttemptedSend,
   service: RetryOptions,
 ): AttemptOutcome {
   const { schedule, fastRetryMs } = retryOptionsOf(delivery.retryWaitsMs, service);

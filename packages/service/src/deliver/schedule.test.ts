@@ -40,7 +40,7 @@ test('the rest of the schedule lists the waits of later attempts', () => {
   }
 });
 
-test('property: the waits of a schedule are together at most the longest wait', () => {
+test('property: the waits of a schedule add up to at most the longest wait', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1_000, max: 10 ** 9 })), (schedule) => {
       const waits = schedule.map((_, n) => nextWaitMs(schedule, n + 1, 0.9999)!);

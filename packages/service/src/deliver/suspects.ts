@@ -10,7 +10,7 @@ import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Leases, STALL_MS } from './leases.ts';
 import type { Isolation } from './send/isolation.ts';
-import type { SendResult, Sending } from './send/send.ts';
+import type { SendResult, SendRequest } from './send/send.ts';
 
 export interface Suspects {
   start(): void;
@@ -42,7 +42,7 @@ export function createSuspects({
   /** Makes an attempt with `send`. Default: the normal sender. */
   attempt(
     delivery: ClaimedDelivery,
-    send?: (sending: Sending) => Promise<SendResult>,
+    send?: (sending: SendRequest) => Promise<SendResult>,
   ): Promise<void>;
   /** Returns the streams whose deliveries must not be sent now. */
   failingStreams(): string[];

@@ -1,7 +1,7 @@
 import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { createHostPace } from './hostPace.ts';
-import type { SendResult, Sending } from './send/send.ts';
+import type { SendResult, SendRequest } from './send/send.ts';
 import { createTestWebhook } from './testWebhook.ts';
 
 const ENDPOINT = { url: 'https://example.com/hook', headers: { 'x-a': '1' }, secrets: ['s'] };
@@ -15,7 +15,7 @@ function createTester({
   error?: string | null;
   localFailure?: SendResult['localFailure'];
 } = {}) {
-  const sent: Sending[] = [];
+  const sent: SendRequest[] = [];
   const testWebhook = createTestWebhook({
     sender: {
       async send(sending) {

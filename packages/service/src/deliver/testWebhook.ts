@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { HostPace } from './hostPace.ts';
 import { RetryableError } from '../base/errors.ts';
 import { LOCAL_FAILURES } from './send/localFailure.ts';
-import type { Sender, Sending } from './send/send.ts';
+import type { Sender, SendRequest } from './send/send.ts';
 import { flagOf } from '../config/settings.ts';
 
 /** Maximum wait for a turn under `maxPerHost`. */
@@ -16,7 +16,7 @@ const MAX_WAIT_MS = 5_000;
  */
 export type TestWebhook = (
   webhook: object,
-  endpoint: Pick<Sending, 'url' | 'headers' | 'oauth2' | 'secrets'>,
+  endpoint: Pick<SendRequest, 'url' | 'headers' | 'oauth2' | 'secrets'>,
 ) => Promise<string | undefined>;
 
 export function createTestWebhook({

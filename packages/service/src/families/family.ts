@@ -7,7 +7,7 @@ import type { FamilyChains } from '../chains/familyChains.ts';
 import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
-import type { ReadPlace } from '../deliver/inbox.ts';
+import type { ReadChainAndPhase } from '../deliver/inbox.ts';
 import type { StreamRecord } from '../store/streams/contract.ts';
 
 /** @typeParam Opened what the family adds to an {@link OpenFamily} */
@@ -20,7 +20,7 @@ export interface Family<
   /** Opens a node to test it before it is added. */
   openNode: OpenNode;
   /** Returns the place of a webhook; undefined if it is a webhook of another family. */
-  readPlace(webhook: object): ReturnType<ReadPlace> | undefined;
+  readChainAndPhase(webhook: object): ReturnType<ReadChainAndPhase> | undefined;
   /** Opens the family's part of the service. It follows no chains yet. */
   open(config: Config, dependencies: ChainDependencies): Opened;
 }

@@ -4,7 +4,7 @@ import type { AppNeeds } from '../api/app.ts';
 import type { ChainDependencies } from '../chains/followedChain.ts';
 import type { OpenNode } from '../chains/testNode.ts';
 import type { Config } from '../config/config.ts';
-import type { ReadPlace } from '../deliver/inbox.ts';
+import type { ReadChainAndPhase } from '../deliver/inbox.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import { APTOS } from './aptos/aptos.ts';
 import { EVM } from './evm/evm.ts';
@@ -25,9 +25,9 @@ export const EXPLORERS: Readonly<Record<string, string>> = Object.assign(
 export const openNode: OpenNode = (node, guard) =>
   FAMILIES[familyOf(node.chainId)].openNode(node, guard);
 
-export const readPlace: ReadPlace = (webhook) => {
+export const readChainAndPhase: ReadChainAndPhase = (webhook) => {
   for (const family of ALL) {
-    const place = family.readPlace(webhook);
+    const place = family.readChainAndPhase(webhook);
     if (place !== undefined) return place;
   }
   throw new TypeError('the webhook belongs to no chain family');

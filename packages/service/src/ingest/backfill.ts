@@ -3,7 +3,7 @@
  * children of its factories in them. Jobs take turns, and continue from their stored position after
  * a restart.
  */
-import { type Limits, type StreamMatcher, createReader } from './blockReader.ts';
+import { type ReadLimits, type StreamMatcher, createReader } from './blockReader.ts';
 import { type ChildFinder, createChildSearch } from './childSearch.ts';
 import type { Matcher } from './commit.ts';
 import { createWaker } from '../base/waker.ts';
@@ -78,7 +78,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
     { nextBlock, blockTo }: Job,
     confirmations: Confirmations | null,
     mostUpTo = Infinity,
-  ): Limits | string => {
+  ): ReadLimits | string => {
     const heights = confirmedHeights();
     if (heights === undefined) return 'waiting for the chain';
     if (mostUpTo < nextBlock) return 'waiting for the search for children of factories';

@@ -17,7 +17,7 @@ import {
   SourceError,
   isLacking,
   isOfKind,
-  readKept,
+  readKeptHeader,
 } from './source.ts';
 
 /** Matches blocks against the current rules of one stream. */
@@ -51,7 +51,7 @@ export interface ReadBlocks<Block> {
   byRange: boolean;
 }
 
-export interface Limits {
+export interface ReadLimits {
   upTo: number;
   /** Height above which blocks are read one by one. */
   searchUpTo: number;
@@ -60,7 +60,7 @@ export interface Limits {
 export type BlockReader<Block> = (
   job: Pick<Job, 'id' | 'nextBlock'>,
   matcher: Pick<StreamMatcher<Block>, 'needs' | 'rules' | 'search'>,
-  limits: Limits,
+  limits: ReadLimits,
   /** Whether to start reading the blocks that follow the result; true if no other job waits. */
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
@@ -130,7 +130,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   /** Reads the nearest header in steps from a height; undefined if there is none nearby. */
   const readNearest = async (number: number, step: 1 | -1): Promise<BlockHeader | undefined> => {
     for (let n = 0; n < MAX_EMPTY_HEIGHTS && number + step * n >= 0; n++) {
-      const header = await readKept(source, number + step * n).catch((error: unknown) => {
+      const header = await readKeptHeader(source, number + step * n).catch((error: unknown) => {
         if (error instanceof SourceError && isLacking(error)) return undefined;
         throw error;
       });
@@ -196,7 +196,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   const find = async (
     progress: Progress<Block>,
     from: number,
-    { searchUpTo }: Limits,
+    { searchUpTo }: ReadLimits,
   ): Promise<FoundBlocks | undefined> => {
     const { found, search, keepsLogs, denseUpTo } = progress;
     if (found !== undefined && from <= found.end.number && found.end.number <= searchUpTo) {
@@ -238,7 +238,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     progress: Progress<Block>,
     from: number,
     matcher: Pick<StreamMatcher<Block>, 'needs'>,
-    limits: Limits,
+    limits: ReadLimits,
   ): Promise<ReadBlocks<Block>> => {
     const found = await find(progress, from, limits);
     if (found !== undefined) return readFound(progress, found, matcher);

@@ -5,7 +5,7 @@
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Matcher } from './commit.ts';
 import type { LocalChain } from './localChain.ts';
-import type { Confirming } from './confirming.ts';
+import type { ConfirmationRule } from './confirming.ts';
 import { BATCH_BLOCKS, denseAfter, readHits } from './foundBlocks.ts';
 import type { BlockSearch, ChainSource, FoundBlocks, MaybeUnverified } from './source.ts';
 
@@ -30,7 +30,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     source: Pick<ChainSource<Block>, 'openSearch' | 'readBlock' | 'readHeader'>;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
-    confirming: Pick<Confirming, 'openBlocks'>;
+    confirming: Pick<ConfirmationRule, 'openBlocks'>;
     signal: AbortSignal;
   },
 ): CatchUp {

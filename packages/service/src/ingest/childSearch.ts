@@ -4,7 +4,7 @@ import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockRef } from '../store/blocks/contract.ts';
 import type { KnownChild } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
-import type { BlockReader, Limits } from './blockReader.ts';
+import type { BlockReader, ReadLimits } from './blockReader.ts';
 import type { Matcher } from './commit.ts';
 import type { FoundBlock } from './source.ts';
 
@@ -24,7 +24,7 @@ export interface ChildFinder<Block> {
 
 export interface ChildSearch {
   /** Searches the next blocks, which end at the limits. */
-  advance(job: Job, limits: Limits, isAlone: boolean): Promise<void>;
+  advance(job: Job, limits: ReadLimits, isAlone: boolean): Promise<void>;
 }
 
 export function createChildSearch<Block extends BlockRef>({

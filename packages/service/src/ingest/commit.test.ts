@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NO_MATCHES } from './noMatches.test-only.ts';
 import { NO_TRACING } from '../base/tracing.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
-import { createCommitting, withSettledRules } from './commit.ts';
+import { createBlockCommitter, withSettledRules } from './commit.ts';
 import type { StaleRules } from './localChain.ts';
 
 const stale = (revision: number): StaleRules => ({ outcome: 'stale-rules', revision });
@@ -45,7 +45,7 @@ describe('settled rules', () => {
  */
 function open({ watched = [false], refused = undefined as string | undefined } = {}) {
   const calls: string[] = [];
-  const committing = createCommitting<object>('0x1', {
+  const committing = createBlockCommitter<object>('0x1', {
     source: {
       readHeader: (at) => Promise.resolve(header(Number(at), 'ahead')),
       readBlockAt(number) {

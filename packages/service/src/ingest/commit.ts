@@ -1,7 +1,7 @@
 /**
  * Fetches, matches and commits blocks. While the chain catches up, blocks are fetched in advance.
  */
-import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
+import { type TraceSpan, type Tracing, runInSpan } from '../base/tracing.ts';
 import type { LogSearch } from '../match/logSearch.ts';
 import type { BlockNeeds, BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import type { Child } from '../store/children/contract.ts';
@@ -24,10 +24,10 @@ export interface Matcher<Block> {
    */
   search?(chain: string): Promise<LogSearch | undefined>;
   /**
-   * Matches the next block of a chain, whose children of factories must be loaded. Returns also the
+   * Matches the next block of a chain, whose children of factories must be loaded. Also returns the
    * children that it adds, for its commit.
    */
-  match(chain: string, block: Block): Matched;
+  match(chain: string, block: Block): MatchResult;
   /** Matches an earlier block, with the children of factories that the ledger has for it. */
   matchAsOf(chain: string, block: Block): Promise<NewMatch[]>;
   /** Loads the children of the chain's factories, as far as they are missing. */
@@ -55,12 +55,12 @@ export interface Matcher<Block> {
   forgetChildren(chain: string): void;
 }
 
-export interface Matched {
+export interface MatchResult {
   matches: NewMatch[];
   children: readonly Child[];
 }
 
-export interface Committing {
+export interface BlockCommitter {
   /**
    * Reads the header at this height, and starts to read blocks ahead from there up to `head`.
    * Returns undefined if no node has the block.
@@ -79,7 +79,7 @@ export interface Committing {
 /** Limits for reading ahead while catching up. A large block with its receipts takes about 5 MB. */
 const READ_AHEAD = { maxBlocks: 64, maxBytes: 64 * 1024 * 1024 };
 
-export function createCommitting<Block extends MaybeUnverified>(
+export function createBlockCommitter<Block extends MaybeUnverified>(
   chain: string,
   {
     source,
@@ -104,7 +104,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     refuseBlocks(): string | undefined;
     tracing: Tracing;
   },
-): Committing {
+): BlockCommitter {
   const fetchBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const needs = matcher.needs(chain);
     return { header, block: await source.readBlock(header, needs), needs };
@@ -141,7 +141,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     const after =
       header.number > tip.number + 1 && header.parentHash === tip.hash ? tip : undefined;
     const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
-      within(tracing.start(name, { chain }, span), work);
+      runInSpan(tracing.start(name, { chain }, span), work);
     await matcher.refresh();
     let fetched = await step('block.fetch', () => takeBlock(header));
     // Matches with the rules that are current after the fetch, because the fetch takes the most
@@ -176,7 +176,7 @@ export function createCommitting<Block extends MaybeUnverified>(
       checkRefused();
       const { number, hash } = header;
       const span = tracing.start('block', { chain, 'block.number': number, 'block.hash': hash });
-      await within(span, () => commitWithin(span, header));
+      await runInSpan(span, () => commitWithin(span, header));
     },
     async passOver(latest) {
       if (source.readNewestComplete === undefined) return false;

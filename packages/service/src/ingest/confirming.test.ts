@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader, BlockRef, FinalityTag } from '../store/blocks/contract.ts';
-import { createConfirming } from './confirming.ts';
+import { createConfirmationRule } from './confirming.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });
 /** Returns the blocks from the tip down to block 0. */
@@ -13,7 +13,7 @@ const finalityOf = (blocks: Partial<Record<FinalityTag, BlockRef | undefined>>, 
 
 describe('confirming by depth', () => {
   test('confirms blocks at the depth, and treats twice as many as open', () => {
-    const confirming = createConfirming(200, finalityOf({}));
+    const confirming = createConfirmationRule(200, finalityOf({}));
     expect(confirming.heights(at(500), window(499)).chain).toBe(300);
     expect(confirming.heights(at(100), window(99)).chain).toBe(-100);
     expect(confirming.openBlocks(500)).toBe(400);
@@ -24,7 +24,7 @@ describe('confirming by depth', () => {
 describe('the size of the window', () => {
   /** Commits blocks with these distances in seconds, and returns the sizes that were kept. */
   const grow = (confirmations: number, isFinal: boolean, seconds: readonly number[]) => {
-    const confirming = createConfirming(confirmations, finalityOf({}), isFinal);
+    const confirming = createConfirmationRule(confirmations, finalityOf({}), isFinal);
     let blocks: BlockHeader[] = [];
     let timestamp = 1_000;
     for (const [number, step] of seconds.entries()) {
@@ -52,7 +52,7 @@ describe('the size of the window', () => {
         timestamp: at(n),
       })).toReversed();
       const [tip, ...below] = blocks;
-      const confirming = createConfirming(confirmations, finalityOf({}));
+      const confirming = createConfirmationRule(confirmations, finalityOf({}));
       expect(confirming.windowBlocks(tip!, below.slice(0, 16_384))).toBe(size);
     },
   );
@@ -78,10 +78,10 @@ describe('the size of the window', () => {
 
 describe('confirming by tags', () => {
   const finalized = (block: BlockRef | undefined) =>
-    createConfirming('finalized', finalityOf({ finalized: block }));
+    createConfirmationRule('finalized', finalityOf({ finalized: block }));
 
   test('confirms up to the tagged block, and no further', () => {
-    const confirming = createConfirming(12, finalityOf({ safe: at(50), finalized: at(40) }));
+    const confirming = createConfirmationRule(12, finalityOf({ safe: at(50), finalized: at(40) }));
     expect(confirming.heights(at(100), window(99))).toEqual({
       chain: 88,
       latest: 100,
@@ -95,22 +95,25 @@ describe('confirming by tags', () => {
   });
 
   test('confirms nothing while the nodes have another block at that height', () => {
-    const confirming = createConfirming(12, finalityOf({ safe: at(50, 'b'), finalized: at(40) }));
+    const confirming = createConfirmationRule(
+      12,
+      finalityOf({ safe: at(50, 'b'), finalized: at(40) }),
+    );
     expect(confirming.heights(at(100), window(99))).toMatchObject({ safe: -1, finalized: 40 });
     expect(confirming.heights(at(50), window(49))).toMatchObject({ safe: -1 });
     expect(confirming.heights(at(50, 'b'), window(49))).toMatchObject({ safe: 50 });
   });
 
-  test('is by the finalized block on a chain that is set so', () => {
+  test('uses the finalized block on a chain that is configured for it', () => {
     expect(finalized(at(40)).heights(at(100), window(99)).chain).toBe(40);
     expect(finalized(at(40, 'b')).heights(at(100), window(99)).chain).toBe(-1);
   });
 
   test('confirms nothing until the chain has a finalized block, and reports it', () => {
-    const confirming = createConfirming('finalized', finalityOf({}, true));
+    const confirming = createConfirmationRule('finalized', finalityOf({}, true));
     expect(confirming.heights(at(1_000), window(999))).toMatchObject({ chain: -1, safe: -1 });
     expect(confirming.note()).toContain('confirmations=N');
-    expect(createConfirming(12, finalityOf({}, true)).note()).toBe('');
+    expect(createConfirmationRule(12, finalityOf({}, true)).note()).toBe('');
   });
 
   test('keeps every block that can still be removed, up to a limit', () => {

@@ -4,7 +4,7 @@ import type { Finality } from './finality.ts';
 import { blockAt } from './reconcile.ts';
 import { flagOf } from '../config/settings.ts';
 
-export interface Confirming {
+export interface ConfirmationRule {
   /**
    * Returns the numbers of the newest blocks whose matches are confirmed once `tip` is committed.
    *
@@ -37,11 +37,11 @@ const NOT_KNOWN = `no node of this chain reports a finalized block, so nothing i
  * @param confirmations those of the chain; streams can have others
  * @param isFinal whether the chain has no forks; its window then has only the open blocks
  */
-export function createConfirming(
+export function createConfirmationRule(
   confirmations: number | 'finalized',
   finality: Pick<Finality, 'block' | 'lacks'>,
   isFinal = false,
-): Confirming {
+): ConfirmationRule {
   const openBlocks = (tip: number): number => {
     const finalized = finality.block('finalized')?.number ?? -Infinity;
     const open = confirmations === 'finalized' ? tip - finalized + 64 : 2 * confirmations;

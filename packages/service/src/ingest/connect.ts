@@ -5,7 +5,7 @@
 import type { Log } from '../base/log.ts';
 import type { BlockHeader, BlockRef, Checkpoint } from '../store/blocks/contract.ts';
 import { type LocalChain, haltError } from './localChain.ts';
-import { type ChainSource, readKept } from './source.ts';
+import { type ChainSource, readKeptHeader } from './source.ts';
 
 export interface ForkOptions {
   chain: string;
@@ -91,7 +91,7 @@ export async function followNew(
 ): Promise<void> {
   const ended = (await local.readCheckpoint())?.number;
   const isShort = latest.number <= MAX_NEW_BLOCKS;
-  const start = (isShort ? await readKept(source, 0) : undefined) ?? latest;
+  const start = (isShort ? await readKeptHeader(source, 0) : undefined) ?? latest;
   await local.startAt(start, genesisHash, {
     why: `${why}: the chain restarted. The earlier chain ended at block ${ended}; the new one is followed from block ${start.number + 1}`,
   });
@@ -121,7 +121,7 @@ async function describeReplaced(
   if (!isFinal) return undefined;
   // A chain that was set up again may have the same id, but its blocks differ.
   const { number, hash } = checkpoint;
-  const there = await readKept(source, number);
+  const there = await readKeptHeader(source, number);
   if (there === undefined) return tip && describeYounger(latest, tip);
   if (there.hash === hash) return undefined;
   return `block ${number} is ${there.hash}, but ${hash} in this ledger`;

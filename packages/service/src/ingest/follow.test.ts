@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
-import { createFollowing } from './follow.ts';
+import { createFollower } from './follow.ts';
 
 const header = (number: number, branch = 'a', parent = branch): BlockHeader => ({
   number,
@@ -22,7 +22,7 @@ function open(
   const calls: string[] = [];
   const why: string[] = [];
   let window = [header(3), header(2), header(1)];
-  const following = createFollowing(
+  const following = createFollower(
     { chain: '0x1', flag: '--chain', ...options },
     {
       source: {

@@ -1,7 +1,7 @@
 /** Follows the source block by block, and switches to another branch when the chain forks. */
 import type { Log } from '../base/log.ts';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
-import type { Committing } from './commit.ts';
+import type { BlockCommitter } from './commit.ts';
 import { type LocalChain, haltError } from './localChain.ts';
 import {
   type ForkOptions,
@@ -12,7 +12,7 @@ import {
 } from './connect.ts';
 import { createRollbackWatch } from './rollback.ts';
 import { type ChainSource, MAX_EMPTY_HEIGHTS, SourceError, isLacking } from './source.ts';
-import { type Reconciled, reconcile } from './reconcile.ts';
+import { type BranchRelation, reconcile } from './reconcile.ts';
 
 /** Returns an error that may mean that there is no block; throws any other error. */
 function toLacking(error: unknown): SourceError {
@@ -20,7 +20,7 @@ function toLacking(error: unknown): SourceError {
   throw error;
 }
 
-export interface Following {
+export interface Follower {
   /**
    * Returns the header to follow: the block after the local tip, or a head on another branch;
    * undefined if there is none.
@@ -33,7 +33,7 @@ export interface Following {
   follow(header: BlockHeader): Promise<void>;
 }
 
-export function createFollowing(
+export function createFollower(
   options: ForkOptions,
   {
     source,
@@ -45,12 +45,12 @@ export function createFollowing(
   }: {
     source: Pick<ChainSource<unknown>, 'readHeader' | 'readHead' | 'readGenesisHash' | 'doubt'>;
     local: Pick<LocalChain, 'window' | 'tip' | 'rewind' | 'startAt' | 'readCheckpoint' | 'load'>;
-    committing: Committing;
+    committing: BlockCommitter;
     onReorg(depth: number): void;
     log: Log;
     signal: AbortSignal;
   },
-): Following {
+): Follower {
   const { chain, isFinal = false, isDevnet = false } = options;
   const rollbacks = createRollbackWatch(source, signal);
 
@@ -150,7 +150,7 @@ export function createFollowing(
 
     async follow(header) {
       const branch: [BlockHeader, ...BlockHeader[]] = [header];
-      let verdict: Reconciled;
+      let verdict: BranchRelation;
       while ((verdict = reconcile(local.window(), branch)).kind === 'detached') {
         if (isFinal) throwForked(header);
         branch.unshift(await readParent(branch[0]));
@@ -186,4 +186,4 @@ export function createFollowing(
   };
 }
 
-type Verdict<Kind> = Extract<Reconciled, { kind: Kind }>;
+type Verdict<Kind> = Extract<BranchRelation, { kind: Kind }>;

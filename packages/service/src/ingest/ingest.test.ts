@@ -776,7 +776,7 @@ describe('finality', () => {
     expect(world.chain.head.number).toBeGreaterThan(32);
   });
 
-  test('a stream that waits for a tag that no node reports says so, until it waits for blocks', async () => {
+  test('a stream that waits for a tag that no node reports has a message, until it waits for blocks', async () => {
     world.chain.trouble({ kind: 'unknownTags' });
     const id = await world.startWatching();
     await streams().update(id, { confirmations: 'finalized' });

@@ -11,16 +11,16 @@ import type { BlockHeader, ConfirmedHeights } from '../store/blocks/contract.ts'
 import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createCatchUp } from './catchUp.ts';
-import { type Matcher, createCommitting } from './commit.ts';
+import { type Matcher, createBlockCommitter } from './commit.ts';
 import { type LedgerListener, createLocalChain } from './localChain.ts';
-import { createConfirming } from './confirming.ts';
+import { createConfirmationRule } from './confirming.ts';
 import { type ForkOptions, connect } from './connect.ts';
 import { createFinality } from './finality.ts';
 import { ServiceError, hasCode } from '../base/errors.ts';
 import { isUnavailable } from '../store/engine/unavailable.ts';
 import { type ChainSource, type MaybeUnverified, SourceError, isOfKind } from './source.ts';
 import { type ReportOptions, createStatus, isBehind, reportUnread } from './status/status.ts';
-import { createFollowing } from './follow.ts';
+import { createFollower } from './follow.ts';
 
 export interface IngestOptions extends ReportOptions, ForkOptions {}
 
@@ -104,7 +104,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     const tags = await store.listAwaitedTags(chain);
     return confirmations === 'finalized' ? [...tags, 'finalized'] : tags;
   });
-  const confirming = createConfirming(confirmations, finality, options.isFinal);
+  const confirming = createConfirmationRule(confirmations, finality, options.isFinal);
   const local = createLocalChain(options, {
     store,
     confirming,
@@ -125,7 +125,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     needsTraces: () => matcher.needs(chain).traces,
     onReport: listener.onReport,
   });
-  const committing = createCommitting(chain, {
+  const committing = createBlockCommitter(chain, {
     source,
     matcher,
     local,
@@ -140,7 +140,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     confirming,
     signal: stopping.signal,
   });
-  const following = createFollowing(options, {
+  const following = createFollower(options, {
     source,
     local,
     committing,

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
-import { hash, hex, list, object, toNumber } from './json.ts';
+import { readHash, readHex, toList, toObject, toNumber } from './json.ts';
 import { SourceError } from './source.ts';
 
 const HUGE = 'x'.repeat(20_000_000);
 const HUGE_HEX = `0x${'1'.repeat(20_000_000)}`;
 
 test.each<[string, () => unknown]>([
-  ['a block', () => object(HUGE, 'block')],
-  ['a list', () => list({ a: HUGE }, 'logs')],
-  ['a number', () => hex({ number: HUGE }, 'number')],
+  ['a block', () => toObject(HUGE, 'block')],
+  ['a list', () => toList({ a: HUGE }, 'logs')],
+  ['a number', () => readHex({ number: HUGE }, 'number')],
   ['a quantity', () => toNumber(HUGE_HEX)],
-  ['a hash', () => hash({ hash: HUGE_HEX }, 'hash')],
+  ['a hash', () => readHash({ hash: HUGE_HEX }, 'hash')],
 ])('%s of 20 MB is not repeated in the error', (_, read) => {
   try {
     read();

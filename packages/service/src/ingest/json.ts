@@ -25,31 +25,31 @@ export function showValue(value: unknown): string {
 
 const HASH_LENGTH = 66;
 
-export function object(value: unknown, what: string): Json {
+export function toObject(value: unknown, what: string): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
   throw new SourceError('missing', `${what} is invalid: ${showValue(value)}`);
 }
 
-export function list(value: unknown, what: string): unknown[] {
+export function toList(value: unknown, what: string): unknown[] {
   if (Array.isArray(value)) return value;
   throw new SourceError('missing', `${what} is invalid: ${showValue(value)}`);
 }
 
-export function hex(from: Json, key: string): string {
+export function readHex(from: Json, key: string): string {
   const value = from[key];
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value;
   throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
 
 /** Reads a 32-byte hash. Other lengths are rejected, because hashes are stored and displayed. */
-export function hash(from: Json, key: string): string {
-  const value = hex(from, key);
+export function readHash(from: Json, key: string): string {
+  const value = readHex(from, key);
   if (value.length === HASH_LENGTH) return value;
   throw new SourceError('inconsistent', `${key} is invalid: ${showValue(value)}`);
 }
 
 export function optionalHex(from: Json, key: string): string | null {
-  return from[key] === undefined || from[key] === null ? null : hex(from, key);
+  return from[key] === undefined || from[key] === null ? null : readHex(from, key);
 }
 
 /** Writes a number as JSON-RPC quantities: in hex, without leading zeros. */

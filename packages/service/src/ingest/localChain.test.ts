@@ -3,7 +3,7 @@ import { createLog } from '../base/log.ts';
 import type { BlockHeader, CommitOutcome } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import { createLocalChain, haltError } from './localChain.ts';
-import { createConfirming } from './confirming.ts';
+import { createConfirmationRule } from './confirming.ts';
 
 const header = (number: number, branch = 'a'): BlockHeader => ({
   number,
@@ -39,7 +39,7 @@ function open(finalized?: BlockHeader) {
     { chain: '0x1', epoch: 1 },
     {
       store,
-      confirming: createConfirming(finalized === undefined ? 2 : 'finalized', {
+      confirming: createConfirmationRule(finalized === undefined ? 2 : 'finalized', {
         block: () => finalized,
         lacks: () => false,
       }),

@@ -14,7 +14,7 @@ import type {
 } from '../store/blocks/contract.ts';
 import type { Child } from '../store/children/contract.ts';
 import type { Store } from '../store/store.ts';
-import { type Confirming, MAX_WINDOW_BLOCKS } from './confirming.ts';
+import { type ConfirmationRule, MAX_WINDOW_BLOCKS } from './confirming.ts';
 import type { Finality } from './finality.ts';
 
 export interface LocalChain {
@@ -101,7 +101,7 @@ export function createLocalChain(
     log,
   }: {
     store: Store;
-    confirming: Confirming;
+    confirming: ConfirmationRule;
     finality: Pick<Finality, 'rewind'>;
     children: LoadedChildren;
     listener: LedgerListener;

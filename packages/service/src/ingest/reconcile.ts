@@ -1,7 +1,7 @@
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 
 /** Relation of a branch of the source to the local blocks. */
-export type Reconciled =
+export type BranchRelation =
   | { kind: 'extend' }
   | { kind: 'duplicate' }
   | { kind: 'gap'; from: number }
@@ -30,7 +30,7 @@ export type Reconciled =
 export function reconcile(
   local: readonly BlockRef[],
   branch: readonly [BlockHeader, ...BlockHeader[]],
-): Reconciled {
+): BranchRelation {
   const tip = local[0];
   const oldest = local.at(-1);
   const first = branch[0];

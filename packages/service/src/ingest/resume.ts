@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os';
 import type { Store } from '../store/store.ts';
-import { type ChainSource, SourceError, readKept } from './source.ts';
+import { type ChainSource, SourceError, readKeptHeader } from './source.ts';
 
 /** Duration of the lease, which must be longer than the change takes. */
 const LEASE_MS = 10_000;
@@ -44,7 +44,7 @@ export async function resumeChain<Block>({
   const readHoleFrom = async (): Promise<number | undefined> => {
     const checkpoint = await store.readCheckpoint(chain);
     if (checkpoint?.genesisHash !== genesisHash) return undefined;
-    const still = await readKept(source, checkpoint.number);
+    const still = await readKeptHeader(source, checkpoint.number);
     const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
     // If the checkpoint left the chain, the depth of the other branch is unknown, so the hole
     // starts at the oldest block in the window.

@@ -236,7 +236,7 @@ export const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): error is 
  * Reads the header at a height. Returns undefined if no node has it yet, or if no node keeps it
  * anymore.
  */
-export async function readKept(
+export async function readKeptHeader(
   source: Pick<ChainSource<unknown>, 'readHeader'>,
   number: number,
 ): Promise<BlockHeader | undefined> {

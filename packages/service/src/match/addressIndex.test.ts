@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
-import { TABLES, createAddressIndex } from './addressIndex.ts';
+import { TABLE_COUNT, createAddressIndex } from './addressIndex.ts';
 
 /**
  * Returns the address with this number. Addresses differ near the start, in the middle and near the
@@ -50,7 +50,7 @@ describe('the address index', () => {
               );
             } else {
               const isGone = (each: number): boolean => each % 2 === stream % 2;
-              for (let table = 0; table < TABLES; table++) index.sweep(table, isGone);
+              for (let table = 0; table < TABLE_COUNT; table++) index.sweep(table, isGone);
               for (const set of naive) for (const each of set) if (isGone(each)) set.delete(each);
             }
           }

@@ -36,12 +36,12 @@ export interface AddressIndex {
   visit(found: number, visit: (stream: number) => void): void;
   /**
    * Removes the entries of the streams for which `isGone` returns true, from one of the
-   * {@link TABLES} tables.
+   * {@link TABLE_COUNT} tables.
    */
   sweep(table: number, isGone: (stream: number) => boolean): void;
 }
 
-export const TABLES = 1024;
+export const TABLE_COUNT = 1024;
 
 /**
  * The owner word of a slot is 0 if the slot is free, a stream plus 1, or this bit plus the number
@@ -69,7 +69,7 @@ const NONE = new Uint32Array(0);
  * all grow at the same time.
  */
 const capacityAt = (table: number, level: number): number =>
-  Math.ceil(SMALLEST * GROWTH ** (level + table / TABLES));
+  Math.ceil(SMALLEST * GROWTH ** (level + table / TABLE_COUNT));
 /** Returns the number of entries that a table can hold at a level. */
 const holds = (table: number, level: number): number => capacityAt(table, level) * MAX_LOAD;
 
@@ -78,7 +78,7 @@ const holds = (table: number, level: number): number => capacityAt(table, level)
  * additions.
  */
 function growLevel(table: number, level: number, used: number, expected: number): number {
-  const share = expected / TABLES;
+  const share = expected / TABLE_COUNT;
   // The actual share deviates from the mean by about the square root of the mean.
   const needed = Math.min(used * EXPECTED_GROWTH, used + share + Math.sqrt(share));
   let grown = level + 1;
@@ -104,10 +104,10 @@ export function createAddressIndex(addressBytes: 20 | 32): AddressIndex {
   const OWNER = addressBytes / Uint32Array.BYTES_PER_ELEMENT;
   const SLOT_WORDS = OWNER + 1;
   const SLOT_BYTES = SLOT_WORDS * Uint32Array.BYTES_PER_ELEMENT;
-  const tables: Uint32Array[] = Array.from({ length: TABLES }, () => NONE);
+  const tables: Uint32Array[] = Array.from({ length: TABLE_COUNT }, () => NONE);
   /** Number of used slots and level of each table. */
-  const used = new Uint32Array(TABLES);
-  const levels = new Int32Array(TABLES).fill(-1);
+  const used = new Uint32Array(TABLE_COUNT);
+  const levels = new Int32Array(TABLE_COUNT).fill(-1);
   let slots = 0;
   let size = 0;
   /** Number of announced additions that are still to come. */
@@ -137,7 +137,7 @@ export function createAddressIndex(addressBytes: 20 | 32): AddressIndex {
 
   const addKey = (stream: number): boolean => {
     const hash = hashWords(key, 0, OWNER);
-    const number = hash & (TABLES - 1);
+    const number = hash & (TABLE_COUNT - 1);
     let table = tables[number]!;
     if (used[number]! + 1 > (table.length / SLOT_WORDS) * MAX_LOAD) {
       resize(number, growLevel(number, levels[number]!, used[number]!, expected));
@@ -175,7 +175,7 @@ export function createAddressIndex(addressBytes: 20 | 32): AddressIndex {
 
   const removeKey = (stream: number): boolean => {
     const hash = hashWords(key, 0, OWNER);
-    const number = hash & (TABLES - 1);
+    const number = hash & (TABLE_COUNT - 1);
     const table = tables[number]!;
     if (table.length === 0) return false;
     const at = findSlot(table, key, hash);
@@ -222,7 +222,7 @@ export function createAddressIndex(addressBytes: 20 | 32): AddressIndex {
     find(text, from) {
       readText(key, text, from);
       const hash = hashWords(key, 0, OWNER);
-      const table = tables[hash & (TABLES - 1)]!;
+      const table = tables[hash & (TABLE_COUNT - 1)]!;
       return table.length === 0 ? 0 : table[findSlot(table, key, hash) + OWNER]!;
     },
     visit(owner, visit) {

@@ -2,7 +2,7 @@
  * Lists of addresses that share one index. Each list has a number in the index, and an owner. A list
  * is closed at once; its addresses are freed later, by `sweep`.
  */
-import { TABLES, createAddressIndex } from './addressIndex.ts';
+import { TABLE_COUNT, createAddressIndex } from './addressIndex.ts';
 
 export interface AddressList<Owner> {
   /** Number that identifies the list in the index. */
@@ -96,7 +96,7 @@ export function createAddressLists<Owner>(addressBytes: 20 | 32): AddressLists<O
         if (swept.size === 0) return false;
       }
       index.sweep(nextTable, (number) => swept.has(number));
-      nextTable = (nextTable + 1) % TABLES;
+      nextTable = (nextTable + 1) % TABLE_COUNT;
       return true;
     },
     clear() {

@@ -1,10 +1,10 @@
 /** Adds children of factories to the addresses that streams watch. */
 import type { ChainFamily } from '@sluice/kit/contract';
-import type { Indexed, WatchingStreams } from './ruleIndex.ts';
+import type { IndexedStream, WatchingStreams } from './ruleIndex.ts';
 
 /** An address that a factory of a stream created. */
 export interface FoundChild<Name extends ChainFamily, Rules> {
-  stream: Indexed<Name, Rules>;
+  stream: IndexedStream<Name, Rules>;
   /** Key of the factory. */
   factory: string;
   /** Lowercase. */
@@ -22,7 +22,7 @@ export function withChildren<Name extends ChainFamily, Rules>(
   children: readonly FoundChild<Name, Rules>[],
 ): WatchingStreams<Name, Rules> {
   if (children.length === 0) return streams;
-  const byDigits = new Map<string, Map<Indexed<Name, Rules>, FoundChild<Name, Rules>>>();
+  const byDigits = new Map<string, Map<IndexedStream<Name, Rules>, FoundChild<Name, Rules>>>();
   for (const child of children) {
     const digits = child.address.slice(2);
     byDigits.set(digits, (byDigits.get(digits) ?? new Map()).set(child.stream, child));

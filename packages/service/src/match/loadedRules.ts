@@ -7,7 +7,7 @@ import type { StreamOfFamily } from '../store/streams/contract.ts';
 import { type RuleIndex, type RuleReads, type SingleStream, refreshRules } from './ruleIndex.ts';
 
 /**
- * Updates an index to the ledger, and returns its revision.
+ * Brings an index up to date with the ledger, and returns its revision.
  *
  * @param atLeast the lowest revision that suffices, or `now` for all changes before the call.
  *   Default: 0

@@ -1,4 +1,4 @@
-/** How the blocks that streams match are found by their logs. */
+/** Describes how to find the blocks that streams match by their logs. */
 
 /**
  * A filter of `eth_getLogs`, without a block range. Null matches any topic; lists are never empty.

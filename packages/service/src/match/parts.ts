@@ -34,7 +34,7 @@ const SEPARATORS = 16;
  * stay together unless they exceed the limit. A single record that exceeds it gets its own part,
  * with `tooLarge` set.
  */
-export function divide<Part>(
+export function splitIntoParts<Part>(
   { empty, transactions, toRecords, join, weigh }: Division<Part>,
   limit: number,
 ): WeighedPart<Part>[] {

@@ -35,18 +35,18 @@ export const watched = (name: string, address: string): ExplainedCondition[] => 
 ];
 
 /** Maximum number of values that a message lists; the remaining values are only counted. */
-export const NAMED = 5;
+export const MAX_NAMED = 5;
 
 /**
- * Joins the first {@link NAMED} values with `or`, and appends the number of remaining values: `…
+ * Joins the first {@link MAX_NAMED} values with `or`, and appends the number of remaining values: `…
  * and 3 more`.
  */
 export function joinNamed(
   values: { keys(): Iterable<string>; readonly size: number },
   describe: (value: string) => string,
 ): string {
-  const named = [...firstOf(values.keys(), NAMED)].map(describe).join(' or ');
-  return values.size > NAMED ? `${named} and ${values.size - NAMED} more` : named;
+  const named = [...firstOf(values.keys(), MAX_NAMED)].map(describe).join(' or ');
+  return values.size > MAX_NAMED ? `${named} and ${values.size - MAX_NAMED} more` : named;
 }
 
 /** Yields the first `count` values without iterating over all of them. */

@@ -12,7 +12,7 @@ import type { DeltaPosition } from '../store/addresses/contract.ts';
 import type { Reads } from '../store/store.ts';
 
 /** A stream with its compiled rules. */
-export interface Indexed<Name extends ChainFamily, Rules> {
+export interface IndexedStream<Name extends ChainFamily, Rules> {
   readonly record: StreamOfFamily<Name>;
   readonly selection: Rules;
 }
@@ -35,14 +35,14 @@ export interface WatchingStreams<Name extends ChainFamily, Rules> {
     chain: string,
     text: string,
     at: number,
-    visit: (stream: Indexed<Name, Rules>, origin?: ChildOrigin) => void,
+    visit: (stream: IndexedStream<Name, Rules>, origin?: ChildOrigin) => void,
   ): void;
   /** Returns the streams of the chain. The array is the same until one of them changes. */
-  streams(chain: string): readonly Indexed<Name, Rules>[];
+  streams(chain: string): readonly IndexedStream<Name, Rules>[];
   /** Returns the streams of the chain that watch all addresses. */
-  unscoped(chain: string): readonly Indexed<Name, Rules>[];
+  unscoped(chain: string): readonly IndexedStream<Name, Rules>[];
   /** Returns the streams of the chain that watch at least one address or factory, or all addresses. */
-  matching(chain: string): readonly Indexed<Name, Rules>[];
+  matching(chain: string): readonly IndexedStream<Name, Rules>[];
 }
 
 /**
@@ -85,7 +85,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
     chain: string,
     text: string,
     at: number,
-    visit: (stream: Indexed<Name, Rules>, factory: string) => void,
+    visit: (stream: IndexedStream<Name, Rules>, factory: string) => void,
   ): void;
   /** Returns a factory of the chain whose children are not loaded; undefined if there is none. */
   missingChildren(chain: string): ChildListRef | undefined;
@@ -107,7 +107,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> extends WatchingStre
   only(record: StreamOfFamily<Name>): SingleStream<Name, Rules> | undefined;
 }
 
-interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
+interface Entry<Name extends ChainFamily, Rules> extends IndexedStream<Name, Rules> {
   readonly chains: ReadonlySet<string>;
   /** Keys of the stream's factories. */
   readonly factories: ReadonlySet<string>;

@@ -10,7 +10,7 @@ import { listReceivers, startAddedAlerts } from './alerts/addedAlerts.ts';
 import { startNotifier } from './alerts/alerts.ts';
 import type { DiskWatch } from './disk.ts';
 import { type Duty, createDuty } from './duty.ts';
-import type { Holder } from './holder.ts';
+import type { LeaseHolder } from './holder.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import type { InvariantCheck } from './invariants.ts';
 
@@ -29,7 +29,7 @@ export function createDuties(
     log,
   }: {
     store: Store;
-    holder: Holder;
+    holder: LeaseHolder;
     senders: Senders;
     addedUrls: AddedUrls;
     reports: { list(): ChainReport[] };

@@ -7,7 +7,7 @@ import { createWaker } from '../base/waker.ts';
 import { describeError, type Log } from '../base/log.ts';
 import type { ChainReport } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
-import { type Holder, LEASE_MS, RENEW_MS } from './holder.ts';
+import { type LeaseHolder, LEASE_MS, RENEW_MS } from './holder.ts';
 
 export interface Duty {
   start(): void;
@@ -18,7 +18,7 @@ export interface Duty {
 }
 
 /** The work of the process that holds the lease. */
-export interface Term {
+export interface LeaseTerm {
   /** Returns the status to share with other processes; null for none. */
   report(): ChainReport | null;
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ export function createDuty({
 }: {
   /** Name of the lease. */
   name: string;
-  holder: Holder;
+  holder: LeaseHolder;
   store: Pick<Store, 'takeLease' | 'giveUpLease' | 'signals'>;
   log: Log;
   /**
@@ -48,7 +48,7 @@ export function createDuty({
    * this becomes false, a holder gives up the lease.
    */
   isOwn?: (() => boolean) | undefined;
-  begin(epoch: number): Term;
+  begin(epoch: number): LeaseTerm;
 }): Duty {
   const shouldHold = (): boolean => !stopping && (isOwn === undefined || isOwn());
   let stopping = false;
@@ -56,7 +56,7 @@ export function createDuty({
   let running: Promise<void> | undefined;
 
   /** Renews the lease until it is lost or handed over, or until the service stops. */
-  const hold = async (epoch: number, term: Term): Promise<void> => {
+  const hold = async (epoch: number, term: LeaseTerm): Promise<void> => {
     for (;;) {
       try {
         if (!(await holder.renew({ name, epoch, report: term.report() }))) {

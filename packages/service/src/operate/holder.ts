@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { RenewedLease } from '../store/leases/contract.ts';
 import type { Store } from '../store/store.ts';
 
-export interface Holder {
+export interface LeaseHolder {
   /** Unique name of this process in its leases. */
   readonly id: string;
   /**
@@ -17,7 +17,7 @@ export interface Holder {
 export const LEASE_MS = 6_000;
 export const RENEW_MS = 2_000;
 
-export function createHolder(store: Pick<Store, 'renewLeases'>): Holder {
+export function createHolder(store: Pick<Store, 'renewLeases'>): LeaseHolder {
   let waiting: { lease: RenewedLease; renewed: PromiseWithResolvers<boolean> }[] = [];
   let isRunning = false;
 

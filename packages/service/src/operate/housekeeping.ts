@@ -3,7 +3,7 @@
  * a time.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Term } from './duty.ts';
+import type { LeaseTerm } from './duty.ts';
 import type { InvariantCheck } from './invariants.ts';
 import type { Log } from '../base/log.ts';
 import { NEXT_SWEEP } from '../store/retention/contract.ts';
@@ -47,7 +47,7 @@ export function startHousekeeping({
   log: Log;
   invariants: InvariantCheck;
   options: HousekeepingOptions;
-}): Term {
+}): LeaseTerm {
   const stopping = new AbortController();
 
   /**
@@ -100,8 +100,8 @@ export function startHousekeeping({
     return stepByStep(
       async () =>
         (await store.cleanUpAddresses(ages)) ||
-        (await store.deleteLeftChildren()) ||
-        store.deleteLeftValues(),
+        (await store.cleanUpChildren()) ||
+        store.cleanUpValues(),
     );
   };
 

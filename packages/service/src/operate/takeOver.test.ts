@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
-import { takeOver } from './takeOver.ts';
+import { takeOverLedger } from './takeOver.ts';
 
 /**
  * Takes over a ledger whose leases are released with these results, and returns the calls and the
@@ -13,7 +13,7 @@ async function takeOverFrom({
 }) {
   const calls: unknown[] = [];
   const lines: Record<string, unknown>[] = [];
-  const lost = await takeOver(
+  const lost = await takeOverLedger(
     {
       endLeases: async () => void calls.push('endLeases'),
       async releaseLeases(which) {

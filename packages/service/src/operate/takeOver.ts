@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
  * Takes over the ledger, and returns the number of deliveries whose leases were released. They are
  * due again, quarantined or canceled.
  */
-export async function takeOver(
+export async function takeOverLedger(
   store: Pick<Store, 'endLeases' | 'releaseLeases' | 'cleanUpAddresses'>,
   log: Log,
 ): Promise<number> {

@@ -65,7 +65,7 @@ test('added URLs are bounded and unique per chain in several processes, which fo
   await postgres.stop();
 });
 
-test('come after the configured nodes, and start chains of their own', () => {
+test('added nodes come after the configured nodes, and start chains of their own', () => {
   // Added URLs are normalized, but configured URLs are not.
   const first = URL.replace('node.example', 'NODE.example:443');
   const configured = [{ id: '0x1', urls: [first] }];

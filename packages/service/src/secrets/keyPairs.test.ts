@@ -146,7 +146,7 @@ test('concurrent creations keep each other', async () => {
   expect(ids.toSorted()).toEqual(created.map(({ id }) => id).toSorted());
 });
 
-test('a removed key pair signs no more', async () => {
+test('a removed key pair no longer signs', async () => {
   const { id, publicKey } = await admin().createPublicKey();
   await admin().removePublicKey(id);
   expect(await admin().listPublicKeys()).toEqual([]);

@@ -296,7 +296,7 @@ export function testAddresses(tools: StoreTools): void {
         expect((await add(id, [12])).outcome).toBe('changed');
       });
 
-      test('undoing it leaves nothing behind, and the stream is busy until then', async () => {
+      test('undo restores the earlier addresses, and the stream is busy until then', async () => {
         const { id, change } = await staged();
         while (await tools.store.undoAddressChange(change)) {
           expect(await add(id, [3])).toEqual({ outcome: 'busy' });

@@ -224,7 +224,7 @@ export function testChildren(tools: StoreTools): void {
       while (await store.deleteChildrenOf(id, ['g']));
       expect(await childrenOf(id, chain.chain, 'g')).toEqual([]);
       await commit(chain, [childOf(id, 4, 'g')]);
-      while (await store.deleteLeftChildren());
+      while (await store.cleanUpChildren());
       expect(await childrenOf(id, chain.chain, 'f')).toEqual([]);
       expect(await childrenOf(id, chain.chain, 'g')).toEqual([4]);
       expect(await childrenOf(id, chain.chain, 'h')).toEqual([3]);
@@ -247,7 +247,7 @@ export function testChildren(tools: StoreTools): void {
       await tools.store.deleteStream(id);
       await commit(chain, [childOf(id, 2)]);
       expect(await childrenOf(id, chain.chain)).toEqual([1]);
-      while (await tools.store.deleteLeftChildren());
+      while (await tools.store.cleanUpChildren());
       expect(await childrenOf(id, chain.chain)).toEqual([]);
     });
   });

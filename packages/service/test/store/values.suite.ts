@@ -199,7 +199,7 @@ export function testValues(tools: StoreTools): void {
       await commit(second.chain);
       await read(second.chain, { results: [value(second.id, '"1"')] });
       await tools.store.deleteStream(second.id);
-      while (await tools.store.deleteLeftValues());
+      while (await tools.store.cleanUpValues());
       expect(await tools.store.listKnownReads(second.chain.chain)).toEqual([]);
       await commit(second.chain);
       await read(second.chain, {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type StateSaver, readSavedStates, startSavingState } from './anvilState.ts';
 import { type DevAccount, devAccounts } from './devAccounts.ts';
 import { findAnvil } from './findAnvil.ts';
-import { type Tethered, startTethered } from '../tether.ts';
+import { type TetheredProcess, startTethered } from '../tether.ts';
 
 /** A real EVM chain on this machine: a running anvil. */
 export interface Anvil {
@@ -165,7 +165,7 @@ const missingAnvil =
   '(https://getfoundry.sh) or set ANVIL_BIN to the path of an anvil binary.';
 
 interface Launched {
-  program: Tethered;
+  program: TetheredProcess;
   port: number;
 }
 

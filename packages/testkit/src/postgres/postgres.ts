@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { launchOnFreePort, makePostgresHome } from './postgresHome.ts';
-import type { Tethered } from '../tether.ts';
+import type { TetheredProcess } from '../tether.ts';
 
 /** A temporary PostgreSQL server with an empty database. `stop` deletes its data. */
 export interface Postgres {
@@ -53,7 +53,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const home = await makePostgresHome(options.programs);
   const data = path.join(home.folder, 'data');
   const launch = (port: number) => home.launch(data, port, options.settings ?? {});
-  let server: Tethered;
+  let server: TetheredProcess;
   let port: number;
   try {
     await home.initialize(data);

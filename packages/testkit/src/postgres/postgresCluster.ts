@@ -3,7 +3,7 @@ import path from 'node:path';
 import { copyServer } from './copyServer.ts';
 import { launchOnFreePort, makePostgresHome } from './postgresHome.ts';
 import { queryPostgres as query } from './queryPostgres.ts';
-import type { Tethered } from '../tether.ts';
+import type { TetheredProcess } from '../tether.ts';
 
 /** A server of a cluster. As a standby, it connects with its name as `application_name`. */
 export interface ClusterServer {
@@ -48,7 +48,7 @@ export interface PostgresCluster {
 interface Member extends ClusterServer {
   readonly data: string;
   readonly port: number;
-  process: Tethered;
+  process: TetheredProcess;
 }
 
 const NAMES = ['s1', 's2', 's3'] as const;

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findPostgres } from './findPostgres.ts';
-import { type Tethered, startTethered } from '../tether.ts';
+import { type TetheredProcess, startTethered } from '../tether.ts';
 
 const startDeadlineMs = 30_000;
 
@@ -26,7 +26,7 @@ export interface PostgresHome {
    * Starts a server with this data folder on this port of 127.0.0.1; resolves when it accepts
    * connections. `fsync` is `off` by default.
    */
-  launch(data: string, port: number, settings: Record<string, string>): Promise<Tethered>;
+  launch(data: string, port: number, settings: Record<string, string>): Promise<TetheredProcess>;
   remove(): Promise<void>;
 }
 
@@ -139,7 +139,7 @@ async function launchPostgres(
   program: string,
   args: readonly string[],
   options: { cwd: string; env: NodeJS.ProcessEnv; lostFolder: string } & Partial<ServerUser>,
-): Promise<Tethered> {
+): Promise<TetheredProcess> {
   const server = await startTethered(program, args, { ...options, lostSignal: 'QUIT' });
   server.stdout.resume();
   // The output must be read, because a full pipe would block the server.
@@ -168,8 +168,8 @@ async function launchPostgres(
  * If another program takes the port in the meantime, tries a new port, up to five in total.
  */
 export async function launchOnFreePort(
-  launch: (port: number) => Promise<Tethered>,
-): Promise<{ server: Tethered; port: number }> {
+  launch: (port: number) => Promise<TetheredProcess>,
+): Promise<{ server: TetheredProcess; port: number }> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort();
     try {

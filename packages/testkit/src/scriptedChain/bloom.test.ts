@@ -29,7 +29,7 @@ test('a bloom equals that of a real node', async () => {
   expect(blocks.length).toBeGreaterThan(3);
 });
 
-test('may hold its values, and never a value with a missing bit', () => {
+test('a bloom may contain its values, and never one with a missing bit', () => {
   const log: BloomInput = { address: `0x${'01'.repeat(20)}`, topics: [`0x${'02'.repeat(32)}`] };
   const bloom = bloomOf([log]);
   expect(bloomMayHold(bloom, log.address)).toBe(true);

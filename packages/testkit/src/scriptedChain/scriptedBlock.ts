@@ -113,7 +113,7 @@ export function sign(
     input,
     gasPrice,
     priorityFee,
-    to: to && lower(to),
+    to: to && toLowerCaseHex(to),
     maxFee: gasPrice * 2n,
     gas: gasUsedBy(script) * 2n,
     v: type === 'legacy' ? BigInt(chainId * 2 + 35) : 0n,
@@ -166,7 +166,12 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
     cumulativeGasUsed += gasUsed;
     const logs = scriptedLogs.map(({ address, topics, data = '0x' }): MinedLog => {
       if (topics.length > 4) throw new Error(`A log has at most 4 topics, not ${topics.length}`);
-      return { address: lower(address), topics: topics.map(lower), data, logIndex: logIndex++ };
+      return {
+        address: toLowerCaseHex(address),
+        topics: topics.map(toLowerCaseHex),
+        data,
+        logIndex: logIndex++,
+      };
     });
     return {
       hash,
@@ -221,6 +226,6 @@ function hashOf(header: Omit<ScriptedBlock, 'hash' | 'transactions'>): Hex {
   return toHex(keccak(encodeRlp(fields)));
 }
 
-export function lower<Value extends Hex>(hex: Value): Value {
+export function toLowerCaseHex<Value extends Hex>(hex: Value): Value {
   return hex.toLowerCase() as Value;
 }

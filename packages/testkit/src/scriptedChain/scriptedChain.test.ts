@@ -59,7 +59,7 @@ describe('mining', () => {
     expect(chain.mine().timestamp).toBe(5_002n);
   });
 
-  test('shares timestamps in whole seconds between blocks of a fraction of a second', () => {
+  test('gives blocks within one second the same timestamp in whole seconds', () => {
     const chain = createScriptedChain({ genesisTimestamp: 1_000n, blockTimeSeconds: 0.4 });
     const blocks = [chain.head, ...chain.mineMany(5)];
     expect(blocks.map(({ timestamp }) => timestamp)).toEqual([

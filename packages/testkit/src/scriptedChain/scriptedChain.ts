@@ -3,7 +3,7 @@ import { keccak, keccakOfText, toHex } from './keccak.ts';
 import {
   type IdentifiedTransaction,
   type ScriptedBlock,
-  lower,
+  toLowerCaseHex,
   makeBlock,
   sign,
 } from './scriptedBlock.ts';
@@ -131,7 +131,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
       if (!blockWith(known.hash)) return known;
       throw new Error(`The transaction ${known.hash} is already on this branch`);
     }
-    const from = script.from ? lower(script.from) : defaultSender;
+    const from = script.from ? toLowerCaseHex(script.from) : defaultSender;
     const nonce = nonces.get(from) ?? 0n;
     nonces.set(from, nonce + 1n);
     const identity = `${seed}:${chainId}:${from}:${nonce}`;

@@ -5,7 +5,7 @@ import {
   amountOf,
   type DecodedField,
   type DecodedRecord,
-  field,
+  createField,
   isObject,
   type Json,
   listOf,
@@ -43,10 +43,10 @@ export function decodeEvmRecords(body: Json): DecodedRecord[] {
       title: 'Transaction',
       about: '',
       fields: [
-        field('from', tx['fromAddress']),
-        field('to', tx['toAddress'] ?? tx['receiptContractAddress']),
-        field('value', tx['value'], nativeAmount(tx['value'])),
-        field('status', tx['receiptStatus'], STATUS_WORDS[textOf(tx['receiptStatus'])] ?? ''),
+        createField('from', tx['fromAddress']),
+        createField('to', tx['toAddress'] ?? tx['receiptContractAddress']),
+        createField('value', tx['value'], nativeAmount(tx['value'])),
+        createField('status', tx['receiptStatus'], STATUS_WORDS[textOf(tx['receiptStatus'])] ?? ''),
         ...feeOf(tx),
         ...watchedIn(tx),
         ...triggersOf(tx),
@@ -61,9 +61,9 @@ export function decodeEvmRecords(body: Json): DecodedRecord[] {
       title: 'Internal transaction',
       about: '',
       fields: [
-        field('from', call['from']),
-        field('to', call['to']),
-        field('value', call['value'], nativeAmount(call['value'])),
+        createField('from', call['from']),
+        createField('to', call['to']),
+        createField('value', call['value'], nativeAmount(call['value'])),
         ...triggersOf(call),
       ],
       place: '',
@@ -76,7 +76,10 @@ export function decodeEvmRecords(body: Json): DecodedRecord[] {
     records.push({
       title: 'Native balance',
       about: '',
-      fields: [field('address', address), field('balance', balance, nativeAmount(balance))],
+      fields: [
+        createField('address', address),
+        createField('balance', balance, nativeAmount(balance)),
+      ],
       place: '',
       txHash: '',
       unknown: false,
@@ -92,12 +95,12 @@ function toCallRecord(call: Json): DecodedRecord {
     title: named === '' ? 'Call' : named.slice(0, named.indexOf('(')),
     about: call['type'] === 'call' ? '' : textOf(call['type']),
     fields: [
-      field('from', call['from']),
-      field('to', call['to']),
-      field('value', call['value'], nativeAmount(call['value'])),
-      ...listOf(call['arguments']).map(({ name, value }) => field(textOf(name), value)),
-      field('status', call['status']),
-      ...(reason === undefined ? [] : [field('reason', reason)]),
+      createField('from', call['from']),
+      createField('to', call['to']),
+      createField('value', call['value'], nativeAmount(call['value'])),
+      ...listOf(call['arguments']).map(({ name, value }) => createField(textOf(name), value)),
+      createField('status', call['status']),
+      ...(reason === undefined ? [] : [createField('reason', reason)]),
     ],
     place: `call ${textOf(call['transactionIndex'])}`,
     txHash: textOf(call['transactionHash']),
@@ -112,17 +115,19 @@ const TRIGGER = 'trigger ';
  * reason.
  */
 const triggersOf = (record: Json): DecodedField[] =>
-  listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
+  listOf(record['triggers']).map(({ name, value }) =>
+    createField(`${TRIGGER}${textOf(name)}`, value),
+  );
 
 const isTrigger = ({ name }: DecodedField): boolean => name.startsWith(TRIGGER);
 
 /** Returns the fee of a transaction; empty if the body does not have it. */
 const feeOf = ({ transactionFee: fee }: Json): DecodedField[] =>
-  fee == null ? [] : [field('fee', `${textOf(fee)} native`)];
+  fee == null ? [] : [createField('fee', `${textOf(fee)} native`)];
 
 /** Returns the watched addresses that a record concerns; empty if the body does not have them. */
 const watchedIn = ({ triggered_by: addresses }: Json): DecodedField[] =>
-  Array.isArray(addresses) ? [field('triggered by', addresses.map(textOf).join(', '))] : [];
+  Array.isArray(addresses) ? [createField('triggered by', addresses.map(textOf).join(', '))] : [];
 
 const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'succeeded' };
 
@@ -180,10 +185,10 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
     title,
     about: [standard || type, symbol].filter((part) => part !== '').join(' '),
     fields: [
-      field('contract', record['contract']),
+      createField('contract', record['contract']),
       ...names
         .filter((name) => name in record)
-        .map((name) => field(name, record[name], name === 'value' ? amountOf(record) : '')),
+        .map((name) => createField(name, record[name], name === 'value' ? amountOf(record) : '')),
       ...triggersOf(record),
     ],
     place: `log ${textOf(record['logIndex'])}`,
@@ -207,8 +212,8 @@ function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): D
   });
   if (native !== undefined) {
     const value = String(native.value);
-    const fields = [field('from', native.from), field('to', native.to)];
-    fields.push(field('value', value, nativeAmount(value)), ...context);
+    const fields = [createField('from', native.from), createField('to', native.to)];
+    fields.push(createField('value', value, nativeAmount(value)), ...context);
     return { title: 'Native transfer', about: '', fields, ...where, unknown: false };
   }
   const decoded = decodeWith(log, abi);
@@ -217,7 +222,7 @@ function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): D
       title: decoded.name,
       about: token?.about ?? '',
       fields: [
-        field('contract', log['address']),
+        createField('contract', log['address']),
         ...withAmounts(decoded.fields, token),
         ...(token?.fields.filter(isTrigger) ?? []),
         ...context,
@@ -233,9 +238,9 @@ function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): D
     title: known?.slice(0, known.indexOf('(')) ?? 'Unknown event',
     about: '',
     fields: [
-      field('contract', log['address']),
-      ...topics.map((name) => field(name, log[name], name === 'topic0' ? (known ?? '') : '')),
-      field('data', log['data']),
+      createField('contract', log['address']),
+      ...topics.map((name) => createField(name, log[name], name === 'topic0' ? (known ?? '') : '')),
+      createField('data', log['data']),
       ...context,
     ],
     ...where,
@@ -261,7 +266,7 @@ function decodeWith(log: Json, abi: unknown): { name: string; fields: DecodedFie
     const [decoded] = decodeLogs(source, undefined, { addresses: 'checksummed' }).decoded;
     if (decoded === undefined) return undefined;
     const fields = Object.entries(decoded.args).map(([name, value]) =>
-      field(name, decodedText(value)),
+      createField(name, decodedText(value)),
     );
     return { name: decoded.name, fields };
   } catch {

@@ -6,7 +6,7 @@ import type { Schemas } from './openApi.ts';
 import { FieldList } from './fieldList.tsx';
 import { Method } from './method.tsx';
 import { Prose } from './prose.tsx';
-import { fieldsOf, typeOf, type Field } from './schema.ts';
+import { fieldsOf, typeOf, type SchemaField } from './schema.ts';
 import { TryIt } from './tryIt.tsx';
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
@@ -29,7 +29,7 @@ export function CallView({ call, schemas }: { call: ApiCall; schemas: Schemas })
   const { name, method, path, summary, description, scope, parameters, body, response, errors } =
     call;
   const [isTrying, setTrying] = useState(false);
-  const parametersIn = (where: 'path' | 'query'): Field[] =>
+  const parametersIn = (where: 'path' | 'query'): SchemaField[] =>
     parameters.filter((each) => each.in === where);
   return (
     <article className="max-w-200">
@@ -106,7 +106,7 @@ export function CallView({ call, schemas }: { call: ApiCall; schemas: Schemas })
   );
 }
 
-function SchemaFields({ schema, schemas }: { schema: Field['schema']; schemas: Schemas }) {
+function SchemaFields({ schema, schemas }: { schema: SchemaField['schema']; schemas: Schemas }) {
   const fields = fieldsOf(schema, schemas);
   const type = typeOf(schema, schemas);
   return (

@@ -2,10 +2,16 @@ import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import type { Schemas } from './openApi.ts';
 import { Prose } from './prose.tsx';
-import { fieldsOf, limitsOf, resolve, typeOf, type Field } from './schema.ts';
+import { fieldsOf, limitsOf, resolve, typeOf, type SchemaField } from './schema.ts';
 
 /** Lists fields with their types and limits. The fields of objects are shown on demand. */
-export function FieldList({ fields, schemas }: { fields: readonly Field[]; schemas: Schemas }) {
+export function FieldList({
+  fields,
+  schemas,
+}: {
+  fields: readonly SchemaField[];
+  schemas: Schemas;
+}) {
   return (
     <ul className="border-t border-line">
       {fields.map((field) => (
@@ -19,7 +25,7 @@ function FieldRow({
   field: { name, required, schema },
   schemas,
 }: {
-  field: Field;
+  field: SchemaField;
   schemas: Schemas;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -78,7 +84,7 @@ function FieldRow({
  * Returns the description of the first option that has one. A nullable field, for example, is
  * described in one of its options.
  */
-const describedPart = (schema: Field['schema'], schemas: Schemas): string | undefined =>
+const describedPart = (schema: SchemaField['schema'], schemas: Schemas): string | undefined =>
   resolve(schema, schemas)
     .anyOf?.map((option) => resolve(option, schemas).description)
     .find((description) => description !== undefined);

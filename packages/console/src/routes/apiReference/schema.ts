@@ -2,7 +2,7 @@
 import { lastPart } from './document.ts';
 import type { Schema, Schemas } from './openApi.ts';
 
-export interface Field {
+export interface SchemaField {
   name: string;
   required: boolean;
   schema: Schema;
@@ -90,7 +90,7 @@ function range(least: number | undefined, most: number | undefined, unit: string
 }
 
 /** Returns the fields of an object, or of the objects that an array, map or choice contains. */
-export function fieldsOf(schema: Schema, schemas: Schemas): Field[] {
+export function fieldsOf(schema: Schema, schemas: Schemas): SchemaField[] {
   const known = resolve(schema, schemas);
   const { properties = {}, required = [], anyOf = [], items, additionalProperties } = known;
   const own = Object.entries(properties).map(([name, of]) => ({
@@ -104,7 +104,7 @@ export function fieldsOf(schema: Schema, schemas: Schemas): Field[] {
     ...(items === undefined ? [] : [items]),
     ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
   ];
-  const byName = new Map<string, Field>();
+  const byName = new Map<string, SchemaField>();
   for (const field of inner.flatMap((each) => fieldsOf(each, schemas))) {
     if (!byName.has(field.name)) byName.set(field.name, field);
   }

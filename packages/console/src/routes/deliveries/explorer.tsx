@@ -28,7 +28,7 @@ const ALL = {};
  * Lists deliveries live, with an inspector next to the list. The filter, the open delivery and the
  * inspector's tab are search params of the page.
  */
-export function Explorer({
+export function DeliveryExplorer({
   search,
   onSearch,
   of = ALL,

@@ -8,9 +8,9 @@ import { useActions } from '../../ui/keys/actionList.tsx';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { copyText } from '../../ui/text/copyText.ts';
 import { formatId } from '../../ui/text/format.ts';
-import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
+import { copyActions, useCopyKeys, type CopyableParts } from '../../words/copyKeys.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
-import type { Retry } from './attempts/retry.ts';
+import type { RetryActions } from './attempts/retry.ts';
 import { toDeliveryCurl } from './body/curl.ts';
 import { sendVerb } from '../../words/condition.ts';
 
@@ -40,7 +40,7 @@ export function useDeliveryActions({
   again: string;
   /** Sends the delivery; null if the delivery cannot be sent now. */
   onSend: (() => void) | null;
-  retry: Retry;
+  retry: RetryActions;
   dialogs: React.ReactNode;
   /** Error messages of the actions. */
   problems: React.ReactNode;
@@ -53,7 +53,7 @@ export function useDeliveryActions({
   const send = (): void => {
     if (maySend && !sending.isPending) sending.mutate(delivery);
   };
-  const copies: Copies = {
+  const copies: CopyableParts = {
     id,
     link: location.href,
     copyCurl:

@@ -16,7 +16,7 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Attempts } from './attempts/attempts.tsx';
-import type { Retry } from './attempts/retry.ts';
+import type { RetryActions } from './attempts/retry.ts';
 import { CertificateWarning } from './attempts/certificateWarning.tsx';
 import { CodeView } from './body/codeView.tsx';
 import { useDeliveryActions } from './deliveryActions.tsx';
@@ -251,7 +251,7 @@ function Panel({
   tab: InspectorTab;
   delivery: DeliveryDetail;
   sent: UseQueryResult<SentBody>;
-  retry: Retry;
+  retry: RetryActions;
 }) {
   switch (tab) {
     case 'decoded':

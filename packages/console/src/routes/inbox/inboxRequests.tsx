@@ -12,7 +12,7 @@ import { useToday } from '../../ui/text/clock.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { useMedia } from '../../ui/media.ts';
 import { withoutUndefined, type InboxSearch } from '../../data/search.ts';
-import { useLinesRowPx, useRowPx, useZone } from '../../ui/preferences.ts';
+import { useTallRowPx, useRowPx, useZone } from '../../ui/preferences.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -40,7 +40,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
   const { data: chains } = useQuery(chainsQuery);
   const isNarrow = useMedia('(max-width: 639.98px)');
   const rowPx = useRowPx();
-  const narrowRowPx = useLinesRowPx(SECOND_LINE_PX);
+  const narrowRowPx = useTallRowPx(SECOND_LINE_PX);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const {
     scroller,

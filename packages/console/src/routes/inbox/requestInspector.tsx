@@ -10,7 +10,7 @@ import { SIGNATURE_CONDITIONS } from '../../words/condition.ts';
 import { formatBytes, formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { REQUEST_VIEWS, type RequestView } from '../../data/search.ts';
-import { isolated } from '../../words/names.ts';
+import { isolateName } from '../../words/names.ts';
 import { useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
@@ -150,7 +150,7 @@ function Facts({
             params={{ streamId: delivery.streamId }}
             className="inline-flex min-h-7 items-center text-accent hover:underline"
           >
-            {isolated(delivery.tag) || 'Stream'}
+            {isolateName(delivery.tag) || 'Stream'}
           </Link>
           <Link
             to="/deliveries/$deliveryId"

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { replaysQuery } from '../../data/queries/replays.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
-import { describeFilter, type Names } from '../../words/filterWords.ts';
+import { describeFilter, type DisplayNames } from '../../words/filterWords.ts';
 import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts';
 import { progressOf } from '../../data/replayStatus.ts';
-import { isolated, nameOfStreamId } from '../../words/names.ts';
+import { isolateName, nameOfStreamId } from '../../words/names.ts';
 
 /** Returns functions that name the streams, chains and replays in a filter. */
-export function useNames(): Names {
+export function useNames(): DisplayNames {
   const { data: streams } = useQuery(streamsQuery);
   const { data: chains } = useQuery(chainsQuery);
   const { data: replays } = useQuery(replaysQuery);
@@ -19,7 +19,7 @@ export function useNames(): Names {
     ofChain: (id) => chains?.find((chain) => chain.id === id)?.name ?? id,
     ofReplay: (id) => {
       const name = replays?.find((replay) => replay.id === id)?.name;
-      return name === undefined ? 'an earlier replay' : `“${isolated(name)}”`;
+      return name === undefined ? 'an earlier replay' : `“${isolateName(name)}”`;
     },
   };
 }

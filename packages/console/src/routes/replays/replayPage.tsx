@@ -21,7 +21,7 @@ import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
-import { Explorer } from '../deliveries/explorer.tsx';
+import { DeliveryExplorer } from '../deliveries/explorer.tsx';
 import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
@@ -79,7 +79,7 @@ export function ReplayPage() {
         />
       )}
       <div className="min-h-80 flex-1">
-        <Explorer
+        <DeliveryExplorer
           key={replayId}
           search={search}
           onSearch={(next, replace) => {

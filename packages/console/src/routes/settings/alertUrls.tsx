@@ -85,7 +85,7 @@ function Row({ url: { id, host, source }, canRemove }: { url: AlertUrl; canRemov
             action="Remove alert URL"
             failed="Couldn't remove the alert URL"
           >
-            <p>This URL gets no more alerts. To undo this, add it again.</p>
+            <p>Alerts are no longer sent to this URL. To undo this, add it again.</p>
           </CallForm>
         </Dialog>
       )}

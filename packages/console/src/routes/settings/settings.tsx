@@ -30,7 +30,7 @@ import { Segments } from '../../ui/form/segments.tsx';
 import { AlertUrls } from './alertUrls.tsx';
 import { Keys } from './keys.tsx';
 import { PublicKeys } from './publicKeys.tsx';
-import { Transfer } from './transfer.tsx';
+import { StreamTransfer } from './transfer.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
 
 /** Renders a section; links find it by its title, such as `#public-keys`. */
@@ -131,7 +131,7 @@ export function SettingsPage() {
         </div>
       </Section>
       <Section title="Export and import">
-        <Transfer />
+        <StreamTransfer />
       </Section>
       <Section title="Audit log">
         <p className="text-muted">
@@ -156,7 +156,7 @@ export function SettingsPage() {
   );
 }
 
-/** Names of the databases, and what else to know about the retention of each. */
+/** Names of the databases, with notes on retention. */
 const DATABASES: Readonly<
   Record<ServiceDetails['database'], { name: string; retention?: string }>
 > = {

@@ -23,7 +23,7 @@ const LINE_CONDITIONS = {
 } as const;
 
 /** Exports every stream with its addresses to a file, and imports such a file. */
-export function Transfer() {
+export function StreamTransfer() {
   const queryClient = useQueryClient();
   const [read, setRead] = useState<number | null>(null);
   const [lines, setLines] = useState<Line[]>([]);

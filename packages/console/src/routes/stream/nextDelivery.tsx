@@ -6,7 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { streamStatusMutation } from '../../data/queries/streams.ts';
-import { nextBlock } from '../../chains/blockPace.ts';
+import { estimateNextBlock } from '../../chains/blockPace.ts';
 import { useNow } from '../../ui/text/clock.ts';
 import { chainCondition, isChainDown, type IdleReason } from '../../words/condition.ts';
 import { formatCount } from '../../ui/text/format.ts';
@@ -26,7 +26,7 @@ export function useFollowed({ chainIds }: Pick<StreamSummary, 'chainIds'>): Watc
  * chain from which no block is expected.
  */
 export function ChainWaits({ chain }: { chain: WatchedChain }) {
-  const next = nextBlock(chain.blocks, useNow());
+  const next = estimateNextBlock(chain.blocks, useNow());
   return (
     <p className="flex flex-wrap items-baseline gap-x-2">
       <span className="text-muted">{chain.name}</span>

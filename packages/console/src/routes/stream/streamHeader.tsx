@@ -18,7 +18,7 @@ import { nameOfStream } from '../../words/names.ts';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
+import { copyActions, useCopyKeys, type CopyableParts } from '../../words/copyKeys.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Breadcrumb } from '../../ui/breadcrumb.tsx';
@@ -57,7 +57,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   // While a delivery is open or focused, the copy keys and the action list apply to it instead of
   // the stream.
   const isOfDelivery = (): boolean => selected !== undefined || focusedRow() !== undefined;
-  const copies: Copies = { id: stream.id, link: location.href };
+  const copies: CopyableParts = { id: stream.id, link: location.href };
   useCopyKeys(() => (isOfDelivery() ? null : copies));
   const actions = useActions(() =>
     isOfDelivery()

@@ -11,7 +11,7 @@ import { buttonClass } from '../../ui/button.tsx';
 import { useChosenTab } from '../../ui/chosenTab.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Explorer } from '../deliveries/explorer.tsx';
+import { DeliveryExplorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
 import { StreamTimelines } from './streamTimelines.tsx';
@@ -133,7 +133,7 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
         <>
           <StreamTimelines stream={stream} />
           <div className="min-h-80 flex-1">
-            <Explorer
+            <DeliveryExplorer
               search={search}
               onSearch={(next, replace) => {
                 void navigate({ search: parseStreamSearch({ ...next }), replace });

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { deliveriesQuery } from '../../data/queries/deliveries.ts';
 import { isChainDown } from '../../words/condition.ts';
-import { recentOf } from '../../data/fleet.ts';
+import { toRecentDeliveries } from '../../data/fleet.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { useMedia } from '../../ui/media.ts';
 import type { Timeline, WatchedChain } from '../../chains/timeline.ts';
@@ -32,7 +32,7 @@ export function StreamTimelines({ stream }: { stream: StreamSummary }) {
   const { data } = useInfiniteQuery(deliveriesQuery({ streamId: stream.id }));
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? LENGTH : NARROW_LENGTH;
-  const { rows, since } = useMemo(() => recentOf(data), [data]);
+  const { rows, since } = useMemo(() => toRecentDeliveries(data), [data]);
   // Until the chains have loaded, reserves the space for each chain of the stream.
   const shown = stream.chainIds
     .map((id) => ({ id, chain: chains?.find((each) => each.id === id) }))

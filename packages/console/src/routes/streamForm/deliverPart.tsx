@@ -1,20 +1,20 @@
 import { STREAM_FIELDS } from '@sluice/kit/contract';
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../data/queries/streams.ts';
-import { checksOf, isShared, numbersOf } from './draft/plainFields.ts';
+import { listCheckFields, isShared, listNumberFields } from './draft/plainFields.ts';
 import { headerProblems } from './draft/problems.ts';
 import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { TextField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
-import { FieldCheck, FieldNumber } from './fieldInputs.tsx';
+import { CheckField, NumberField } from './fieldInputs.tsx';
 import { OAuth2Fields } from './oauth2/oauth2Fields.tsx';
 import type { PartProps } from './partProps.ts';
 
 /** Edits the destination, tag, description, limits, delivery options, headers and credentials. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
-  const checks = checksOf(draft.family, 'deliver');
+  const checks = listCheckFields(draft.family, 'deliver');
   const ownChecks = checks.filter((name) => !isShared(name));
   return (
     <div className="grid gap-3">
@@ -36,8 +36,8 @@ export function DeliverPart(props: PartProps) {
         />
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        {numbersOf(draft.family, 'deliver').map((name) => (
-          <FieldNumber key={name} name={name} {...props} />
+        {listNumberFields(draft.family, 'deliver').map((name) => (
+          <NumberField key={name} name={name} {...props} />
         ))}
         <TextField
           label="Retries"
@@ -60,12 +60,12 @@ export function DeliverPart(props: PartProps) {
         )}
       </div>
       {checks.filter(isShared).map((name) => (
-        <FieldCheck key={name} name={name} {...props} />
+        <CheckField key={name} name={name} {...props} />
       ))}
       {ownChecks.length > 0 && (
         <div>
           {ownChecks.map((name) => (
-            <FieldCheck key={name} name={name} {...props} />
+            <CheckField key={name} name={name} {...props} />
           ))}
         </div>
       )}

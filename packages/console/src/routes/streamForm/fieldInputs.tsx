@@ -3,19 +3,19 @@ import {
   FIELDS,
   isChecked,
   withCheck,
-  type CheckName,
-  type NumberName,
+  type CheckFieldName,
+  type NumberFieldName,
 } from './draft/plainFields.ts';
 import type { DraftField } from './draft/draftField.ts';
 import { Check, TextField } from '../../ui/form/field.tsx';
 import type { PartProps } from './partProps.ts';
 
 /** Edits a switch, or a choice between two values. */
-export function FieldCheck({
+export function CheckField({
   name,
   draft,
   onChange,
-}: { name: CheckName } & Pick<PartProps, 'draft' | 'onChange'>) {
+}: { name: CheckFieldName } & Pick<PartProps, 'draft' | 'onChange'>) {
   const { label = name, input } = FIELDS[name]!;
   return (
     <Check
@@ -27,12 +27,13 @@ export function FieldCheck({
   );
 }
 
-export function FieldNumber({
+/** Edits a number as text. */
+export function NumberField({
   name,
   draft,
   problems,
   onChange,
-}: { name: NumberName } & Pick<PartProps, 'draft' | 'problems' | 'onChange'>) {
+}: { name: NumberFieldName } & Pick<PartProps, 'draft' | 'problems' | 'onChange'>) {
   const { label = name, input, kind } = FIELDS[name]!;
   return (
     <TextField

@@ -1,6 +1,6 @@
 import { FORM_PARTS } from '../../families/formParts.ts';
-import { checksOf } from './draft/plainFields.ts';
-import { FieldCheck } from './fieldInputs.tsx';
+import { listCheckFields } from './draft/plainFields.ts';
+import { CheckField } from './fieldInputs.tsx';
 import type { PartProps } from './partProps.ts';
 
 /** Edits which records are sent, and which data is added to them. */
@@ -12,8 +12,8 @@ export function MatchPart(props: PartProps) {
       <Selection {...props} />
       <fieldset>
         <legend className="mb-1 text-12 text-muted">Send</legend>
-        {checksOf(draft.family, 'match').map((name) => (
-          <FieldCheck key={name} name={name} draft={draft} onChange={onChange} />
+        {listCheckFields(draft.family, 'match').map((name) => (
+          <CheckField key={name} name={name} draft={draft} onChange={onChange} />
         ))}
       </fieldset>
       <Additions {...props} />

@@ -1,4 +1,4 @@
-import { Starts } from './starts.tsx';
+import { StartChoices } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
 /** Replaces the list if all streams were deleted, and offers ways to create a stream. */
@@ -8,7 +8,7 @@ export function EmptyStreams() {
       <h2 id="empty-title" className="px-4 pb-4 text-16 font-medium">
         No streams
       </h2>
-      <Starts demo={useDemoStream()} />
+      <StartChoices demo={useDemoStream()} />
     </section>
   );
 }

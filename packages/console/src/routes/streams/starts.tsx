@@ -20,7 +20,7 @@ sluice import moralis --dry-run   # lists what it would import
 sluice import moralis`;
 
 /** Offers ways to create a stream, with the equivalent commands. */
-export function Starts({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
+export function StartChoices({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
   return (
     <ol className="border-t border-line">
       <Demo demo={demo} />

@@ -1,7 +1,7 @@
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import type { FleetStream } from '../../data/fleet.ts';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
-import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
+import { copyActions, useCopyKeys, type CopyableParts } from '../../words/copyKeys.ts';
 import { nameOfStream } from '../../words/names.ts';
 
 export const focusedPauseButton = (): HTMLElement | null =>
@@ -28,7 +28,7 @@ export function useStreamActions({
 }): React.ReactNode {
   const navigate = useNavigate();
   const router = useRouter();
-  const copiesOf = (streamId: string): Copies => {
+  const copiesOf = (streamId: string): CopyableParts => {
     const { publicHref } = router.buildLocation({ to: '/streams/$streamId', params: { streamId } });
     return { id: streamId, link: new URL(publicHref, location.href).href };
   };

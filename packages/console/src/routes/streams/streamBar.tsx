@@ -6,7 +6,7 @@ import { STREAM_SORTS, type StreamsSearch } from '../../data/search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { Select } from '../../ui/form/field.tsx';
 import { SearchField } from '../../ui/form/searchField.tsx';
-import { hasProblem, SHOWS } from './streamFilter.ts';
+import { hasProblem, STREAM_FILTERS } from './streamFilter.ts';
 
 export type StreamsSearchChange = { [K in keyof StreamsSearch]: string | undefined };
 
@@ -32,7 +32,7 @@ export function StreamBar({
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-2">
       <fieldset aria-label="Show" className="flex gap-1">
-        {SHOWS.map(({ show: value, label, passes }) => (
+        {STREAM_FILTERS.map(({ show: value, label, passes }) => (
           <button
             key={label}
             type="button"

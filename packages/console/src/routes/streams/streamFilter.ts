@@ -6,7 +6,7 @@ import { sortStreams } from './streamOrder.ts';
 
 export const hasProblem = (row: FleetStream): boolean => isFailing(row) || row.down.length > 0;
 
-export const SHOWS: {
+export const STREAM_FILTERS: {
   show: StreamsSearch['show'];
   label: string;
   passes: (row: FleetStream) => boolean;
@@ -41,7 +41,7 @@ export function findStreams(
 ): readonly FleetStream[] {
   const words = q.toLowerCase().split(/\s+/);
   const passing = fleet
-    .filter(SHOWS.find((each) => each.show === show)?.passes ?? (() => true))
+    .filter(STREAM_FILTERS.find((each) => each.show === show)?.passes ?? (() => true))
     .filter((row) =>
       mentions(
         row,

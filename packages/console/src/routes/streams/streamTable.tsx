@@ -5,7 +5,7 @@ import { SECOND_LINE_PX } from '../../ui/list/density.ts';
 import type { FleetStream } from '../../data/fleet.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { useMedia } from '../../ui/media.ts';
-import { useLinesRowPx, useRowPx, useAgeStyle, type AgeStyle } from '../../ui/preferences.ts';
+import { useTallRowPx, useRowPx, useAgeStyle, type AgeStyle } from '../../ui/preferences.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { focusedRow } from '../../ui/keys/actionList.tsx';
 import { useUnevenRows } from '../../ui/list/unevenRows.ts';
@@ -125,7 +125,7 @@ export function StreamTable({
   const table = useRef<HTMLTableElement>(null);
   const isNarrow = useMedia('(max-width: 639.98px)');
   const rowPx = useRowPx();
-  const narrowRowPx = useLinesRowPx(SECOND_LINE_PX);
+  const narrowRowPx = useTallRowPx(SECOND_LINE_PX);
   const rowHeight = isNarrow ? narrowRowPx : rowPx;
   const guessHeight = (index: number): number =>
     rowHeight + (REASON_HEIGHTS[rows[index]?.condition.tone ?? 'ok'] ?? 0);

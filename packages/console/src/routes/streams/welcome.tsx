@@ -3,7 +3,7 @@ import { Navigate } from '@tanstack/react-router';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { useFleet, useRecentDeliveries } from '../../data/fleet.ts';
 import { FleetStrip } from './fleetStrip.tsx';
-import { Starts } from './starts.tsx';
+import { StartChoices } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
 /** Offers ways to create the first stream while the service has neither streams nor deliveries. */
@@ -27,7 +27,7 @@ export function WelcomePage() {
           A stream defines what to watch. When a block matches, Sluice POSTs a signed webhook to
           your URL or to the built-in inbox.
         </p>
-        <Starts demo={demo} />
+        <StartChoices demo={demo} />
       </section>
     </>
   );

@@ -30,7 +30,7 @@ test('a request is verified with a secret or a public key', async () => {
   await expect(problemOf({ key: 'whpk_AAAA' })).rejects.toThrow('whpk_ and 32 bytes in base64');
 });
 
-test('the timestamp counts if it is not ignored', async () => {
+test('the timestamp is checked unless it is ignored', async () => {
   const old = signedRequest({ body, secret: SECRET, sentAt: new Date('2020-01-01') });
   const given = Object.fromEntries((await signWithPrivateKey(old, pair.privateKey)).headers);
   for (const key of [SECRET, pair.publicKey]) {

@@ -6,7 +6,7 @@ import {
   indexAt,
   lastValue,
   linePath,
-  PERCENT,
+  PERCENT_AXIS,
   roundTop,
   splitLast,
   spreadLabels,
@@ -42,7 +42,7 @@ test('all points are inside the frame', () => {
   expect(indexAt(3, 0.5)).toBe(1);
 });
 
-const percent = { width: 100, height: 96, count: 5, ...PERCENT };
+const percent = { width: 100, height: 96, count: 5, ...PERCENT_AXIS };
 
 test('the top tenth of shares takes three quarters of the height', () => {
   expect([100, 95, 90, 45, 0].map((value) => yOf(percent, value))).toEqual([0, 36, 72, 84, 96]);

@@ -43,7 +43,7 @@ export function axisOf(values: readonly number[]): Axis {
 }
 
 /** An axis for percentages close to 100, on which a loss of 0.1 % is visible. */
-export const PERCENT = { top: 100, fold: { value: 90, at: 0.75 } } satisfies Axis;
+export const PERCENT_AXIS = { top: 100, fold: { value: 90, at: 0.75 } } satisfies Axis;
 
 export interface Scale extends Axis {
   width: number;

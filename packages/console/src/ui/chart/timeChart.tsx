@@ -22,7 +22,7 @@ const LABEL_STEP = 15;
 /** Height of a mark at the lower edge, in pixels. */
 const MARK = 5;
 
-export interface Series {
+export interface ChartSeries {
   label: string;
   values: readonly (number | null)[];
   color: string;
@@ -34,10 +34,10 @@ export interface Series {
  * Returns whether a series has values above zero. Without a custom axis, a series without such
  * values is not drawn, because it would add a color to a healthy chart.
  */
-const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
-const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);
+const isSomething = ({ values }: ChartSeries): boolean => values.some((value) => (value ?? 0) > 0);
+const isKnown = ({ values }: ChartSeries): boolean => values.some((value) => value !== null);
 
-const valuesOf = (series: readonly Series[]): number[] =>
+const valuesOf = (series: readonly ChartSeries[]): number[] =>
   series.flatMap(({ values }) => values.map((value) => value ?? 0));
 
 /**
@@ -63,7 +63,7 @@ export const TimeChart = memo(function TimeChart({
   unit: string;
   /** Text for screen readers. */
   summary: string;
-  series: readonly Series[];
+  series: readonly ChartSeries[];
   format: (value: number) => string;
   /** Index of the step whose values are shown; null shows the newest complete step. */
   cursor: number | null;
@@ -193,7 +193,7 @@ function Line({
   scale,
   isPartial,
 }: {
-  series: Series;
+  series: ChartSeries;
   scale: Scale;
   isPartial: boolean;
 }) {

@@ -4,7 +4,7 @@ import { ChevronDown, Upload } from 'lucide-react';
 import { useId } from 'react';
 import { buttonClass } from '../button.tsx';
 
-export const BOX =
+export const BOX_CLASSES =
   'control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint aria-invalid:border-bad';
 
 export interface FieldTexts {
@@ -66,7 +66,7 @@ export function TextField({
         {...described(id, { label, help, error })}
         spellCheck={false}
         autoComplete="off"
-        className={clsx(BOX, mono && 'data', className)}
+        className={clsx(BOX_CLASSES, mono && 'data', className)}
         {...props}
       />
     </Labeled>
@@ -87,7 +87,7 @@ export function TextArea({
         {...described(id, { label, help, error })}
         spellCheck={false}
         autoComplete="off"
-        className={clsx(BOX, 'data block min-h-16 resize-y py-1.5', className)}
+        className={clsx(BOX_CLASSES, 'data block min-h-16 resize-y py-1.5', className)}
         {...props}
       />
     </Labeled>

@@ -2,7 +2,7 @@ import { clsx } from 'clsx';
 import { useId, useRef, useState } from 'react';
 import { formatQuantity } from '../text/format.ts';
 import { indexOf, type LineProblem } from './lineProblem.ts';
-import { BOX, Labeled, type FieldTexts } from './field.tsx';
+import { BOX_CLASSES, Labeled, type FieldTexts } from './field.tsx';
 
 /**
  * Height of a line, and top padding of the gutter, which is inset to keep the focus ring visible.
@@ -102,7 +102,7 @@ export function LineArea({
             gutter.current.style.transform = `translateY(${-currentTarget.scrollTop}px)`;
           }}
           className={clsx(
-            BOX,
+            BOX_CLASSES,
             'block min-h-16 resize-y py-1.5 pl-[calc(var(--gutter)+8px)]',
             className,
           )}

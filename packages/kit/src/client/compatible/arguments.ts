@@ -2,25 +2,27 @@
 import { toChainId } from '../../families/evm/chains.ts';
 import { SluiceError } from '../../errors.ts';
 
-export const invalid = (message: string): SluiceError =>
+export const invalidArgument = (message: string): SluiceError =>
   new SluiceError('invalid_argument', message);
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function toChainIds(chainIds: unknown): string[] {
   if (Array.isArray(chainIds)) return chainIds.map((id) => toChainIdStrictly('chainIds', id));
-  throw invalid('chainIds should be an array, e.g. ["0x1"]');
+  throw invalidArgument('chainIds should be an array, e.g. ["0x1"]');
 }
 
 export function toChainIdStrictly(name: string, value: unknown): string {
   const id = toChainId(value);
   if (id !== undefined) return id;
-  throw invalid(`${name}: ${show(value)} is not a chain ID; use hex such as "0x1" or a number`);
+  throw invalidArgument(
+    `${name}: ${toText(value)} is not a chain ID; use hex such as "0x1" or a number`,
+  );
 }
 
 export function toBlockNumber(name: string, value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw invalid(`${name} should be a block number`);
+  throw invalidArgument(`${name} should be a block number`);
 }
 
 /** Applies `normalize` to one address or to each address in a list. */
@@ -44,7 +46,7 @@ export function toLabels(
   return { labels: Object.fromEntries(normalized) as Record<string, string> };
 }
 
-export const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+export const toText = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
 
 /** Labels of addresses, in a call that adds or replaces addresses. */
 export interface LabelOptions {

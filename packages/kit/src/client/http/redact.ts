@@ -6,10 +6,10 @@ export const isSecret = (name: string): boolean =>
 
 export const showHeaders = (headers: Headers, secrets: readonly string[]): Record<string, string> =>
   Object.fromEntries(
-    [...headers].map(([name, value]) => [name, isSecret(name) ? HIDDEN : redact(value, secrets)]),
+    [...headers].map(([name, value]) => [name, isSecret(name) ? REDACTED : redact(value, secrets)]),
   );
 
-export const HIDDEN = '[secret]';
+export const REDACTED = '[secret]';
 
 /** Minimum length of a secret that is removed. Shorter strings occur in ordinary words. */
 const SHORTEST_SECRET = 8;
@@ -17,7 +17,7 @@ const SHORTEST_SECRET = 8;
 export function redact(text: string, secrets: readonly string[]): string {
   let redacted = text;
   for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) redacted = redacted.replaceAll(secret, HIDDEN);
+    if (secret.length >= SHORTEST_SECRET) redacted = redacted.replaceAll(secret, REDACTED);
   }
   return redacted;
 }

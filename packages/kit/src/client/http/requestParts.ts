@@ -1,11 +1,11 @@
 /** URL, headers and body of a request. */
 import type { Route } from '../../contract/route.ts';
 import { SluiceError } from '../../errors.ts';
-import { HIDDEN, isSecret } from './redact.ts';
+import { REDACTED, isSecret } from './redact.ts';
 import { isRecord } from './responses.ts';
 
 /** The parts of a URL, except the base. */
-export interface Target {
+export interface RequestTarget {
   readonly route: Route;
   /** Values for the `{parameters}` of the route's path. */
   readonly path?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export function checkApiKey(apiKey: string): void {
   );
 }
 
-export function urlOf(base: URL, { route, path = {}, query = {} }: Target): URL {
+export function urlOf(base: URL, { route, path = {}, query = {} }: RequestTarget): URL {
   const filled = route.path.replace(/\{(\w{1,40})\}/g, (_, name: string) => {
     const value = path[name];
     if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') {
@@ -94,7 +94,7 @@ export const toJson = (body: unknown, shown = false): string =>
     if (typeof value === 'bigint') return value.toString();
     if (!shown) return value;
     if (name === 'headers' && isRecord(value)) {
-      return Object.fromEntries(Object.keys(value).map((header) => [header, HIDDEN]));
+      return Object.fromEntries(Object.keys(value).map((header) => [header, REDACTED]));
     }
-    return typeof value === 'string' && isSecret(name) ? HIDDEN : value;
+    return typeof value === 'string' && isSecret(name) ? REDACTED : value;
   });

@@ -72,7 +72,7 @@ type Parsed<Schema> = Schema extends z.ZodType<infer Value> ? Value : undefined;
 type Field<Of, Name extends keyof Call> = Name extends keyof Of ? Of[Name] : undefined;
 
 /** The validated input of a call's handler. */
-export type Asked<Of> = {
+export type HandlerInput<Of> = {
   readonly params: Of extends { params: infer Params }
     ? { readonly [Name in keyof Params]: Parsed<Params[Name]> }
     : undefined;

@@ -140,7 +140,7 @@ const streamSecretTimes = named(
 );
 
 /** Description of calls that send the test webhook. */
-export const tested =
+export const TEST_WEBHOOK_NOTE =
   'Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing.';
 
 const streamSummaryList = component(

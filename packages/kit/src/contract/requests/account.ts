@@ -15,7 +15,7 @@ import {
   chainId,
   flagText,
   page,
-  several,
+  listOrItem,
   streamId,
   text,
   transactionHash,
@@ -41,8 +41,8 @@ const timestamp = wholeNumberText.optional().meta({
 const filterFields = {
   streamId: streamId.optional(),
   transactionHash: transactionHash.optional(),
-  chainId: several(chainId, CHAIN_ID).describe('Chain IDs in hex.'),
-  blockNumber: several(wholeNumberText, WHOLE_NUMBER),
+  chainId: listOrItem(chainId, CHAIN_ID).describe('Chain IDs in hex.'),
+  blockNumber: listOrItem(wholeNumberText, WHOLE_NUMBER),
   fromTimestamp: timestamp,
   toTimestamp: timestamp,
 };
@@ -68,7 +68,7 @@ const logFilter = requestShape(
     ...filterFields,
     deliveryStatus: typed(
       'DeliveryStatus[]',
-      several(deliveryStatus, { type: 'string', enum: deliveryStatus.options }),
+      listOrItem(deliveryStatus, { type: 'string', enum: deliveryStatus.options }),
     ),
   }),
 );

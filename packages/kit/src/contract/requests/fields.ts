@@ -3,7 +3,7 @@
  * service adds the path of the field and the received value.
  */
 import * as z from 'zod';
-import { HINTS, requestShape, typed } from '../named.ts';
+import { TYPE_HINTS, requestShape, typed } from '../named.ts';
 import { CHAIN_KINDS, toAnyChainId } from '../../families/chains.ts';
 import { toChainId } from '../../families/evm/chains.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
@@ -20,7 +20,7 @@ export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
  */
 export function given<Value, Input>(field: z.ZodType<Value, Input>) {
   const schema = givenOrNull(field);
-  HINTS.add(schema, { hidesNull: true });
+  TYPE_HINTS.add(schema, { hidesNull: true });
   return schema;
 }
 
@@ -52,7 +52,7 @@ export const normalized = <Value extends string>(
  * Returns the schema of an optional list that also accepts a single value, as in a query parameter
  * that may be repeated. `items` is the JSON Schema of each value.
  */
-export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
+export const listOrItem = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
   const some = z.array(item).min(1, { error: 'should name at least one' });
   const list =
     maxItems === undefined
@@ -73,7 +73,7 @@ export const text = (maxLength: number) =>
     .max(maxLength, { error: `should be at most ${maxLength} characters` })
     .refine((it) => !it.includes('\0'), { error: 'should not contain a NUL character' });
 
-export const wholeFrom = (least: number, most: number) => {
+export const wholeNumberBetween = (least: number, most: number) => {
   const error = `should be a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 };
@@ -158,7 +158,7 @@ const MAX_DELIVERY_IDS = 500;
 
 /** Creates a filter by one or several values. A delivery matches if it has any of them. */
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
-  typed(`OneOrMany<${tsType}>`, several(item, items, maxItems));
+  typed(`OneOrMany<${tsType}>`, listOrItem(item, items, maxItems));
 
 /** A transaction hash; its casing is preserved. */
 export const transactionHash = z

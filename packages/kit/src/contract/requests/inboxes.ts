@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { component, typed } from '../named.ts';
 import type { InboxResponse } from '../shapes.generated.ts';
-import { text, wholeFrom } from './fields.ts';
+import { text, wholeNumberBetween } from './fields.ts';
 
 /**
  * The response of an inbox. The service uses the values of `DEFAULT_INBOX_RESPONSE` for omitted
@@ -12,12 +12,12 @@ export const inboxResponseSchema: z.ZodType<Partial<InboxResponse>> = component(
   typed(
     'Partial<InboxResponse>',
     z.strictObject({
-      status: wholeFrom(200, 599).exactOptional(),
-      delayMs: wholeFrom(0, 20_000).exactOptional(),
+      status: wholeNumberBetween(200, 599).exactOptional(),
+      delayMs: wholeNumberBetween(0, 20_000).exactOptional(),
       body: text(1_000).exactOptional(),
-      failFirst: wholeFrom(0, 1_000_000).exactOptional(),
-      failEvery: wholeFrom(0, 1_000_000).exactOptional(),
-      failStatus: wholeFrom(200, 599).exactOptional(),
+      failFirst: wholeNumberBetween(0, 1_000_000).exactOptional(),
+      failEvery: wholeNumberBetween(0, 1_000_000).exactOptional(),
+      failStatus: wholeNumberBetween(200, 599).exactOptional(),
     }),
   ),
 );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutText, nearest } from './text.ts';
+import { cutText, findNearest } from './text.ts';
 
 const utf16 = fc
   .array(fc.oneof(fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat({ max: 0xffff })))
@@ -27,5 +27,5 @@ test.each([
   ['b', undefined],
   ['a'.repeat(1_000), undefined],
 ])('%s: the nearest word is %s', (word, meant) => {
-  expect(nearest(word, TYPES)).toBe(meant);
+  expect(findNearest(word, TYPES)).toBe(meant);
 });

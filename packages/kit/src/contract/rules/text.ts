@@ -35,7 +35,7 @@ function distance(a: string, b: string): number {
 const mayDiffer = (word: string): number => (word.length < 6 ? 1 : 2);
 
 /** Returns the closest known word, or the first of several; undefined if none is close enough. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function findNearest(word: string, known: readonly string[]): string | undefined {
   // Too long to suggest a match.
   if (word.length > 40) return undefined;
   const given = word.toLowerCase();

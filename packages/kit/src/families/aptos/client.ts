@@ -1,5 +1,5 @@
 /** The stream calls of the compatible API for Aptos. */
-import { type Fields, invalid } from '../../client/compatible/arguments.ts';
+import { type Fields, invalidArgument } from '../../client/compatible/arguments.ts';
 import { fillDefaults } from '../../client/compatible/responses.ts';
 import type { NetworkCalls } from '../../client/compatible/networkCalls.ts';
 import type { Given } from '../../client/given.ts';
@@ -55,11 +55,12 @@ function toAptosBody(fields: object): Fields {
   const body: Record<string, unknown> = { ...fields };
   const { network } = body;
   if (network === undefined) return body;
-  if (!Array.isArray(network)) throw invalid('network should be an array, e.g. ["mainnet"]');
+  if (!Array.isArray(network))
+    throw invalidArgument('network should be an array, e.g. ["mainnet"]');
   body['network'] = network.map((value: unknown) => {
     const name = toAptosNetwork(value);
     if (name !== undefined) return name;
-    throw invalid(`Aptos network is not supported: ${String(value)}`);
+    throw invalidArgument(`Aptos network is not supported: ${String(value)}`);
   });
   return body;
 }

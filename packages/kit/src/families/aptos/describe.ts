@@ -3,11 +3,11 @@ import type { AptosWebhook } from '../../contract/shapes.generated.ts';
 import {
   type Optional,
   listOf,
-  route,
+  formatRoute,
   shorten,
   toName,
   toUnits,
-  toWords,
+  joinWords,
 } from '../../webhooks/describedParts.ts';
 
 /** The part of an Aptos webhook that {@link describeWebhook} reads. */
@@ -25,12 +25,12 @@ export function describeAptos({
   const moved = transfer ?? deposit;
   if (moved === undefined) return listOf(transactions)[0]?.type ?? '';
   const { coin, value } = moved;
-  return toWords([
+  return joinWords([
     toUnits(BigInt(value), coin.decimals ?? 0),
     toName(coin.symbol),
     transfer === undefined
       ? `→ ${shorten(deposit?.address ?? '')}`
-      : route(transfer.from, transfer.to),
+      : formatRoute(transfer.from, transfer.to),
   ]);
 }
 

@@ -12,12 +12,12 @@ import { decodeKnown } from '../../webhooks/decode.ts';
 import {
   type Optional,
   listOf,
-  route,
+  formatRoute,
   shorten,
   toName,
-  toNumber,
+  formatTokenId,
   toUnits,
-  toWords,
+  joinWords,
 } from '../../webhooks/describedParts.ts';
 
 /** The part of an EVM webhook that {@link describeWebhook} reads. */
@@ -60,7 +60,7 @@ export function describeEvm(webhook: DescribedEvmWebhook): string {
   const [moved] = listOf(txsInternal);
   if (moved !== undefined) {
     const { value, from, to } = moved;
-    return `${native(value, chainId)} ${route(from, to)} inside`;
+    return `${native(value, chainId)} ${formatRoute(from, to)} inside`;
   }
   const [read] = listOf(reads);
   if (read !== undefined) return describeRead(read, chainId);
@@ -70,7 +70,7 @@ export function describeEvm(webhook: DescribedEvmWebhook): string {
 
 function describeCall({ function: named, input, from, to, status }: WebhookCall): string {
   const name = named === null ? (selectorOf(input) ?? 'call') : named.slice(0, named.indexOf('('));
-  return toWords([toName(name), route(from, to), status === 'failed' ? 'failed' : '']);
+  return joinWords([toName(name), formatRoute(from, to), status === 'failed' ? 'failed' : '']);
 }
 
 /** Describes a value, such as `totalSupply 1,204 → 980`. */
@@ -84,7 +84,7 @@ function describeRead(
       ? toUnits(BigInt(value), decimals ?? 0)
       : toName(typeof value === 'string' ? value : JSON.stringify(value));
   };
-  return toWords([
+  return joinWords([
     named === undefined ? 'Balance' : toName(named.slice(0, named.indexOf('('))),
     before === null ? show(after.value) : `${show(before.value)} → ${show(after.value)}`,
     `at ${shorten(of ?? contract ?? '')}`,
@@ -101,13 +101,13 @@ function describeLog(log: WebhookLog, webhook: DescribedEvmWebhook): string {
   const { address, topic0, topic1, topic2, topic3, data } = log;
   const paid = toNativeTransfer({ address, topics: [topic0, topic1, topic2, topic3], data });
   if (paid !== undefined) {
-    return `${native(String(paid.value), webhook.chainId)} ${route(paid.from, paid.to)}`;
+    return `${native(String(paid.value), webhook.chainId)} ${formatRoute(paid.from, paid.to)}`;
   }
   if (!Array.isArray(webhook.abi)) return '';
   const [event] = decodeKnown([log], webhook.abi).decoded;
   if (event === undefined) return `log of ${shorten(log.address)}`;
   const { from, to, value } = event.args;
-  return toWords([
+  return joinWords([
     toName(event.name),
     typeof value === 'bigint' ? toUnits(value, 0) : '',
     typeof from === 'string' && typeof to === 'string'
@@ -131,28 +131,28 @@ function describeToken(
 ): string {
   const transfer = listOf(erc20Transfers).find(isSought);
   if (transfer !== undefined) {
-    return toWords(['Transfer', amountOf(transfer), route(transfer.from, transfer.to)]);
+    return joinWords(['Transfer', amountOf(transfer), formatRoute(transfer.from, transfer.to)]);
   }
   const approval = listOf(erc20Approvals).find(isSought);
   if (approval !== undefined) {
     const { value, tokenSymbol, owner, spender } = approval;
     const amount = value === UNLIMITED ? `unlimited ${toName(tokenSymbol)}` : amountOf(approval);
-    return toWords(['Approval', amount.trim(), route(owner, spender)]);
+    return joinWords(['Approval', amount.trim(), formatRoute(owner, spender)]);
   }
   const nft = listOf(nftTransfers).find(isSought);
   if (nft !== undefined) {
     const { amount, tokenId, toTokenId, tokenSymbol, from, to } = nft;
     const times = amount === '1' || toTokenId !== undefined ? '' : `${amount} ×`;
     const which = [tokenId, ...(toTokenId === undefined ? [] : [toTokenId])]
-      .map(toNumber)
+      .map(formatTokenId)
       .join('–');
-    return toWords(['Transfer', times, toName(tokenSymbol), which, route(from, to)]);
+    return joinWords(['Transfer', times, toName(tokenSymbol), which, formatRoute(from, to)]);
   }
   const allowed = listOf(nftTokenApprovals).find(isSought);
   if (allowed === undefined) return '';
   const { tokenId, tokenSymbol, account, operator } = allowed;
-  const which = tokenId === null ? 'all' : toNumber(tokenId);
-  return toWords(['Approval', which, toName(tokenSymbol), route(account, operator)]);
+  const which = tokenId === null ? 'all' : formatTokenId(tokenId);
+  return joinWords(['Approval', which, toName(tokenSymbol), formatRoute(account, operator)]);
 }
 
 /**
@@ -167,7 +167,7 @@ const amountOf = ({
   value: string;
   tokenDecimals: string;
   tokenSymbol: string;
-}): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
+}): string => joinWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
 
 /**
  * Formats an amount of native currency. The currency is called `native` for chains that are not in

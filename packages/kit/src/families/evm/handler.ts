@@ -7,7 +7,7 @@ import type { DecodedLog, UndecodedLog } from '../../webhooks/decode.ts';
 import { type DecodedCall, decodeKnownCalls } from '../../webhooks/decodeCalls.ts';
 import { readHeader } from '../../webhooks/adapters/headers.ts';
 import type { WebhookHeaders } from '../../webhooks/adapters/headers.ts';
-import { attempt, remember } from '../../webhooks/handler/attempt.ts';
+import { attempt, markHandled } from '../../webhooks/handler/attempt.ts';
 import type { HandlerPart } from '../../webhooks/handler/handlerPart.ts';
 import type { Reporter } from '../../webhooks/handler/reporter.ts';
 import type { HandlerRules, WebhookResponse } from '../../webhooks/handler/types.ts';
@@ -58,7 +58,7 @@ export function createEvmPart(
         }
         await callAll(delivery, isLate);
         if (isPaired && (confirmed || removed)) {
-          await remember(reporter, seen, removed ? removal : pair, delivery);
+          await markHandled(reporter, seen, removed ? removal : pair, delivery);
         }
       }),
     );

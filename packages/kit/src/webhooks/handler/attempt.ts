@@ -6,7 +6,7 @@ import { createResponse, type Reporter } from './reporter.ts';
 import type { WebhookResponse } from './types.ts';
 
 /** Marks a delivery as handled. Reports errors instead of throwing, which would cause a retry. */
-export async function remember(
+export async function markHandled(
   reporter: Reporter,
   store: SeenStore,
   id: string,

@@ -27,8 +27,8 @@ import { createMemorySeenStore } from '../seen.ts';
 import type { SeenStore } from '../seen.ts';
 import { diagnose } from '../diagnose.ts';
 import { secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
-import { remember } from './attempt.ts';
-import { refuse, refuseBody, createReporter, createResponse } from './reporter.ts';
+import { markHandled } from './attempt.ts';
+import { toRejectedResponse, refuseBody, createReporter, createResponse } from './reporter.ts';
 import type {
   WebhookResponse,
   HandlerOptions,
@@ -94,7 +94,7 @@ export function toHandler<A extends AnyAbi>(
       delivery = await verifier.verify(request);
     } catch (error) {
       await reporter.refused(error, request);
-      return refuse(error);
+      return toRejectedResponse(error);
     }
     if (delivery.isTest) return createResponse(200, 'Test webhook received');
     if (seen === false) return await handle(delivery, headers);
@@ -113,7 +113,7 @@ export function toHandler<A extends AnyAbi>(
           return createResponse(500, 'The handler failed');
         }
         const result = await handle(delivery, headers);
-        if (result.status === 200) await remember(reporter, store, id, delivery);
+        if (result.status === 200) await markHandled(reporter, store, id, delivery);
         return result;
       })().finally(() => underWay.delete(id));
       underWay.set(id, handling);

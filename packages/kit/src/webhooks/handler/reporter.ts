@@ -19,7 +19,7 @@ export function createResponse(
  * Returns the response to a rejected request. It contains a message of the kit, but neither errors
  * of the user's code nor a diagnosis.
  */
-export function refuse(error: unknown): WebhookResponse {
+export function toRejectedResponse(error: unknown): WebhookResponse {
   if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
     return createResponse(401, error.message);
   }

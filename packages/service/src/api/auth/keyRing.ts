@@ -116,10 +116,10 @@ function createKeyRing({
     findById,
     async find(text) {
       const hash = hashKey(text);
-      if (bootstrap !== undefined && isSame(hash, bootstrap.hash)) return bootstrap;
+      if (bootstrap !== undefined && timingSafeEquals(hash, bootstrap.hash)) return bootstrap;
       const id = idOfKey(text);
       const known = id === undefined ? undefined : await findById(id);
-      return known !== undefined && isSame(hash, known.hash) ? known : undefined;
+      return known !== undefined && timingSafeEquals(hash, known.hash) ? known : undefined;
     },
     forget: keys.forget,
     recordUse({ id }) {
@@ -150,7 +150,7 @@ const isGood = ({ revokedAt, expiresAt }: ApiKeyRecord): boolean =>
  * Returns whether two strings are equal, in constant time for strings of equal length, such as
  * hashes.
  */
-export function isSame(a: string, b: string): boolean {
+export function timingSafeEquals(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);

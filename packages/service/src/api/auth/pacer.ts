@@ -6,7 +6,7 @@ export interface Pace {
   burst: number;
 }
 
-export interface Turn {
+export interface GrantedTurn {
   isGranted: boolean;
   /** Number of further turns that are available now. */
   left: number;
@@ -23,7 +23,7 @@ export interface Pacer {
    *
    * @param now time in milliseconds on a monotonic clock
    */
-  take(who: string, now?: number): Turn;
+  take(who: string, now?: number): GrantedTurn;
   /** Returns whether a turn is available, without taking it. */
   mayTake(who: string, now?: number): boolean;
 }

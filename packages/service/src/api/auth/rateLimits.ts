@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
 import { RetryLaterError } from '../httpErrors.ts';
-import { type Pace, type Turn, createPacer } from './pacer.ts';
+import { type Pace, type GrantedTurn, createPacer } from './pacer.ts';
 
 export interface RateLimits {
   /**
@@ -64,7 +64,7 @@ export function createRateLimits({
   /** Addresses, or networks for IPv6, from which the guessable key was used. */
   const places = new Set<string>();
 
-  const refuse = ({ retryAfterSeconds }: Turn, what: string): never => {
+  const refuse = ({ retryAfterSeconds }: GrantedTurn, what: string): never => {
     const message = `Too many ${what}: try again in ${retryAfterSeconds} s`;
     throw new RetryLaterError(429, message, retryAfterSeconds);
   };

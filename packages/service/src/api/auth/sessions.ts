@@ -8,7 +8,7 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Store } from '../../store/store.ts';
 import { createCachedRead } from './cachedRead.ts';
-import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
+import { type KeyRing, type KnownKey, timingSafeEquals } from './keyRing.ts';
 
 interface Session {
   key: KnownKey;
@@ -59,7 +59,7 @@ export function createSessions(
     if (!(expiresAt > Date.now())) return undefined;
     const key = await keyRing.findById(keyId);
     if (key === undefined) return undefined;
-    if (!isSame(signature, sign(text, key))) return undefined;
+    if (!timingSafeEquals(signature, sign(text, key))) return undefined;
     if ((await ended.read()).has(id)) return undefined;
     return { id, expiresAt, key, name: Buffer.from(name, 'base64url').toString() };
   };

@@ -143,7 +143,7 @@ test('the client certificate is presented to receivers that require one', async 
 // Uses openssl, because Node's TLS server closes the connection without an alert. `npm test`
 // reports a missing openssl, and fails without it in CI.
 test.skipIf(process.env['TESTS_WITHOUT']?.includes('openssl'))(
-  'a receiver that rejects it, or requires one, is named as such',
+  'the error names a receiver that rejects or requires a client certificate',
   async () => {
     const path = (name: string, text: string): string => {
       writeFileSync(join(folder, name), text);
@@ -301,7 +301,7 @@ test('the client certificate stays in use while its files are empty or incomplet
 });
 
 test.skipIf(process.platform === 'win32')(
-  'stays in use while a file is a pipe, a folder or huge',
+  'the client certificate stays in use while a file is a pipe, a folder or huge',
   async () => {
     const certificate = open();
     const before = certificate.read();
@@ -390,7 +390,7 @@ test('incomplete and unreadable files are rejected, without their content', () =
   expect(() => open()).toThrow(/^(?!.*word of the file)/);
 });
 
-test('a service uses it for test webhooks, and reports its expiry', async () => {
+test('a service uses the client certificate for test webhooks, and reports its expiry', async () => {
   write(client('client 1', 5));
   const sink = await startWebhookSink();
   opened.push(sink);

@@ -14,7 +14,7 @@ import {
 } from './certificate.ts';
 
 /** A connection that was opened, or that failed. */
-export interface Connecting extends Pick<AttemptTimings, 'dnsMs' | 'connectMs' | 'tlsMs'> {
+export interface ConnectionAttempt extends Pick<AttemptTimings, 'dnsMs' | 'connectMs' | 'tlsMs'> {
   /**
    * IP address and port of the last connection attempt; null if there was none, or behind a proxy.
    */
@@ -43,18 +43,18 @@ export interface Connections {
    * Returns the connection that was opened for the request that starts now; undefined if the
    * request reuses one.
    */
-  takeOpened(): Connecting | undefined;
+  takeOpened(): ConnectionAttempt | undefined;
   /** Returns the connection that failed with this error; undefined for any other error. */
-  ofError(error: Error): Connecting | undefined;
+  ofError(error: Error): ConnectionAttempt | undefined;
 }
 
 export function createConnections(): Connections {
-  let opened: Connecting | undefined;
+  let opened: ConnectionAttempt | undefined;
   /**
    * The connection whose connector is being called. A proxy requests the tunnel during this call.
    */
   let beginning: ReturnType<typeof begin> | undefined;
-  const failed = new WeakMap<Error, Connecting>();
+  const failed = new WeakMap<Error, ConnectionAttempt>();
 
   return {
     noted: (connect) => (options, callback) => {
@@ -139,7 +139,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
       connectedAt = performance.now();
     },
 
-    end(outcome: Error | Socket): Connecting {
+    end(outcome: Error | Socket): ConnectionAttempt {
       const endedAt = performance.now();
       const between = (from: number, to: number | undefined): number =>
         Math.round((to ?? endedAt) - from);

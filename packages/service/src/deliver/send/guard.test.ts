@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ALL_NETWORKS,
   INSECURE_URL,
-  METADATA,
+  METADATA_NETWORKS,
   type AddressGuard,
   createAddressGuard,
   isPublicAddress,
@@ -233,7 +233,7 @@ describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {
 });
 
 describe('metadata services and link-local addresses', () => {
-  const strict = createAddressGuard({ allowCidrs: ALL_NETWORKS, denyCidrs: METADATA });
+  const strict = createAddressGuard({ allowCidrs: ALL_NETWORKS, denyCidrs: METADATA_NETWORKS });
 
   test.each([
     ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.1'],
@@ -251,7 +251,7 @@ describe('metadata services and link-local addresses', () => {
   test('a name that resolves to one of them is rejected', async () => {
     const named = createAddressGuard({
       allowCidrs: ALL_NETWORKS,
-      denyCidrs: METADATA,
+      denyCidrs: METADATA_NETWORKS,
       resolve,
     });
     const { error } = await connectBy(named, new URL('http://metadata.test:8545/'));

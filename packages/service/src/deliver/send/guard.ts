@@ -52,7 +52,7 @@ export const ALL_NETWORKS = ['0.0.0.0/0', '::/0'] as const;
  * outside of them: Oracle, Alibaba, Azure, AWS and Google. The last two networks are IPv6 forms of
  * the first.
  */
-export const METADATA = [
+export const METADATA_NETWORKS = [
   '169.254.0.0/16',
   '192.0.0.192/32',
   '100.100.100.200/32',

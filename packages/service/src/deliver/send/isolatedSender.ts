@@ -3,7 +3,12 @@
  * receives, and exits when its parent disconnects.
  */
 import { createAddressGuard } from './guard.ts';
-import { type SendJob, type IsolatedSetup, type Report, SETUP_VARIABLE } from './isolation.ts';
+import {
+  type SendJob,
+  type IsolatedSetup,
+  type SenderReport,
+  SETUP_VARIABLE,
+} from './isolation.ts';
 import { createSender } from './send.ts';
 
 const { allowCidrs, httpsOnly, ...setup } = JSON.parse(
@@ -18,7 +23,7 @@ const sender = createSender({
   clientCertificate: { read: () => sendJob!.clientCertificate },
   ...setup,
 });
-const report = (message: Report): void => void process.send!(message);
+const report = (message: SenderReport): void => void process.send!(message);
 
 process.on('disconnect', () => process.exit());
 // Ignores signals, which are meant for the service; the service lets attempts in flight finish.

@@ -5,7 +5,7 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ALL_NETWORKS } from './guard.ts';
 import { type Isolation, type IsolationOptions, createIsolation } from './isolation.ts';
-import type { Sending } from './send.ts';
+import type { SendRequest } from './send.ts';
 
 let sink: WebhookSink;
 let isolation: Isolation;
@@ -31,7 +31,7 @@ async function start(options: Partial<IsolationOptions> = {}): Promise<Isolation
   return isolation;
 }
 
-const sendingOf = (body: string, headers: Record<string, string> = {}): Sending => ({
+const sendingOf = (body: string, headers: Record<string, string> = {}): SendRequest => ({
   url: `${sink.url}/alone`,
   id: crypto.randomUUID(),
   body: Buffer.from(body),

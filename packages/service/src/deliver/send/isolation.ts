@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import type { CertifiedKey } from './clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
-import type { SendResult, SenderOptions, Sending } from './send.ts';
+import type { SendResult, SenderOptions, SendRequest } from './send.ts';
 
 export interface Isolation {
   /** Resolves when the process is ready for work; rejects if it cannot be started. */
@@ -19,7 +19,7 @@ export interface Isolation {
    * that, the delivery is not the cause
    * @throws InternalError, code `sender_died`, if the process died or did not respond in time
    */
-  send(sending: Sending, onTaken: () => void): Promise<SendResult>;
+  send(sending: SendRequest, onTaken: () => void): Promise<SendResult>;
   /** Ends the process and aborts an attempt in flight. */
   close(): Promise<void>;
 }
@@ -44,14 +44,14 @@ export interface IsolatedSetup {
 export const SETUP_VARIABLE = 'SLUICE_ISOLATED_SETUP';
 
 export interface SendJob {
-  sending: Sending;
+  sending: SendRequest;
   secret: string;
   region: string;
   privateKeys: readonly string[];
   clientCertificate: CertifiedKey | undefined;
 }
 
-export type Report = 'ready' | 'taken' | SendResult;
+export type SenderReport = 'ready' | 'taken' | SendResult;
 
 export interface IsolationOptions
   extends
@@ -130,7 +130,7 @@ export function createIsolation({
       const current = sender;
       if (current === undefined) throw new Error('the isolated process is not running');
       const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-      const onReport = (report: Report): void => {
+      const onReport = (report: SenderReport): void => {
         if (report === 'taken') onTaken();
         else if (report !== 'ready') resolve(report);
       };

@@ -3,7 +3,7 @@ import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import type { ShownCertificate } from './certificate.ts';
 import type { CertifiedKey } from './clientCertificate.ts';
 import type { AddressGuard } from './guard.ts';
-import { type Posted, post } from './post.ts';
+import { type PostResult, post } from './post.ts';
 import { type Connections, createConnections } from './connections.ts';
 
 export interface OriginOptions {
@@ -29,7 +29,7 @@ export interface Origins {
     request: { headers: Record<string, string>; body: Uint8Array },
     limitMs: number,
     responseLimitBytes?: number,
-  ): Promise<{ posted: Posted; certificate: ShownCertificate | null }>;
+  ): Promise<{ posted: PostResult; certificate: ShownCertificate | null }>;
   /** Closes the connections to origins that were not used for {@link IDLE_MS}. */
   closeIdle(): void;
   /** Aborts requests in flight and closes all connections. */

@@ -8,9 +8,9 @@ import { startStopwatch } from '../stopwatch.ts';
 import { STALL_MS, startDeadline } from './deadline.ts';
 import { type StatusLine, watchStatusLine } from './statusLine.ts';
 import { type LocalFailure, readLocalFailure } from './localFailure.ts';
-import type { Connecting, Connections } from './connections.ts';
+import type { ConnectionAttempt, Connections } from './connections.ts';
 
-export interface Posted {
+export interface PostResult {
   /** HTTP status; null if no status line arrived. */
   status: number | null;
   /** The raw `Retry-After` header. */
@@ -27,7 +27,7 @@ export interface Posted {
    */
   localFailure: LocalFailure | undefined;
   /** The connection that was opened for the request or failed; undefined if one was reused. */
-  connecting: Connecting | undefined;
+  connecting: ConnectionAttempt | undefined;
   /** Whether the request was given to a connection, so that the receiver may have received it. */
   isSent: boolean;
   /** Time at which the response started, from `performance.now()`; undefined if none started. */
@@ -51,7 +51,7 @@ export function post(
   request: { origin: string; path: string; headers: Record<string, string>; body: Uint8Array },
   timeoutMs: number,
   responseLimitBytes = RESPONSE_LIMIT_BYTES,
-): Promise<Posted> {
+): Promise<PostResult> {
   return new Promise((resolve) => {
     const elapsedMs = startStopwatch();
     let status: number | null = null;
@@ -62,7 +62,7 @@ export function post(
     let keptBytes = 0;
     let readBytes = 0;
     let over = false;
-    let connecting: Connecting | undefined;
+    let connecting: ConnectionAttempt | undefined;
     let answeredAt: number | undefined;
 
     const end = (failure: string | null, localFailure?: LocalFailure): void => {

@@ -75,7 +75,7 @@ test('a name that only the system knows is resolved once the system is free agai
   expect(await Promise.all([silent, own])).toEqual([FOUND, FOUND]);
 });
 
-test('a name in the hosts file has the address there while the system is silent', async () => {
+test('a name in the hosts file resolves to its address while the system is silent', async () => {
   const { lookup } = createSystem();
   const resolve = createNameResolver({ lookup });
   void resolve('silent.test', {}).catch(() => {});

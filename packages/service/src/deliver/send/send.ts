@@ -13,7 +13,7 @@ import { isUnavailable } from '../../store/engine/unavailable.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
 import { type OriginOptions, IDLE_MS, createOrigins } from './origins.ts';
-import type { Posted } from './post.ts';
+import type { PostResult } from './post.ts';
 import { toTransport } from './transport.ts';
 import type { AddressGuard } from './guard.ts';
 import { startDeadline } from './deadline.ts';
@@ -27,7 +27,7 @@ import {
   createTokens,
 } from './oauth2/tokens.ts';
 
-export interface Sending {
+export interface SendRequest {
   url: string;
   /** Value of the `webhook-id` header. */
   id: string;
@@ -85,7 +85,7 @@ export interface SendResult {
 }
 
 export interface Sender {
-  send(sending: Sending): Promise<SendResult>;
+  send(sending: SendRequest): Promise<SendResult>;
   /** Closes idle connections and aborts attempts in flight. */
   close(): Promise<void>;
 }
@@ -163,7 +163,7 @@ export function createSender({
   }, IDLE_MS);
   sweep.unref();
 
-  const headersFor = (sending: Sending, startedAt: number): Record<string, string> => {
+  const headersFor = (sending: SendRequest, startedAt: number): Record<string, string> => {
     const { id, body, secrets = [], queueSize, recordsCharged, clockSkewMs = 0 } = sending;
     const ledgerTime = startedAt + clockSkewMs;
     const timestamp = Math.floor(ledgerTime / 1000);
@@ -201,11 +201,11 @@ export function createSender({
     timeoutMs: timeoutMs * TOKEN_SHARE,
   });
 
-  const sendOnce = async (sending: Sending, limitMs: number): Promise<SendResult> => {
+  const sendOnce = async (sending: SendRequest, limitMs: number): Promise<SendResult> => {
     const startedAt = Date.now();
     const beganAt = performance.now();
     const target = targetOf(sending.url);
-    const end = (posted: Posted, certificate: ShownCertificate | null = null): SendResult => {
+    const end = (posted: PostResult, certificate: ShownCertificate | null = null): SendResult => {
       const { status, failure, localFailure, retryAfter, responseBody, isSent } = posted;
       const endedAt = performance.now();
       return {
@@ -268,7 +268,7 @@ function toOptionalHeaders({
   origin,
   unverified,
   traceparent,
-}: Sending): Record<string, string> {
+}: SendRequest): Record<string, string> {
   const headers: Record<string, string> = {};
   if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
   if (origin !== undefined) headers[WEBHOOK_HEADERS.origin] = origin;
@@ -277,7 +277,7 @@ function toOptionalHeaders({
   return headers;
 }
 
-const UNSENT: Posted = {
+const UNSENT: PostResult = {
   status: null,
   retryAfter: undefined,
   responseBody: '',
@@ -305,15 +305,15 @@ const toUnsent = ({
 async function hand(
   answer: Promise<{ status: number; body: string }>,
   timeoutMs: number,
-): Promise<Posted> {
+): Promise<PostResult> {
   let endDeadline = (): void => {};
-  const deadline = new Promise<Posted>((resolve) => {
+  const deadline = new Promise<PostResult>((resolve) => {
     const failure = `no complete response within ${timeoutMs / 1000} s`;
     endDeadline = startDeadline(timeoutMs, () => resolve({ ...UNSENT, failure }));
   });
   const answered = answer.then(
-    ({ status, body }): Posted => ({ ...UNSENT, status, responseBody: body }),
-    (error: unknown): Posted => ({
+    ({ status, body }): PostResult => ({ ...UNSENT, status, responseBody: body }),
+    (error: unknown): PostResult => ({
       ...UNSENT,
       failure: describeError(error),
       localFailure: isUnavailable(error) ? 'LEDGER' : undefined,

@@ -21,7 +21,7 @@ test('attempts of the service, and of its isolated process, end after --max-time
       keyPairs: { privateKeys: () => [] },
       clientCertificate: undefined,
       onBlocked: () => {},
-      readPlace: () => undefined as never,
+      readChainAndPhase: () => undefined as never,
     },
   );
   const isolation = createIsolation();

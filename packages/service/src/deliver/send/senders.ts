@@ -8,8 +8,13 @@ import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClientCertificate } from './clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
-import { type ReadPlace, createInbox } from '../inbox.ts';
-import { type AddressGuardOptions, ALL_NETWORKS, METADATA, createAddressGuard } from './guard.ts';
+import { type ReadChainAndPhase, createInbox } from '../inbox.ts';
+import {
+  type AddressGuardOptions,
+  ALL_NETWORKS,
+  METADATA_NETWORKS,
+  createAddressGuard,
+} from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -31,14 +36,14 @@ export function createSenders(
     keyPairs,
     clientCertificate,
     onBlocked,
-    readPlace,
+    readChainAndPhase,
   }: {
     store: Store;
     settings: Pick<AccountSettings, 'read'>;
     keyPairs: Pick<KeyPairs, 'privateKeys'>;
     clientCertificate: ClientCertificate | undefined;
     onBlocked: NonNullable<AddressGuardOptions['onBlocked']>;
-    readPlace: ReadPlace;
+    readChainAndPhase: ReadChainAndPhase;
   },
 ) {
   const { egressProxy, httpsOnly } = config;
@@ -50,13 +55,13 @@ export function createSenders(
     privateKeys: keyPairs.privateKeys,
     clientCertificate,
   };
-  const inbox = createInbox({ store, secret: common.secret, readPlace });
+  const inbox = createInbox({ store, secret: common.secret, readChainAndPhase });
   const outgoing = { egressProxy, maxTimeoutMs: config.maxTimeoutSeconds * 1_000 };
   const createWebhookSender = () => createSender({ guard, inbox, ...outgoing, ...common });
   return {
     guard,
     /** Guard for the addresses of nodes that were added while the service ran. */
-    nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA, onBlocked }),
+    nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA_NETWORKS, onBlocked }),
     hostPace: createHostPace(config.maxPerHost),
     sender: createWebhookSender(),
     createIsolation: () => createIsolation({ allowCidrs, httpsOnly, ...outgoing, ...common }),

@@ -1,7 +1,7 @@
 /** Describes how an attempt reached its receiver. */
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import type { ShownCertificate } from './certificate.ts';
-import type { Posted } from './post.ts';
+import type { PostResult } from './post.ts';
 
 const SOON_MS = 14 * 24 * 3_600_000;
 
@@ -26,7 +26,7 @@ function toReported(
  * @param known the receiver's certificate, if it was observed before
  */
 export function toTransport(
-  { connecting, isSent, answeredAt }: Pick<Posted, 'connecting' | 'isSent' | 'answeredAt'>,
+  { connecting, isSent, answeredAt }: Pick<PostResult, 'connecting' | 'isSent' | 'answeredAt'>,
   { beganAt, endedAt }: { beganAt: number; endedAt: number },
   known: ShownCertificate | null,
 ): AttemptTransport | null {

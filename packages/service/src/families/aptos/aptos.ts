@@ -21,7 +21,7 @@ export const APTOS = defineFamily({
   ),
   openNode: ({ chainId, url }, { connect }) =>
     createAptosProvider(findAptosNetwork(chainId)!, url, new URL(url).host, connect),
-  readPlace(webhook) {
+  readChainAndPhase(webhook) {
     const { network } = webhook as Partial<AptosWebhook>;
     if (!network) return undefined;
     return { chainId: toAptosChain(network), phase: 'confirmed' };

@@ -25,7 +25,7 @@ export const EVM = defineFamily({
   ...EVM_API,
   explorers: EXPLORERS,
   openNode: openEvmNode,
-  readPlace(webhook) {
+  readChainAndPhase(webhook) {
     const { chainId, removed, confirmed } = webhook as Partial<EvmWebhook>;
     if (chainId === undefined) return undefined;
     return { chainId, phase: removed ? 'removed' : confirmed ? 'confirmed' : 'unconfirmed' };

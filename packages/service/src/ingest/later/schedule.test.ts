@@ -133,7 +133,7 @@ test('a block that no node has is requested for a day', async () => {
   expect(await readAgain({ step: 0, ageMs: DAY_MS + 10 * MINUTE_MS }, lost)).toBe('ended');
 });
 
-test('a block that no node can be asked for is requested without end', async () => {
+test('a block that no node can be queried for is requested indefinitely', async () => {
   const away = new SourceError('unreachable', 'refused');
   const late = { step: 0, ageMs: 30 * DAY_MS };
   expect(await readAgain(late, away)).toEqual({ postponedMs: MINUTE_MS });

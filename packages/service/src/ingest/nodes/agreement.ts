@@ -108,8 +108,8 @@ export function createAgreement(
   };
 
   /**
-   * Returns whether the others outvote a node about the head of one of them, because none of them
-   * has its head. Otherwise, a node could win the vote with a longer branch of its own.
+   * Returns whether the other nodes outvote a node at the height of one of their heads, if none of
+   * them has the node's head. Otherwise, a node could win with a longer branch of its own.
    */
   const isOutvotedBelow = async (head: BlockHeader, giver: AnyProvider): Promise<boolean> => {
     const heads = new Set(otherVoters(giver).flatMap((each) => each.health().head ?? []));

@@ -9,7 +9,7 @@ import type { BlockHeader, FinalityTag } from '../../store/blocks/contract.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
 import { createIdentities } from './identities.ts';
 import { operatorOf } from './operators.ts';
-import { createStateLog, survey } from './survey.ts';
+import { createStateLog, surveyHeads } from './survey.ts';
 import { SourceError } from '../source.ts';
 import type { AnyProvider, Connect } from './anyProvider.ts';
 
@@ -271,7 +271,7 @@ export function createProviders<Provider extends AnyProvider>({
         (each) => getOperator(each) !== getOperator(of) && each.hasVote && each.restsUntil === 0,
       ),
 
-    survey: (everyMs) => survey(all, identities.admit, recordStates, everyMs),
+    survey: (everyMs) => surveyHeads(all, identities.admit, recordStates, everyMs),
     health: () =>
       all.map((each, n) => ({
         ...each.health(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPassing, nameNode, readResult } from './rpcError.ts';
+import { isTransient, nameNode, readResult } from './rpcError.ts';
 import { SourceError } from '../source.ts';
 
 const NODE = nameNode('node', 'https://node.example/v2/Key-0f3a_9Zq');
@@ -169,8 +169,8 @@ describe('a response of a node', () => {
     [-32000, 'Archive requests require a personal token', false],
     [3, 'execution reverted: try again', false],
     [-32008, 'Response is too big', false],
-  ])('with error %i %s is passing: %s', (code, message, expected) => {
-    expect(isPassing(refuse(code, message))).toBe(expected);
+  ])('with error %i %s is temporary: %s', (code, message, expected) => {
+    expect(isTransient(refuse(code, message))).toBe(expected);
   });
 
   test('has a Retry-After in seconds or as a date, up to five minutes, else of one second', () => {

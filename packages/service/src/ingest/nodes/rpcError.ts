@@ -81,7 +81,7 @@ const PASSING = /time(d )?-?out|deadline exceeded|context cancel|temporar|try ag
  * Returns whether the same request may succeed soon: the node is unreachable or lags, or its error
  * has a passing cause. Such an error alone does not show that the request is wrong.
  */
-export const isPassing = (error: SourceError): boolean =>
+export const isTransient = (error: SourceError): boolean =>
   error.kind === 'unreachable' ||
   error.kind === 'missing' ||
   (error.kind === 'refused' &&

@@ -6,7 +6,7 @@ import type { AnyProvider } from './anyProvider.ts';
  * Periodically compares the heads of all nodes that are not backed off, if there are several nodes.
  * Returns a function that stops the checks.
  */
-export function survey(
+export function surveyHeads(
   all: readonly AnyProvider[],
   admit: (provider: AnyProvider) => Promise<void>,
   onLook: () => void,

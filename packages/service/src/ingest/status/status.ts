@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import { type BlockHeader, type BlockRef, FINALITY_TAGS } from '../../store/blocks/contract.ts';
 import type { ChainReport } from '../../store/leases/contract.ts';
 import type { LocalChain } from '../localChain.ts';
-import type { Confirming } from '../confirming.ts';
+import type { ConfirmationRule } from '../confirming.ts';
 import type { ChainSource } from '../source.ts';
 import type { Finality } from '../finality.ts';
 import { createProgress } from './progress.ts';
@@ -100,7 +100,7 @@ export function createStatus(
   }: {
     source: ReportedSource;
     local: Pick<LocalChain, 'tip' | 'confirmedHeights' | 'note'>;
-    confirming: Pick<Confirming, 'note'>;
+    confirming: Pick<ConfirmationRule, 'note'>;
     finality: Pick<Finality, 'heights' | 'lacks'>;
     needsTraces(): boolean;
     onReport(report: ChainReport): void;

@@ -67,7 +67,7 @@ test('a state that the nodes refuse is read six times', async () => {
   expect(world.committed).toMatchObject([{ lacking: ['a'] }]);
 });
 
-test('of too many pending blocks, the oldest is a hole', async () => {
+test('the oldest of too many pending blocks becomes a hole', async () => {
   const world = start({ pending: 10_001 });
   await until('it is written', () => Promise.resolve(world.committed.length > 0));
   await world.reading.stop();

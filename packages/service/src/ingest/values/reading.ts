@@ -26,7 +26,7 @@ export interface ReadValues<Sent> {
  *
  * @throws RetryableError if no node could be queried
  */
-export type StateReading<Stream, Sent> = (
+export type ReadState<Stream, Sent> = (
   asked: {
     streams: readonly Stream[];
     pending: PendingState;
@@ -83,7 +83,7 @@ export function createValueReading<Stream extends { id: string }, Sent>({
   epoch: number;
   store: Pick<Store, 'nextState' | 'listKnownReads' | 'listCovering' | 'commitState'>;
   matcher: ValueMatcher<Stream, Sent>;
-  readState: StateReading<Stream, Sent>;
+  readState: ReadState<Stream, Sent>;
   /** Returns the numbers of the newest confirmed blocks; undefined while unknown. */
   confirmedHeights(): ConfirmedHeights | undefined;
   /** Milliseconds before the first retry; doubled for each further retry. Default: 250. */

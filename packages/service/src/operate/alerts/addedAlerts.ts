@@ -2,7 +2,7 @@
 import { type Log, describeError } from '../../base/log.ts';
 import type { AddedUrls, OpenUrl } from '../../secrets/addedUrls.ts';
 import type { Store } from '../../store/store.ts';
-import type { Term } from '../duty.ts';
+import type { LeaseTerm } from '../duty.ts';
 
 /** Returns the added alert receivers, oldest first. */
 export const listReceivers = (addedUrls: Pick<AddedUrls, 'read'>): OpenUrl[] =>
@@ -18,12 +18,12 @@ export function startAddedAlerts({
   store: Pick<Store, 'listAlerts' | 'deleteAlert'>;
   log: Log;
   /** Starts sending alerts to this receiver. */
-  notify(receiver: OpenUrl): Term;
-}): Term {
-  const notifiers = new Map<string, Term>();
+  notify(receiver: OpenUrl): LeaseTerm;
+}): LeaseTerm {
+  const notifiers = new Map<string, LeaseTerm>();
   let following = Promise.resolve();
 
-  const end = async (receiver: string, notifier: Term): Promise<void> => {
+  const end = async (receiver: string, notifier: LeaseTerm): Promise<void> => {
     await notifier.stop();
     // The notifier may have saved an alert after its receiver was removed.
     for (const alert of await store.listAlerts(receiver)) await store.deleteAlert(alert);

@@ -6,7 +6,7 @@ import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from '../../deliver/send/guard.ts';
 import { createSender } from '../../deliver/send/send.ts';
-import type { Term } from '../duty.ts';
+import type { LeaseTerm } from '../duty.ts';
 import { type NotifierOptions, startNotifier } from './alerts.ts';
 import { createLog } from '../../base/log.ts';
 import { newMatch } from '../../../test/store/newMatch.ts';
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-notifier-'));
 let postgres: Postgres;
 let store: Store;
 let sink: WebhookSink;
-let notifier: Term | undefined;
+let notifier: LeaseTerm | undefined;
 let chains: ChainReport[] = [];
 let diskFilling: string | undefined;
 let certificateExpiring: string | undefined;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { createWaker } from '../../base/waker.ts';
 import type { Sender } from '../../deliver/send/send.ts';
-import type { Term } from '../duty.ts';
+import type { LeaseTerm } from '../duty.ts';
 import { type Log, describeError } from '../../base/log.ts';
 import type { AlertRow } from '../../store/alerts/contract.ts';
 import type { Store } from '../../store/store.ts';
@@ -61,7 +61,7 @@ export function startNotifier({
   certificateExpiring,
   log,
   timing,
-}: NotifierOptions): Term {
+}: NotifierOptions): LeaseTerm {
   const { lookMs = CHECK_MS, gapMs = GAP_MS } = timing ?? {};
   const schedule = timing?.scheduleMs ?? SCHEDULE_MS;
   let stopping = false;

@@ -4,7 +4,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
-import { deleteDead, isOf, selectParts } from './addressStaging.ts';
+import { deleteDead, isInPart, selectParts } from './addressStaging.ts';
 
 /** Maximum number of rows of a deleted stream that one transaction deletes. */
 const CLEAN_UP_ROWS = 5_000;
@@ -34,10 +34,12 @@ export async function undoPart(
       return false;
     }
     await sql`
-      delete from stream_address where ${isOf(engine, part)} and added_by = ${change}`.execute(trx);
+      delete from stream_address where ${isInPart(engine, part)} and added_by = ${change}`.execute(
+      trx,
+    );
     await sql`
       update stream_address set removed_by = null
-      where ${isOf(engine, part)} and removed_by = ${change}`.execute(trx);
+      where ${isInPart(engine, part)} and removed_by = ${change}`.execute(trx);
     await trx
       .deleteFrom('address_change_part')
       .where('change_id', '=', change)

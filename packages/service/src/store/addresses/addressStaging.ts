@@ -205,7 +205,7 @@ export async function stageRows(
 }
 
 /** Stores parts whose rows are already staged, and updates the totals of their changes. */
-export async function keepParts(
+export async function storeParts(
   trx: Db,
   engine: Engine,
   parts: readonly StagedPart[],
@@ -241,7 +241,7 @@ export async function keepParts(
  * Activates changes together. Returns the results by change; omits changes that were abandoned or
  * whose stream was deleted.
  */
-export async function activate(
+export async function activateChanges(
   trx: Db,
   engine: Engine,
   changes: readonly number[],
@@ -296,7 +296,7 @@ export function selectParts(trx: Db) {
     .select(['change.stream_id', 'part.change_id', 'part.part', 'part.width', 'part.digits']);
 }
 
-export function isOf(
+export function isInPart(
   engine: Engine,
   { stream_id: streamId, width, digits }: Part,
 ): RawBuilder<boolean> {
@@ -308,7 +308,7 @@ export function isOf(
 export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<void> {
   await sql`
     delete from stream_address
-    where ${isOf(engine, part)} and removed_by = ${part.change_id}`.execute(trx);
+    where ${isInPart(engine, part)} and removed_by = ${part.change_id}`.execute(trx);
   await trx
     .updateTable('address_change_part')
     .set({ dead: 0 })
@@ -340,8 +340,8 @@ export async function applyLocked(
       staged.push({ streamId, change, number, part, ...rows });
     }
   }
-  await keepParts(trx, engine, staged);
-  const activated = await activate(trx, engine, [...ids.values()]);
+  await storeParts(trx, engine, staged);
+  const activated = await activateChanges(trx, engine, [...ids.values()]);
   for (const { change, streamId, number, part, dead } of staged) {
     if (dead === 0 || !activated.has(change)) continue;
     await deleteDead(trx, engine, {

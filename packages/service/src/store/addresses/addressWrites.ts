@@ -2,11 +2,11 @@ import { readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
 import { deleteSomeDead, cleanUpDeletedStreams, expireParts, undoPart } from './addressCleanUp.ts';
 import {
-  activate,
+  activateChanges,
   applyLocked,
   findMissing,
   insertChanges,
-  keepParts,
+  storeParts,
   lockLists,
   stageRows,
 } from './addressStaging.ts';
@@ -78,14 +78,14 @@ export function createAddressWrites({ db, engine, transact }: Ledger): AddressWr
         const missing = await findMissing(trx, engine, streamId, part, change);
         if (missing !== undefined) return { outcome: 'missing', address: missing };
         const rows = await stageRows(trx, engine, streamId, change, part);
-        await keepParts(trx, engine, [{ streamId, change, number, part, ...rows }]);
+        await storeParts(trx, engine, [{ streamId, change, number, part, ...rows }]);
         return { outcome: 'staged' };
       });
     },
 
     async activateAddressChange(change) {
       return transact(async (trx, effects) => {
-        const activated = (await activate(trx, engine, [change])).get(change);
+        const activated = (await activateChanges(trx, engine, [change])).get(change);
         if (activated === undefined) return { outcome: 'lost' };
         effects.signal('rules');
         effects.publishStream(activated.streamId);

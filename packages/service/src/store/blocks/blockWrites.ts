@@ -2,7 +2,7 @@ import { type CompiledQuery, type SqlBool, sql } from 'kysely';
 import { toChainBlock } from './chainBlock.ts';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
 import { searchGap } from '../children/childSearches.ts';
-import { deleteChildren, insertChildren, knownSince } from '../children/children.ts';
+import { deleteChildren, insertChildren, toKnownChildren } from '../children/children.ts';
 import type { Db } from '../tables/tables.ts';
 import { type Engine, readMoment, readNow, selectMoment, toMoment } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -20,7 +20,7 @@ import {
   selectKnown,
   withoutDeleted,
 } from './matches.ts';
-import { forgetHeld, insertRemovals, orphanMatches, returnMatches } from './removedMatches.ts';
+import { forgetHeld, insertRemovals, orphanMatches, restoreMatches } from './removedMatches.ts';
 import { newId } from '../rows/ids.ts';
 import { UNSETTLED, settleRules } from '../rules/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites, NewMatch } from './contract.ts';
@@ -29,7 +29,7 @@ import { insertPendingState, rewindValues } from './values.ts';
 import {
   recordUncertain,
   restartUncertain,
-  returnUncertain,
+  restoreUncertain,
   rewindUncertain,
 } from './uncertain.ts';
 
@@ -121,7 +121,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
         const isReread = held.has_left === 1;
-        if (isReread) await returnUncertain(trx, { chain, block, unverified, now });
+        if (isReread) await restoreUncertain(trx, { chain, block, unverified, now });
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: block.number, unverified, now });
         }
@@ -134,7 +134,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const left = isReturning ? await forgetHeld(trx, chain, block, known) : known;
         // If this block left the chain earlier, its matches still exist. They are restored here,
         // and the insert below skips them.
-        const returned = isReturning ? await returnMatches(trx, engine, chain, block, now) : [];
+        const returned = isReturning ? await restoreMatches(trx, engine, chain, block, now) : [];
         const created = await insertMatches(trx, engine, {
           chain,
           block,
@@ -152,7 +152,7 @@ export function createBlockWrites({ db, engine, transact }: Ledger): BlockWrites
         const [confirmed] = await engine.pipeline(trx, [
           () => confirmMatches(trx, { chain, heights, open: moment.open }),
           () => moveCheckpoint(trx, chain, block, now),
-          () => insertChildren(trx, engine, chain, knownSince(block, commit.children)),
+          () => insertChildren(trx, engine, chain, toKnownChildren(block, commit.children)),
           () => (commit.readsState ? insertPendingState(trx, { chain, block, after }) : undefined),
           () => appendToWindow(trx, { chain, block, matches: matches.length, now }),
           () => trimWindow(trx, chain, block.number - keptBlocks),

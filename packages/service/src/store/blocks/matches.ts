@@ -197,7 +197,7 @@ function toDeliveries(
   return { statement, toSummary: ({ id }) => toDeliverySummary({ ...wanted.get(id)!, ...first }) };
 }
 
-/** A match of a block that the ledger has already. */
+/** A match of a block that is already in the ledger. */
 export type KnownMatch = Pick<Selectable<Tables['match']>, (typeof knownColumns)[number]>;
 
 const knownColumns = ['stream_id', 'part', 'origin', 'state'] as const;

@@ -123,7 +123,7 @@ export async function insertRemovals(
  * next incarnation; a removal webhook that is still pending is canceled. The partition of the block's
  * day must be open.
  */
-export async function returnMatches(
+export async function restoreMatches(
   trx: Db,
   engine: Engine,
   chain: string,

@@ -48,7 +48,7 @@ export async function recordUncertain(
       needs: JSON.stringify(reading.needs),
       records: reading.records,
     })
-    // A block that returned has been revived already.
+    // A block that returned already has its row again.
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -62,7 +62,7 @@ async function hasHeld(trx: Db, chain: string, { number, hash }: BlockRef): Prom
  * Continues the readings of a block that left the chain and returned. Its restored matches have the
  * records of earlier readings, so the block is read again even if it is certain now.
  */
-export async function returnUncertain(
+export async function restoreUncertain(
   trx: Db,
   {
     chain,

@@ -20,7 +20,7 @@ export const insertPendingState = (
     })
     .compile();
 
-/** Removes what was read, and what is to be read, in the blocks above this number. */
+/** Deletes the values and pending states of the blocks above this number. */
 export async function rewindValues(trx: Db, chain: string, number: number): Promise<void> {
   await trx
     .deleteFrom('pending_state')

@@ -14,7 +14,7 @@ interface FactoryOptions {
     | undefined;
 }
 
-/** Returns the first block of which a stream wants children; undefined if it wants no past ones. */
+/** Returns the first block whose children a stream wants; undefined if it wants no past children. */
 const firstWanted = ({ factories }: FactoryOptions): number | undefined => {
   const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);
   return wanted.length === 0 ? undefined : Math.min(...wanted);
@@ -34,7 +34,7 @@ interface SearchedStream {
   options: object;
 }
 
-/** Searches blocks `from` to `to` of a chain, as far as the stream wants their children. */
+/** Searches blocks `from` to `to` of a chain, starting with the first one that the stream wants. */
 async function searchChildren(
   trx: Db,
   effects: Effects,

@@ -144,7 +144,7 @@ export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
         return { missing: undefined };
       }),
 
-    async deleteLeftChildren() {
+    async cleanUpChildren() {
       return db.transaction().execute(async (trx) => {
         const { rows } = await sql<{ id: string }>`
           select id from stream where deleted_at is not null
@@ -166,7 +166,7 @@ export const createChildWrites = ({ db, engine }: Ledger): ChildWrites => {
 };
 
 /** Records that factories were removed from a stream, so that their children are deleted. */
-export async function leaveFactories(
+export async function recordLeftFactories(
   trx: Db,
   streamId: string,
   factories: readonly string[],
@@ -180,8 +180,8 @@ export async function leaveFactories(
 }
 
 /**
- * Builds the statement that adds children, each at most once; undefined if there are none. Of a
- * known child, the statement lowers the first block.
+ * Builds the statement that adds children, each at most once, and lowers the first block of known
+ * ones; undefined if there are none.
  */
 export function insertChildren(
   trx: Db,
@@ -212,7 +212,8 @@ export function insertChildren(
       where child.block_number > excluded.block_number`.compile(trx);
 }
 
-export const knownSince = (
+/** Returns children that are known since a block. */
+export const toKnownChildren = (
   { number }: { number: number },
   children: readonly Child[] = [],
 ): KnownChild[] => children.map((child) => ({ ...child, blockNumber: number }));

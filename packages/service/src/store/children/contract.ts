@@ -76,7 +76,7 @@ export interface ChildWrites {
    * Deletes some children of deleted streams and of factories that were removed from their streams;
    * returns false if there are none.
    */
-  deleteLeftChildren(): Promise<boolean>;
+  cleanUpChildren(): Promise<boolean>;
   /**
    * Deletes some children of factories that the stream does not have; returns false if there are
    * none. Must be called before these factories are added again.

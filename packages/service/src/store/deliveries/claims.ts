@@ -3,11 +3,18 @@ import { type Kysely, sql } from 'kysely';
 import { type Engine, type Moment, readMoment } from '../engine/engine.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import type { ClaimLimits, ClaimWrites, ClaimedDelivery } from './contract.ts';
-import { LANES_AT_ONCE, type Lane, type OpenLane, dueLanes, findDue, lockLanes } from './lanes.ts';
-import { type Turn, leaseDeliveries } from './leasing.ts';
+import {
+  LANES_AT_ONCE,
+  type Lane,
+  type OpenLane,
+  findDueLanes,
+  findDue,
+  lockLanes,
+} from './lanes.ts';
+import { type DeliveryTurn, leaseDeliveries } from './leasing.ts';
 import { takeProbe } from './probes.ts';
-import { mixKinds, toRetryCapacity } from './retryShare.ts';
-import { type LaneTurns, isLimited, takeTurns, toTurns } from './turns.ts';
+import { mixRetries, toRetryCapacity } from './retryShare.ts';
+import { type LaneTurns, isLimited, takeTurns, planTurns } from './turns.ts';
 
 /** Turns of a lane whose stream sets no limits. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
@@ -18,7 +25,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): ClaimWrites {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const moment = await readMoment(engine, trx);
         const { now, open } = moment;
-        const lanes = await dueLanes(trx, open, now);
+        const lanes = await findDueLanes(trx, open, now);
         const quick = lanes.filter(({ id }) => slow === undefined || slow.quick.has(id));
         const due = await takeDue(trx, engine, moment, quick, limits, LANES_AT_ONCE);
         if (slow !== undefined) {
@@ -88,12 +95,12 @@ async function takeDue(
   dueLanes: readonly Lane[],
   { limit, maxBytes, perStream, taken, bytes, retries }: ClaimLimits,
   spread = Number.POSITIVE_INFINITY,
-): Promise<Turn[]> {
+): Promise<DeliveryTurn[]> {
   const takenOf = new Map(Object.entries(taken));
   const retriesOf = new Map(Object.entries(retries?.taken ?? {}));
   const bytesOf = new Map(Object.entries(bytes?.taken ?? {}));
   const bytesPerStream = bytes?.perStream ?? Number.POSITIVE_INFINITY;
-  const due: Turn[] = [];
+  const due: DeliveryTurn[] = [];
   const left = { all: maxBytes, retries: retries?.maxBytes ?? maxBytes };
   let retriesLeft = retries?.limit ?? limit;
   const mayRetry = (): boolean => retriesLeft > 0 && left.retries > 0;
@@ -116,7 +123,7 @@ async function takeDue(
       // Counts the deliveries in flight in all processes, including those to failing receivers.
       const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
       const most = lane.status === 'error' ? 1 : perStream - busy;
-      const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
+      const turns = isLimited(lane) ? planTurns(lane, { leased, nextSendAt }, now) : FREE;
       const room = Math.min(most, share, turns?.room ?? 0);
       if (turns === undefined || room <= 0) return [];
       if ((bytesOf.get(lane.id) ?? 0) >= bytesPerStream) return [];
@@ -130,7 +137,7 @@ async function takeDue(
     });
     const found = await findDue(trx, engine, roomy, { now, open });
     for (const { lane, room, retryRoom, turns } of roomy) {
-      const rows = mixKinds(found.get(lane.id) ?? [], {
+      const rows = mixRetries(found.get(lane.id) ?? [], {
         room: Math.min(room, limit - due.length),
         retryRoom: Math.min(retryRoom, retriesLeft),
       });

@@ -3,7 +3,7 @@ import type { DeliverySearch, OneOrMany } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables/tables.ts';
 import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
-import { takeWithin } from '../rows/pages.ts';
+import { takeRowsWithin } from '../rows/pages.ts';
 import type { DeliveryListing, DeliveryReads } from './contract.ts';
 import { allOf, escaped, toConditions } from './deliveryFilter.ts';
 
@@ -49,7 +49,7 @@ export async function searchDeliveries(
   const { rows: stretch } = await sql<{ id: string; bytes: number }>`
     select id, body_bytes as bytes from delivery where ${allOf(conditions)}
     order by id ${direction} limit ${MAX_CHECKED + 1}`.execute(db);
-  const checked = takeWithin(
+  const checked = takeRowsWithin(
     stretch.slice(0, MAX_CHECKED),
     search.find === undefined ? Infinity : MAX_CHECKED_BYTES,
   );

@@ -7,7 +7,7 @@ import { joinBody } from '../blocks/body.ts';
 import type { Engine } from '../engine/engine.ts';
 import { firstIdAt } from '../rows/ids.ts';
 import { deliveryColumns, toDeliverySummary } from '../rows/deliveryRow.ts';
-import { takeWithin } from '../rows/pages.ts';
+import { takeRowsWithin } from '../rows/pages.ts';
 import type {
   AttemptResult,
   AttemptedDelivery,
@@ -117,7 +117,7 @@ async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<str
     .execute();
   const bytesOf = new Map(sizes.map((row) => [row.id, row.bytes]));
   const rows = ids.map((id) => ({ id, bytes: bytesOf.get(id) ?? 0 }));
-  return takeWithin(rows, PAGE_BODY_BYTES).map(({ id }) => id);
+  return takeRowsWithin(rows, PAGE_BODY_BYTES).map(({ id }) => id);
 }
 
 async function readAttempted(

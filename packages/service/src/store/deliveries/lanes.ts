@@ -67,7 +67,7 @@ export const isRetry = sql<number>`case when attempts = 0 then 0 else 1 end`;
  * probe. Omits lanes whose next turn is more than `TURNS_AHEAD_MS` away. Takes two index seeks per
  * stream with pending deliveries, so the cost does not grow with the length of the queues.
  */
-export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
+export async function findDueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
   const has = (kind: number) => sql<number>`case when exists (
     select 1 from delivery
     where ${open('block_day')} and stream_id = lane.id and state = 'pending'

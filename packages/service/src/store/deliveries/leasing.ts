@@ -12,7 +12,7 @@ import type { Db, Tables } from '../tables/tables.ts';
 import type { ClaimedDelivery } from './contract.ts';
 
 /** A delivery to claim, and the milliseconds until its turn. */
-export interface Turn {
+export interface DeliveryTurn {
   id: string;
   waitMs: number;
 }
@@ -34,7 +34,7 @@ type LeasedRow = Pick<
 export async function leaseDeliveries(
   trx: Db,
   engine: Engine,
-  due: readonly Turn[],
+  due: readonly DeliveryTurn[],
   open: DayFilter,
   now: number,
   leaseMs: number,

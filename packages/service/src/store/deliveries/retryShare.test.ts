@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mixKinds, toRetryCapacity } from './retryShare.ts';
+import { mixRetries, toRetryCapacity } from './retryShare.ts';
 
 const dueOf = (first: number, retries: number) =>
   Array.from({ length: first + retries }, (_, n) => ({
@@ -15,7 +15,7 @@ test('property: the mix fills the room, keeps the order of each kind, and takes 
   fc.assert(
     fc.property(few, few, few, few, fc.nat(3), (first, retries, room, retryRoom, turn) => {
       const due = dueOf(first, retries);
-      const mixed = mixKinds(due, { room, retryRoom }, turn);
+      const mixed = mixRetries(due, { room, retryRoom }, turn);
       expect(mixed).toHaveLength(Math.min(room, first + Math.min(retries, retryRoom)));
       for (const isKind of [0, 1]) {
         const ofKind = mixed.filter(({ attempts }) => attempts === isKind);
@@ -31,7 +31,7 @@ test('property: the mix fills the room, keeps the order of each kind, and takes 
 test.each([0, 1, 2, 3])(
   'every fourth delivery of a mix is a retry, starting at turn %i',
   (turn) => {
-    const mixed = mixKinds(dueOf(12, 12), { room: 12, retryRoom: 12 }, turn);
+    const mixed = mixRetries(dueOf(12, 12), { room: 12, retryRoom: 12 }, turn);
     const isRetry = mixed.map(({ attempts }) => attempts > 0);
     expect(isRetry).toEqual(Array.from({ length: 12 }, (_, n) => (turn + n) % 4 === 3));
   },

@@ -19,7 +19,7 @@ export const toRetryCapacity = (capacity: number): number =>
  * @param turn index in this sequence; random by default, so that a stream with one delivery per
  * claim gets both kinds
  */
-export function mixKinds(
+export function mixRetries(
   due: readonly DueDelivery[],
   { room, retryRoom }: { room: number; retryRoom: number },
   turn = Math.floor(Math.random() * RETRY_EVERY),

@@ -23,7 +23,7 @@ export const isLimited = (lane: LimitedLane): boolean =>
   lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
 
 /** Returns the remaining capacity and turns of a lane; undefined if the lane has none now. */
-export function toTurns(
+export function planTurns(
   lane: LimitedLane,
   held: { leased: number; nextSendAt: number | null },
   now: number,

@@ -25,6 +25,6 @@ test.each([
   withCode('canceling statement due to statement timeout', '57014'),
   new TypeError('undefined is not a function'),
   'text',
-])('is a bug: %s', (error) => {
+])('an error is a bug: %s', (error) => {
   expect(isUnavailable(error)).toBe(false);
 });

@@ -9,7 +9,7 @@ import type { Tables } from '../tables/tables.ts';
 import type { Signal } from './signals.ts';
 
 /** The effects of a transaction, which can be passed between threads. */
-export interface Committed {
+export interface CommittedEffects {
   signals: Signal[];
   events: LiveEvent[];
   /** Deliveries that entered or left the queue of their stream, in their new state. */
@@ -17,7 +17,7 @@ export interface Committed {
 }
 
 export interface Effects {
-  readonly committed: Committed;
+  readonly committed: CommittedEffects;
   signal(...signals: Signal[]): void;
   publish(...events: LiveEvent[]): void;
   publishStream(streamId: string): void;
@@ -29,7 +29,7 @@ export interface Effects {
 }
 
 export function createEffects(): Effects {
-  const committed: Committed = { signals: [], events: [], queued: [] };
+  const committed: CommittedEffects = { signals: [], events: [], queued: [] };
   const effects: Effects = {
     committed,
     signal: (...signals) => void committed.signals.push(...signals),

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables/tables.ts';
 
 /** Returns as many of the first rows as fit into this number of bytes, but at least one. */
-export function takeWithin<Row extends { bytes: number }>(
+export function takeRowsWithin<Row extends { bytes: number }>(
   rows: readonly Row[],
   mostBytes: number,
 ): Row[] {

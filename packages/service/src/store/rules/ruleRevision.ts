@@ -21,7 +21,7 @@ export async function raiseRevision(trx: Db): Promise<number> {
 }
 
 /** The block whose rules are settled, and their revision; both null if none is settled. */
-export interface Settled {
+export interface SettledRules {
   number: number | null;
   revision: number | null;
 }
@@ -53,7 +53,7 @@ export async function settleRules(
     chain: string;
     block: { number: number; lastVersion?: number | undefined };
     /** The settled block of the chain's checkpoint, from which the block continues. */
-    settled: Settled;
+    settled: SettledRules;
     /** Current rule revision of the ledger. */
     revision: number;
     /** Revision of the rules that the block was matched with. */

@@ -190,7 +190,7 @@ export interface StreamChangeNote {
   keyId: string;
 }
 
-export interface Listed<T> {
+export interface ListedPage<T> {
   rows: T[];
   total: number;
   /** Position after which the next page starts; undefined on the last page. */
@@ -215,7 +215,7 @@ export interface StreamReads {
     after?: ListPosition | undefined;
     family?: ChainFamily | undefined;
     status?: StreamStatus | undefined;
-  }): Promise<Listed<StreamRecord>>;
+  }): Promise<ListedPage<StreamRecord>>;
   /**
    * Returns the streams whose receiver is backed off, including streams in `error`. Each is listed
    * until 30 s after its next probe is due.

@@ -2,7 +2,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Tables } from '../tables/tables.ts';
-import { countRows, takeWithin } from '../rows/pages.ts';
+import { countRows, takeRowsWithin } from '../rows/pages.ts';
 import { streamColumns, toStreamRecord } from './streamRow.ts';
 import type { StreamReads } from './contract.ts';
 
@@ -58,7 +58,7 @@ export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamRea
         .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute();
-      const page = takeWithin(found.slice(0, limit), PAGE_BYTES);
+      const page = takeRowsWithin(found.slice(0, limit), PAGE_BYTES);
       const last = page.at(-1);
       const ids = page.map(({ id }) => id);
       const isPaged = sql<SqlBool>`id in (${ids.length > 0 ? sql.join(ids) : null})`;

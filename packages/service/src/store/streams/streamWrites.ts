@@ -5,7 +5,7 @@ import { toConfirmColumns } from '../blocks/confirmations.ts';
 import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
 import { releaseMatches } from '../blocks/matches.ts';
 import { searchBefore, searchOpenHoles } from '../children/childSearches.ts';
-import { leaveFactories } from '../children/children.ts';
+import { recordLeftFactories } from '../children/children.ts';
 import type { Db, Tables } from '../tables/tables.ts';
 import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
 import type { Effects, Ledger } from '../live/effects.ts';
@@ -116,7 +116,7 @@ export function createStreamWrites({ db, engine, transact }: Ledger): StreamWrit
         async (trx, now, changed, effects) => {
           const { status, chainIds } = changed;
           if (note !== undefined) await recordStreamChange(trx, id, note, now);
-          await leaveFactories(trx, id, leftFactories);
+          await recordLeftFactories(trx, id, leftFactories);
           await searchBefore(trx, effects, changed, childSearches, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
           if ('confirmations' in patch) await changeWaiting(trx, engine, id, patch.confirmations);

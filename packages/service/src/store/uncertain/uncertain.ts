@@ -12,7 +12,7 @@ import {
 } from '../blocks/matches.ts';
 import { insertRemovals, orphanMatches } from '../blocks/removedMatches.ts';
 import { isHeld } from '../blocks/uncertain.ts';
-import { insertChildren, knownSince } from '../children/children.ts';
+import { insertChildren, toKnownChildren } from '../children/children.ts';
 import { forgetUnverified, recordUnverified } from '../blocks/unverified.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Ledger } from '../live/effects.ts';
@@ -151,7 +151,7 @@ export function createUncertainWrites({ db, engine, transact }: Ledger): Uncerta
         if (unverified !== undefined) {
           await recordUnverified(trx, { chain, block: header.number, unverified, now });
         }
-        const inserting = insertChildren(trx, engine, chain, knownSince(header, children));
+        const inserting = insertChildren(trx, engine, chain, toKnownChildren(header, children));
         if (inserting !== undefined) await trx.executeQuery(inserting);
         const day = toBlockDay(header.timestamp);
         const isOfBlock = sql<SqlBool>`chain = ${chain} and block_hash = ${header.hash}

@@ -71,10 +71,10 @@ export interface ValueReads {
 
 export interface ValueWrites {
   /**
-   * Commits the values of a block together with the matches that they give rise to, and ends its
+   * Commits the values of a block together with the matches that result, and ends its
    * pending state. Returns false if the block has left the chain, or another process has read it.
    */
   commitState(reading: StateReading): Promise<boolean>;
   /** Deletes some values of deleted streams; returns false if there are none. */
-  deleteLeftValues(): Promise<boolean>;
+  cleanUpValues(): Promise<boolean>;
 }

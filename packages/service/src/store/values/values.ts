@@ -163,7 +163,7 @@ export const createValueWrites = ({ db, engine, transact }: Ledger): ValueWrites
     });
   },
 
-  async deleteLeftValues() {
+  async cleanUpValues() {
     return db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ id: string }>`
         select id from stream where deleted_at is not null

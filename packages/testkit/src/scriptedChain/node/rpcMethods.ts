@@ -4,14 +4,14 @@ import {
   type RpcBlock,
   type RpcLog,
   type RpcReceipt,
-  quantity,
+  toQuantity,
   toRpcBlock,
   toRpcLog,
   toRpcReceipt,
   toRpcTransaction,
 } from './rpcShapes.ts';
 import { toRpcTraces } from './rpcTraces.ts';
-import { type ScriptedBlock, lower } from '../scriptedBlock.ts';
+import { type ScriptedBlock, toLowerCaseHex } from '../scriptedBlock.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
 
 /** An `eth_call`, to which a function of the test responds. */
@@ -62,10 +62,10 @@ export function answerCall(method: string, params: Params, view: ChainView): unk
 const methods: Record<string, (view: ChainView, params: Params) => unknown> = {
   web3_clientVersion: () => 'scripted/1.0.0',
   net_version: ({ chain }) => String(chain.chainId),
-  eth_chainId: ({ chain }) => quantity(chain.chainId),
+  eth_chainId: ({ chain }) => toQuantity(chain.chainId),
   eth_syncing: () => false,
-  eth_gasPrice: () => quantity(2_000_000_000n),
-  eth_blockNumber: (view) => quantity(headNumber(view)),
+  eth_gasPrice: () => toQuantity(2_000_000_000n),
+  eth_blockNumber: (view) => toQuantity(headNumber(view)),
   eth_getBlockByNumber: (view, [tag, full]) =>
     blockOrNull(view, blockByTag(view, tag), full === true),
   eth_getBlockByHash: (view, [hash, full]) =>
@@ -87,13 +87,13 @@ const methods: Record<string, (view: ChainView, params: Params) => unknown> = {
     const { to, data, input } = call as { to: Address; data?: Hex; input?: Hex };
     const block = stateBlock(view, tag);
     try {
-      return view.answers.call({ to: lower(to), data: input ?? data ?? '0x', block });
+      return view.answers.call({ to: toLowerCaseHex(to), data: input ?? data ?? '0x', block });
     } catch (error) {
       throw new RpcError(3, `execution reverted: ${(error as Error).message}`, '0x');
     }
   },
   eth_getCode: (view, [address, tag]) =>
-    hasEmitted(view, lower(address as Address), stateBlock(view, tag)) ? '0x00' : '0x',
+    hasEmitted(view, toLowerCaseHex(address as Address), stateBlock(view, tag)) ? '0x00' : '0x',
   eth_getStorageAt: (view, [, , tag]) => {
     stateBlock(view, tag);
     return `0x${'0'.repeat(64)}`;
@@ -102,8 +102,11 @@ const methods: Record<string, (view: ChainView, params: Params) => unknown> = {
     tracesOf(blockByHash(view, hash), hash, options),
   debug_traceBlockByNumber: (view, [tag, options]) => tracesOf(blockByTag(view, tag), tag, options),
   eth_getBalance: (view, [address, tag]) =>
-    quantity(
-      view.answers.balance({ address: lower(address as Address), block: stateBlock(view, tag) }),
+    toQuantity(
+      view.answers.balance({
+        address: toLowerCaseHex(address as Address),
+        block: stateBlock(view, tag),
+      }),
     ),
 };
 
@@ -135,7 +138,7 @@ function isHash(value: unknown): value is Hex {
 function blockByHash(view: ChainView, hash: unknown): ScriptedBlock | undefined {
   if (!isHash(hash))
     throw new RpcError(-32602, 'invalid argument 0: hex string of 32 bytes wanted');
-  const block = view.chain.blockOf(lower(hash));
+  const block = view.chain.blockOf(toLowerCaseHex(hash));
   return block && block.number <= headNumber(view) ? block : undefined;
 }
 
@@ -197,9 +200,11 @@ function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBloc
 function transactionOf(view: ChainView, hash: unknown) {
   if (!isHash(hash))
     throw new RpcError(-32602, 'invalid argument 0: hex string of 32 bytes wanted');
-  const block = view.chain.blockWith(lower(hash));
+  const block = view.chain.blockWith(toLowerCaseHex(hash));
   if (!block || block.number > headNumber(view)) return undefined;
-  const transaction = block.transactions.find((candidate) => candidate.hash === lower(hash));
+  const transaction = block.transactions.find(
+    (candidate) => candidate.hash === toLowerCaseHex(hash),
+  );
   return transaction && { block, transaction };
 }
 
@@ -253,8 +258,8 @@ function readLogs(view: ChainView, filter: LogFilter): RpcLog[] {
 }
 
 function logsOf(block: ScriptedBlock, { address = [], topics = [] }: LogFilter): RpcLog[] {
-  const addresses = [address].flat().map(lower);
-  const wanted = topics.map((topic) => (topic === null ? [] : [topic].flat().map(lower)));
+  const addresses = [address].flat().map(toLowerCaseHex);
+  const wanted = topics.map((topic) => (topic === null ? [] : [topic].flat().map(toLowerCaseHex)));
   return block.transactions.flatMap((transaction) =>
     transaction.logs
       .filter(

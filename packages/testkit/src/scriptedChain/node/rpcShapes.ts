@@ -43,12 +43,12 @@ export interface RpcReceipt {
 
 export type RpcBlock = ReturnType<typeof toRpcBlock>;
 
-export function quantity(value: bigint | number): Hex {
+export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
 const blockTimestampMs = ({ showsMs, timestampMs }: ScriptedBlock) =>
-  showsMs && { blockTimestampMs: quantity(timestampMs) };
+  showsMs && { blockTimestampMs: toQuantity(timestampMs) };
 
 /** Returns the block's header in the form in which `newHeads` announces it. */
 export function toRpcHeader(block: ScriptedBlock) {
@@ -60,21 +60,21 @@ export function toRpcHeader(block: ScriptedBlock) {
     transactionsRoot: block.transactionsRoot,
     receiptsRoot: block.receiptsRoot,
     logsBloom: block.logsBloom,
-    difficulty: quantity(fixedHeader.difficulty),
-    number: quantity(block.number),
-    gasLimit: quantity(fixedHeader.gasLimit),
-    gasUsed: quantity(block.gasUsed),
-    timestamp: quantity(block.timestamp),
+    difficulty: toQuantity(fixedHeader.difficulty),
+    number: toQuantity(block.number),
+    gasLimit: toQuantity(fixedHeader.gasLimit),
+    gasUsed: toQuantity(block.gasUsed),
+    timestamp: toQuantity(block.timestamp),
     extraData: fixedHeader.extraData,
     mixHash: block.mixHash,
     nonce: fixedHeader.nonce,
-    baseFeePerGas: quantity(fixedHeader.baseFeePerGas),
+    baseFeePerGas: toQuantity(fixedHeader.baseFeePerGas),
     withdrawalsRoot: fixedHeader.withdrawalsRoot,
-    blobGasUsed: quantity(fixedHeader.blobGasUsed),
-    excessBlobGas: quantity(fixedHeader.excessBlobGas),
+    blobGasUsed: toQuantity(fixedHeader.blobGasUsed),
+    excessBlobGas: toQuantity(fixedHeader.excessBlobGas),
     parentBeaconBlockRoot: fixedHeader.parentBeaconBlockRoot,
     hash: block.hash,
-    ...(block.showsMs && { timestampMs: quantity(block.timestampMs) }),
+    ...(block.showsMs && { timestampMs: toQuantity(block.timestampMs) }),
   };
 }
 
@@ -82,7 +82,7 @@ export function toRpcBlock(block: ScriptedBlock, chainId: number, withTransactio
   return {
     ...toRpcHeader(block),
     // An estimate; clients do not check the size of a block's RLP.
-    size: quantity(608 + block.transactions.length * 120),
+    size: toQuantity(608 + block.transactions.length * 120),
     uncles: [] as Hex[],
     transactions: block.transactions.map((transaction) =>
       withTransactions ? toRpcTransaction(transaction, block, chainId) : transaction.hash,
@@ -99,48 +99,48 @@ export function toRpcTransaction(
   const { signed } = transaction;
   const common = {
     blockHash: block.hash,
-    blockNumber: quantity(block.number),
+    blockNumber: toQuantity(block.number),
     from: transaction.from,
-    gas: quantity(signed.gas),
-    gasPrice: quantity(signed.gasPrice),
+    gas: toQuantity(signed.gas),
+    gasPrice: toQuantity(signed.gasPrice),
     hash: transaction.hash,
     input: transaction.input,
-    nonce: quantity(transaction.nonce),
+    nonce: toQuantity(transaction.nonce),
     to: transaction.to,
-    transactionIndex: quantity(transaction.transactionIndex),
-    value: quantity(transaction.value),
-    chainId: quantity(chainId),
-    v: quantity(signed.v),
-    r: quantity(signed.r),
-    s: quantity(signed.s),
+    transactionIndex: toQuantity(transaction.transactionIndex),
+    value: toQuantity(transaction.value),
+    chainId: toQuantity(chainId),
+    v: toQuantity(signed.v),
+    r: toQuantity(signed.r),
+    s: toQuantity(signed.s),
     ...blockTimestampMs(block),
   };
   if (transaction.type === 'legacy') return { ...common, type: '0x0' };
   return {
     ...common,
     type: '0x2',
-    maxFeePerGas: quantity(signed.maxFee),
-    maxPriorityFeePerGas: quantity(signed.priorityFee),
+    maxFeePerGas: toQuantity(signed.maxFee),
+    maxPriorityFeePerGas: toQuantity(signed.priorityFee),
     accessList: [],
-    yParity: quantity(signed.v),
+    yParity: toQuantity(signed.v),
   };
 }
 
 export function toRpcReceipt(transaction: MinedTransaction, block: ScriptedBlock): RpcReceipt {
   return {
     blockHash: block.hash,
-    blockNumber: quantity(block.number),
+    blockNumber: toQuantity(block.number),
     contractAddress: transaction.contractAddress,
-    cumulativeGasUsed: quantity(transaction.cumulativeGasUsed),
-    effectiveGasPrice: quantity(transaction.signed.gasPrice),
+    cumulativeGasUsed: toQuantity(transaction.cumulativeGasUsed),
+    effectiveGasPrice: toQuantity(transaction.signed.gasPrice),
     from: transaction.from,
-    gasUsed: quantity(transaction.gasUsed),
+    gasUsed: toQuantity(transaction.gasUsed),
     logs: transaction.logs.map((log) => toRpcLog(log, transaction, block)),
     logsBloom: transaction.logsBloom,
     status: transaction.status === 'success' ? '0x1' : '0x0',
     to: transaction.to,
     transactionHash: transaction.hash,
-    transactionIndex: quantity(transaction.transactionIndex),
+    transactionIndex: toQuantity(transaction.transactionIndex),
     type: transaction.type === 'legacy' ? '0x0' : '0x2',
     ...blockTimestampMs(block),
   };
@@ -155,12 +155,12 @@ export function toRpcLog(
     address: log.address,
     topics: log.topics,
     data: log.data,
-    blockNumber: quantity(block.number),
+    blockNumber: toQuantity(block.number),
     transactionHash: transaction.hash,
-    transactionIndex: quantity(transaction.transactionIndex),
+    transactionIndex: toQuantity(transaction.transactionIndex),
     blockHash: block.hash,
-    blockTimestamp: quantity(block.timestamp),
-    logIndex: quantity(log.logIndex),
+    blockTimestamp: toQuantity(block.timestamp),
+    logIndex: toQuantity(log.logIndex),
     removed: false,
     ...blockTimestampMs(block),
   };

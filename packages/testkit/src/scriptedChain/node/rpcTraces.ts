@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import { quantity } from './rpcShapes.ts';
-import { type MinedTransaction, type ScriptedBlock, lower } from '../scriptedBlock.ts';
+import { toQuantity } from './rpcShapes.ts';
+import { type MinedTransaction, type ScriptedBlock, toLowerCaseHex } from '../scriptedBlock.ts';
 import type { ScriptedInternalCall } from '../scriptedTransaction.ts';
 
 /** One call in the form of geth's `callTracer`. */
@@ -31,9 +31,9 @@ function toTrace(transaction: MinedTransaction): RpcCallTrace {
     type: transaction.to ? 'CALL' : 'CREATE',
     from: transaction.from,
     to: transaction.to ?? transaction.contractAddress,
-    value: quantity(transaction.value),
-    gas: quantity(transaction.gasUsed * 2n),
-    gasUsed: quantity(transaction.gasUsed),
+    value: toQuantity(transaction.value),
+    gas: toQuantity(transaction.gasUsed * 2n),
+    gasUsed: toQuantity(transaction.gasUsed),
     input: transaction.input,
     output: '0x',
     ...(transaction.status === 'reverted' ? { error: 'execution reverted' } : {}),
@@ -45,10 +45,10 @@ function toInnerTrace(call: ScriptedInternalCall): RpcCallTrace {
   const { type = 'CALL', value = 0n, calls = [] } = call;
   return {
     type,
-    from: lower(call.from),
-    to: lower(call.to),
+    from: toLowerCaseHex(call.from),
+    to: toLowerCaseHex(call.to),
     // geth omits the value of calls that cannot have one.
-    ...(type === 'STATICCALL' ? {} : { value: quantity(value) }),
+    ...(type === 'STATICCALL' ? {} : { value: toQuantity(value) }),
     gas: '0x5208',
     gasUsed: '0x5208',
     input: call.input ?? '0x',

@@ -590,7 +590,7 @@ describe('WebSocket', () => {
     send(2, 'eth_unsubscribe', subscription);
     expect((await answerTo(2))?.result).toBe(true);
     chain.mine();
-    send(3, 'eth_chainId'); // a head would be announced before this response
+    send(3, 'eth_chainId'); // A head would be announced before this response.
     await answerTo(3);
     expect(heads()).toHaveLength(4);
   });

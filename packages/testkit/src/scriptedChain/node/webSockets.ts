@@ -1,7 +1,7 @@
 import { type WebSocket, type WebSocketServer } from 'ws';
 import { RpcError } from './rpcError.ts';
 import type { RpcNode } from './rpcNode.ts';
-import { quantity, toRpcHeader } from './rpcShapes.ts';
+import { toQuantity, toRpcHeader } from './rpcShapes.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
 import type { Troubles } from './trouble.ts';
 
@@ -30,7 +30,7 @@ export function serveWebSockets(options: {
         throw new RpcError(-32601, `no ${JSON.stringify(topic)} subscription in eth namespace`);
       }
       subscriptionsMade += 1;
-      const id = quantity(subscriptionsMade);
+      const id = toQuantity(subscriptionsMade);
       // Subscribes after the response is sent, because a client cannot assign a head to an unknown
       // subscription.
       setImmediate(() => subscribers.set(id, socket));

@@ -1,7 +1,7 @@
 import type { ObservedMovePath } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import {
-  noneObserved,
+  emptyObserved,
   withObserved,
   type Observed,
 } from '../../../routes/streamForm/dryRun/observed.ts';
@@ -23,7 +23,7 @@ const observedPath = (
 const observed: Observed = [
   [observedPath('function', TRANSFER, 2), observedPath('event', PLAY, 9)],
   [observedPath('function', PLAY, 4), observedPath('function', TRANSFER, 1)],
-].reduce((before, found, n) => withObserved(before, 'here', n, found), noneObserved('here'));
+].reduce((before, found, n) => withObserved(before, 'here', n, found), emptyObserved('here'));
 
 test('entered paths come first, however they are written, even if not observed', () => {
   expect(countPaths(observed, 'function', '')).toEqual({

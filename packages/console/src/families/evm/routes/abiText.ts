@@ -3,7 +3,7 @@ import type { AbiItem } from '@sluice/kit';
 import {
   findSignatureProblem,
   listAbi,
-  nearest,
+  findNearest,
   parseEvent,
   parseEventSignature,
   readAbi,
@@ -148,7 +148,7 @@ function noType(word: string): string {
   const it = `“${word}” is not a valid type`;
   if (/^u?int\d+$/.test(word)) return `${it}. Integers have 8 to 256 bits, in steps of 8.`;
   if (/^bytes\d+$/.test(word)) return `${it}. Use bytes, or bytes1 to bytes32.`;
-  const meant = nearest(word, TYPES);
+  const meant = findNearest(word, TYPES);
   if (meant !== undefined) return `${it}. Did you mean ${meant}?`;
   return /^[A-Z]/.test(word)
     ? `${it}. Use address for a contract, uint8 for an enum, and (type,type) for a struct.`

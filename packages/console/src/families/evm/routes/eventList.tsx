@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { inputsOfEvent, isEvent, withoutRule, withRule, type EventRule } from '../draft.ts';
 import { type StreamDraft } from '../../../routes/streamForm/draft/draft.ts';
-import { countEach, countObserved, offeredOf, withObservedEvent } from './observedEvents.ts';
+import { countEach, countObserved, listOffered, withObservedEvent } from './observedEvents.ts';
 import { Conditions } from './conditions.tsx';
 import { RuleName } from './ruleName.tsx';
 import { ObservedList, ObservedRow } from '../../../routes/streamForm/dryRun/observedList.tsx';
@@ -18,7 +18,7 @@ export function EventList({
   const totals = useMemo(() => countObserved(observed), [observed]);
   const listed = useMemo(() => signaturesOf(draft), [draft]);
   const counts = useMemo(() => countEach(totals, draft.abi, listed), [totals, draft, listed]);
-  const offered = offeredOf(totals, listed);
+  const offered = listOffered(totals, listed);
   const asked = observed.blocks.size;
   const change = (rule: EventRule): void =>
     onChange({

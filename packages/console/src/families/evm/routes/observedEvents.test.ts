@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { withRule } from '../draft.ts';
 import { NEW_DRAFT } from '../../../routes/streamForm/draft/draft.ts';
 import {
-  noneObserved,
+  emptyObserved,
   withObserved,
   type Observed,
 } from '../../../routes/streamForm/dryRun/observed.ts';
 import {
   countEach,
   countObserved,
-  offeredOf,
+  listOffered,
   withObservedEvent,
   type ObservedTotal,
 } from './observedEvents.ts';
@@ -30,7 +30,7 @@ const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
 const observedOf = (...blocks: ObservedEvent[][]): Observed =>
   blocks.reduce(
     (observed, found, n) => withObserved(observed, 'here', n + 1, found),
-    noneObserved('here'),
+    emptyObserved('here'),
   );
 function onlyOf(observed: Observed): ObservedTotal {
   const [total, ...more] = countObserved(observed);
@@ -40,7 +40,7 @@ function onlyOf(observed: Observed): ObservedTotal {
 
 test('events of the form, by signature or hash, are not offered again', () => {
   const totals = countObserved(observedOf([event(TOPIC, 2), event(UNKNOWN, 1), event('c', 1)]));
-  expect(offeredOf(totals, [TRANSFER, UNKNOWN]).map(({ topic0 }) => topic0)).toEqual(['c']);
+  expect(listOffered(totals, [TRANSFER, UNKNOWN]).map(({ topic0 }) => topic0)).toEqual(['c']);
 });
 
 /** Events without a template, which are added by signature alone. */

@@ -51,7 +51,7 @@ export function countEach(
 }
 
 /** Returns the observed events that the form lists neither by signature nor by hash. */
-export function offeredOf(
+export function listOffered(
   totals: readonly ObservedTotal[],
   listed: readonly string[],
 ): readonly ObservedTotal[] {

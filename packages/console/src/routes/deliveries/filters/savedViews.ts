@@ -14,7 +14,7 @@ export const MAX_VIEWS = 50;
 export const MAX_VIEW_NAME = 60;
 
 /** Drops the open delivery and the inspector's tab, which are not part of a view. */
-export const viewSearch = (search: DeliveriesSearch): DeliveriesSearch =>
+export const toViewSearch = (search: DeliveriesSearch): DeliveriesSearch =>
   withoutUndefined<DeliveriesSearch>({ ...search, sel: undefined, view: undefined });
 
 /** Parses the stored views, and drops invalid ones. */
@@ -30,7 +30,7 @@ export function parseViews(text: string): SavedView[] {
     const { name, search } = (each ?? {}) as Partial<Record<keyof SavedView, unknown>>;
     if (typeof name !== 'string' || typeof search !== 'object' || search === null) return [];
     const parsed = parseDeliveriesSearch(search as Record<string, unknown>);
-    return [{ name: name.slice(0, MAX_VIEW_NAME), search: viewSearch(parsed) }];
+    return [{ name: name.slice(0, MAX_VIEW_NAME), search: toViewSearch(parsed) }];
   });
 }
 
@@ -46,7 +46,7 @@ export const withView = (views: readonly SavedView[], view: SavedView): SavedVie
 export const isSameView = (a: DeliveriesSearch, b: DeliveriesSearch): boolean => {
   const textOf = (search: DeliveriesSearch): string =>
     JSON.stringify(
-      Object.entries(viewSearch(search)).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      Object.entries(toViewSearch(search)).toSorted(([one], [other]) => (one < other ? -1 : 1)),
     );
   return textOf(a) === textOf(b);
 };

@@ -9,7 +9,7 @@ import {
   isSameView,
   MAX_VIEW_NAME,
   parseViews,
-  viewSearch,
+  toViewSearch,
   withView,
   type SavedView,
 } from './savedViews.ts';
@@ -27,7 +27,7 @@ export function ViewList({
   const views = parseViews(useSavedViews());
   const keep = (next: readonly SavedView[]): void => setSavedViews(JSON.stringify(next));
   const [name, setName] = useState<string | null>(null);
-  const isFiltered = Object.keys(viewSearch(search)).length > 0;
+  const isFiltered = Object.keys(toViewSearch(search)).length > 0;
   const isSaved = views.some((view) => isSameView(view.search, search));
   if (views.length === 0 && !isFiltered) return null;
   return (
@@ -79,7 +79,7 @@ export function ViewList({
           onSubmit={(event) => {
             event.preventDefault();
             if (name.trim() === '') return;
-            keep(withView(views, { name: name.trim(), search: viewSearch(search) }));
+            keep(withView(views, { name: name.trim(), search: toViewSearch(search) }));
             setName(null);
           }}
         >

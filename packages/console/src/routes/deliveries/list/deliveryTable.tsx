@@ -9,7 +9,7 @@ import { formatCount, formatDateTime } from '../../../ui/text/format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../../data/live/liveCache.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { useMedia } from '../../../ui/media.ts';
-import { useLinesRowPx, useRowPx, useZone } from '../../../ui/preferences.ts';
+import { useTallRowPx, useRowPx, useZone } from '../../../ui/preferences.ts';
 import { Button } from '../../../ui/button.tsx';
 import { createRowSlots } from '../../../ui/list/rowSlots.ts';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
@@ -76,7 +76,7 @@ export function DeliveryTable({
   const today = useToday();
   const wide = useMedia('(min-width: 900px)');
   const rowPx = useRowPx();
-  const narrowRowPx = useLinesRowPx(LINES_PX);
+  const narrowRowPx = useTallRowPx(LINES_PX);
   const rowHeight = wide ? rowPx : narrowRowPx;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLDivElement,

@@ -4,10 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { deliveryBodyQuery, deliveryQuery, sendMutation } from '../../../data/queries/delivery.ts';
 import { formatClock } from '../../../ui/text/format.ts';
 import type { DeliveriesSearch } from '../../../data/search.ts';
-import { isolated } from '../../../words/names.ts';
+import { isolateName } from '../../../words/names.ts';
 import { useActions } from '../../../ui/keys/actionList.tsx';
 import { copyText } from '../../../ui/text/copyText.ts';
-import { copyActions, useCopyKeys, type Copies } from '../../../words/copyKeys.ts';
+import { copyActions, useCopyKeys, type CopyableParts } from '../../../words/copyKeys.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { toDeliveryCurl } from '../../delivery/body/curl.ts';
 import { sendVerb } from '../../../words/condition.ts';
@@ -45,7 +45,7 @@ export function useRowActions({
       await copyText(toDeliveryCurl(id, body, webhookUrl), 'curl command');
     },
   });
-  const copiesOf = ({ id }: DeliverySummary): Copies => ({
+  const copiesOf = ({ id }: DeliverySummary): CopyableParts => ({
     id,
     link: new URL(`/console/deliveries/${id}`, location.origin).href,
     copyCurl: () => copyCurl.mutate(id),
@@ -59,7 +59,7 @@ export function useRowActions({
     if (row === undefined) return null;
     const params = { deliveryId: row.id };
     return {
-      of: `${isolated(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
+      of: `${isolateName(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
       actions: [
         { label: 'Open', keycap: '↵', run: () => onOpen(row.id) },
         {

@@ -16,12 +16,12 @@ import {
   formatSpan,
   formatWait,
 } from '../../../ui/text/format.ts';
-import { attemptGuidance, type Offer } from './guidance.ts';
+import { attemptGuidance, type SuggestedAction } from './guidance.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Status, StatusShape } from '../../../ui/status.tsx';
 import { AttemptBar, AttemptTimings } from './attemptBar.tsx';
-import type { Retry } from './retry.ts';
+import type { RetryActions } from './retry.ts';
 import { useBackOff, useIsPaused } from './backOffBanner.tsx';
 import { toConnectingCurl } from '@sluice/kit/contract';
 import { toDeliveryCurl, toReplayCommand } from '../body/curl.ts';
@@ -41,7 +41,7 @@ export function Attempts({
 }: {
   delivery: DeliveryDetail;
   brief?: boolean;
-  retry: Retry;
+  retry: RetryActions;
 }) {
   const { attemptList, nextAttemptAt, state } = delivery;
   const shown = brief ? attemptList.slice(-SHOWN_IN_BRIEF) : attemptList;
@@ -85,7 +85,7 @@ function NextAttempt({
 }: {
   delivery: DeliveryDetail;
   dueAt: number;
-  retry: Retry;
+  retry: RetryActions;
 }) {
   const now = useNow();
   const [first, ...others] = remainingWaitsMs.map((waitMs) => `+${formatWait(waitMs)}`);
@@ -225,7 +225,7 @@ function NextStep({
   delivery,
   webhookUrl,
 }: {
-  offer: Offer;
+  offer: SuggestedAction;
   delivery: DeliveryDetail;
   webhookUrl: string;
 }) {

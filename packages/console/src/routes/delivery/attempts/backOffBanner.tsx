@@ -6,7 +6,7 @@ import { isWaiting } from '@sluice/kit/contract';
 import { backOffWords } from '../../../words/condition.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Status } from '../../../ui/status.tsx';
-import type { Retry } from './retry.ts';
+import type { RetryActions } from './retry.ts';
 
 const BACKED_OFF = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
 const PAUSED = { shape: 'bars', word: 'stream paused', tone: 'muted' } as const;
@@ -33,7 +33,13 @@ export function useIsPaused({
 }
 
 /** Explains that a delivery waits because its stream is paused or its receiver is backed off. */
-export function BackOffBanner({ delivery, retry }: { delivery: DeliverySummary; retry: Retry }) {
+export function BackOffBanner({
+  delivery,
+  retry,
+}: {
+  delivery: DeliverySummary;
+  retry: RetryActions;
+}) {
   const now = useNow();
   const backOff = useBackOff(delivery);
   const isPaused = useIsPaused(delivery);

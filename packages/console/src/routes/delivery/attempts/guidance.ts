@@ -5,14 +5,14 @@ import { formatBytes, formatClock, formatDuration } from '../../../ui/text/forma
 export interface Guidance {
   advice: string;
   /** Next steps, the most helpful first. */
-  offers: readonly Offer[];
+  offers: readonly SuggestedAction[];
 }
 
 /**
  * A next step: a link (`verify`, `edit`, `limit`), a command to copy (`curl`, `connect`, `local`),
  * or another text to copy.
  */
-export type Offer =
+export type SuggestedAction =
   | 'verify'
   | 'edit'
   | 'limit'
@@ -110,9 +110,9 @@ export function attemptGuidance(
   return null;
 }
 
-const guide = (advice: string, ...offers: Offer[]): Guidance => ({ advice, offers });
+const guide = (advice: string, ...offers: SuggestedAction[]): Guidance => ({ advice, offers });
 
-const RESPOND_FIRST: Offer = {
+const RESPOND_FIRST: SuggestedAction = {
   label: 'Copy a handler that responds first',
   copy: `// Queue the webhook and respond; a worker does the slow part.
 handler.onWebhook(async (webhook, { id }) => {
@@ -120,7 +120,7 @@ handler.onWebhook(async (webhook, { id }) => {
 });`,
 };
 
-const EXPRESS_LIMIT: Offer = {
+const EXPRESS_LIMIT: SuggestedAction = {
   label: 'Copy the line for Express',
   copy: `app.use('/webhooks', express.raw({ type: '*/*', limit: '10mb' }));`,
 };
@@ -193,7 +193,7 @@ function transportGuidance(
 function guardGuidance(error: string, host: string): Guidance {
   const refused = error.split(' ', 3)[2] ?? host;
   const network = networkOf(refused);
-  const allow: Offer[] =
+  const allow: SuggestedAction[] =
     network === null
       ? []
       : [{ label: 'Copy the --allow-cidr flag', copy: `--allow-cidr ${network}` }];

@@ -1,5 +1,5 @@
 /** Actions for a delivery that waits for its next attempt. */
-export interface Retry {
+export interface RetryActions {
   now: () => void;
   stop: () => void;
   isBusy: boolean;

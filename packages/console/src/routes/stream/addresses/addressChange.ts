@@ -4,10 +4,10 @@ import { ADDRESS_HEADER, toAddressRows } from '@sluice/kit/operator';
 import { isSluiceError, type StreamSummary, type WatchedAddress } from '@sluice/kit/sluice';
 import { client } from '../../../data/client.ts';
 import { sluice } from '../../../data/queries/service.ts';
-import type { Step, Task } from '../../../ui/task.tsx';
+import type { TaskStep, Task } from '../../../ui/task.tsx';
 import { formatQuantity } from '../../../ui/text/format.ts';
 
-export type Row = Pick<WatchedAddress, 'address' | 'label'>;
+export type LabeledRow = Pick<WatchedAddress, 'address' | 'label'>;
 /** The stream whose addresses are read or changed. */
 export type WatchingStream = Pick<StreamSummary, 'id' | 'family' | 'amountOfAddresses'>;
 
@@ -27,7 +27,7 @@ export async function readMatching(
   { id }: Pick<WatchingStream, 'id'>,
   find: string,
   onPage: (page: readonly WatchedAddress[]) => void,
-  { signal, onProgress }: Step,
+  { signal, onProgress }: TaskStep,
 ): Promise<void> {
   let read = 0;
   let cursor: string | undefined;
@@ -50,11 +50,11 @@ export async function readMatching(
  */
 export async function readPresent(
   stream: WatchingStream,
-  rows: readonly Row[],
-  step: Step,
-): Promise<ReadonlyMap<string, Row>> {
-  const present = new Map<string, Row>();
-  const keep = (page: readonly Row[]): void =>
+  rows: readonly LabeledRow[],
+  step: TaskStep,
+): Promise<ReadonlyMap<string, LabeledRow>> {
+  const present = new Map<string, LabeledRow>();
+  const keep = (page: readonly LabeledRow[]): void =>
     page.forEach((row) => {
       if (wanted.has(row.address)) present.set(row.address, row);
     });
@@ -70,8 +70,12 @@ export async function readPresent(
 }
 
 /** Removes addresses. Skips addresses that another client has removed in the meantime. */
-async function remove(stream: WatchingStream, rows: readonly Row[], step: Step): Promise<void> {
-  const call = ({ id, family }: WatchingStream, part: readonly Row[]) =>
+async function remove(
+  stream: WatchingStream,
+  rows: readonly LabeledRow[],
+  step: TaskStep,
+): Promise<void> {
+  const call = ({ id, family }: WatchingStream, part: readonly LabeledRow[]) =>
     client.streams.removeAddress(
       id,
       part.map(({ address }) => address),
@@ -98,8 +102,8 @@ async function remove(stream: WatchingStream, rows: readonly Row[], step: Step):
  */
 async function add(
   { id, family }: WatchingStream,
-  rows: readonly Row[],
-  step: Step,
+  rows: readonly LabeledRow[],
+  step: TaskStep,
 ): Promise<void> {
   for (let at = 0; at < rows.length; at += PART) {
     step.signal.throwIfAborted();
@@ -119,11 +123,12 @@ async function add(
 }
 
 /** Sets the label of one address; an empty label removes the current one. */
-export const setLabel = (stream: WatchingStream, row: Row): Promise<void> =>
+export const setLabel = (stream: WatchingStream, row: LabeledRow): Promise<void> =>
   add(stream, [row], { signal: new AbortController().signal, onProgress: () => {} });
 
 /** Returns the rows that may have changed, including the part in which the task stopped. */
-const applied = (rows: readonly Row[], done: number): Row[] => rows.slice(0, done + PART);
+const applied = (rows: readonly LabeledRow[], done: number): LabeledRow[] =>
+  rows.slice(0, done + PART);
 
 async function withRefresh(change: Promise<void>, onChange: () => Promise<void>): Promise<void> {
   try {
@@ -136,7 +141,7 @@ async function withRefresh(change: Promise<void>, onChange: () => Promise<void>)
 /** @param onChange called at the end, also after an error. */
 export function removalTask(
   stream: WatchingStream,
-  rows: readonly Row[],
+  rows: readonly LabeledRow[],
   onChange: () => Promise<void>,
 ): Task {
   return {
@@ -151,7 +156,7 @@ export function removalTask(
 
 function restoreTask(
   stream: WatchingStream,
-  rows: readonly Row[],
+  rows: readonly LabeledRow[],
   onChange: () => Promise<void>,
 ): Task {
   return {
@@ -169,9 +174,9 @@ function restoreTask(
  * @param before the imported addresses that the stream had before, with their labels.
  */
 function importChanges(
-  before: ReadonlyMap<string, Row>,
-  rows: readonly Row[],
-): { added: Row[]; relabeled: Row[] } {
+  before: ReadonlyMap<string, LabeledRow>,
+  rows: readonly LabeledRow[],
+): { added: LabeledRow[]; relabeled: LabeledRow[] } {
   const added = rows.filter(({ address }) => !before.has(address));
   const relabeled = rows.flatMap(({ address, label = '' }) => {
     const row = before.get(address);
@@ -183,10 +188,10 @@ function importChanges(
   return { added, relabeled };
 }
 
-export interface Imported {
+export interface ImportedAddresses {
   /** The imported addresses that the stream had before, with their labels. */
-  before: ReadonlyMap<string, Row>;
-  rows: readonly Row[];
+  before: ReadonlyMap<string, LabeledRow>;
+  rows: readonly LabeledRow[];
   /** Number of rows that were imported. */
   done: number;
 }
@@ -197,11 +202,11 @@ export interface Imported {
  */
 export function importedTask(
   stream: WatchingStream,
-  { before, rows, done }: Imported,
+  { before, rows, done }: ImportedAddresses,
   onChange: () => Promise<void>,
 ): Task {
   const { added, relabeled } = importChanges(before, rows);
-  const takeBack = async (step: Step): Promise<void> => {
+  const takeBack = async (step: TaskStep): Promise<void> => {
     // Some addresses may not have been added, because the import may have stopped.
     const after = { ...stream, amountOfAddresses: stream.amountOfAddresses + added.length };
     const present = await readPresent(after, added, step);

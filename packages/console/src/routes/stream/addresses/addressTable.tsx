@@ -7,13 +7,13 @@ import { SECOND_LINE_PX } from '../../../ui/list/density.ts';
 import { formatCount, formatHash } from '../../../ui/text/format.ts';
 import { formatKey } from '../../../words/names.ts';
 import { useMedia } from '../../../ui/media.ts';
-import { useLinesRowPx, useRowPx } from '../../../ui/preferences.ts';
+import { useTallRowPx, useRowPx } from '../../../ui/preferences.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { Ago } from '../../../ui/text/time.tsx';
 import { ExplorerLink } from '../../chains/explorerLink.tsx';
-import type { Row } from './addressChange.ts';
+import type { LabeledRow } from './addressChange.ts';
 import { LabelCell } from './labelCell.tsx';
 
 const HEADS = [
@@ -46,7 +46,7 @@ export function AddressTable({
   isNumbered: boolean;
   /** True while a task runs, such as a removal or an export. */
   isBusy: boolean;
-  selected: ReadonlyMap<string, Row>;
+  selected: ReadonlyMap<string, LabeledRow>;
   /** @param through also selects the rows between this one and the last selected one. */
   onSelect: (row: WatchedAddress, through: boolean) => void;
   hasMore: boolean;
@@ -64,7 +64,7 @@ export function AddressTable({
   const isCut = useMedia(address.length > 42 ? '(max-width: 1119.98px)' : '(max-width: 767.98px)');
   const digits = isCut ? formatHash(address, CUT_TO).length : address.length;
   const rowPx = useRowPx();
-  const narrowRowPx = useLinesRowPx(SECOND_LINE_PX);
+  const narrowRowPx = useTallRowPx(SECOND_LINE_PX);
   const { scroller, list, first, end, style } = useRowWindow<HTMLDivElement, HTMLDivElement>(
     rows.length,
     isNarrow ? narrowRowPx : rowPx,

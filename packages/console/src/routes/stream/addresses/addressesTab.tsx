@@ -23,7 +23,7 @@ import {
   readMatching,
   removalTask,
   setLabel,
-  type Row,
+  type LabeledRow,
 } from './addressChange.ts';
 import { AddressTable } from './addressTable.tsx';
 import { ImportAddresses } from './importAddresses.tsx';
@@ -53,7 +53,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const { selected, select, selectAll, clear } = useSelection(sought, rows);
   const tasks = useTask();
   const isBusy = tasks.shown?.state === 'running';
-  const remove = (removed: readonly Row[]): void => {
+  const remove = (removed: readonly LabeledRow[]): void => {
     clear();
     tasks.start(removalTask(stream, removed, refresh));
   };
@@ -62,7 +62,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       doing: 'Selecting addresses',
       total: sought === '' ? stream.amountOfAddresses : undefined,
       async work(step) {
-        const all: Row[] = [];
+        const all: LabeledRow[] = [];
         await readMatching(stream, sought, (page) => all.push(...page), step);
         selectAll(all);
       },
@@ -173,7 +173,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
 /** Saves a label, and shows a toast that can undo the change or that reports the error. */
 async function saveLabel(
   stream: StreamSummary,
-  { address, label: before = '' }: Row,
+  { address, label: before = '' }: LabeledRow,
   next: string,
   onChange: () => Promise<unknown>,
 ): Promise<void> {

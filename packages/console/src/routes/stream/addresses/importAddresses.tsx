@@ -3,7 +3,7 @@ import { FORM_WORDS } from '../../../families/formWords.ts';
 import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
-import { readPresent, type Imported } from './addressChange.ts';
+import { readPresent, type ImportedAddresses } from './addressChange.ts';
 import { type AddressList, toRejectedList } from '@sluice/kit/operator';
 import { LIST_FILES } from '../../streamForm/draft/addressList.ts';
 import { download } from '../../../ui/text/download.ts';
@@ -58,7 +58,7 @@ export function ImportAddresses({
   onDone,
 }: {
   stream: StreamSummary;
-  onDone: (imported: Imported) => void;
+  onDone: (imported: ImportedAddresses) => void;
 }) {
   const [text, setText] = useState('');
   /**
@@ -75,7 +75,7 @@ export function ImportAddresses({
    * The list's addresses that the stream already had, kept so that the import can be undone. Null
    * until they have been read.
    */
-  const before = useRef<Imported['before']>(null);
+  const before = useRef<ImportedAddresses['before']>(null);
   useEffect(() => () => leaving.current?.abort(), []);
 
   const change = (next: string, from: string | null): void => {

@@ -1,7 +1,7 @@
 import type { ActivityPoint, ActivityStep } from '@sluice/kit/sluice';
 import { useId, useState } from 'react';
-import { PERCENT } from '../../../ui/chart/chart.ts';
-import { type Series, TimeChart } from '../../../ui/chart/timeChart.tsx';
+import { PERCENT_AXIS } from '../../../ui/chart/chart.ts';
+import { type ChartSeries, TimeChart } from '../../../ui/chart/timeChart.tsx';
 import { TimeCursor } from '../../../ui/chart/timeCursor.tsx';
 import { timeTicks } from '../../../ui/chart/timeTicks.ts';
 import { useMedia } from '../../../ui/media.ts';
@@ -165,9 +165,9 @@ function ChartList({
     label: string,
     of: (point: ActivityPoint) => number | null,
     color: string,
-    variant: Series['variant'] = 'line',
-  ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, variant });
-  const before = (of: (point: ActivityPoint) => number | null): Series[] =>
+    variant: ChartSeries['variant'] = 'line',
+  ): ChartSeries => ({ label, values: result.map(of), color: `var(--color-${color})`, variant });
+  const before = (of: (point: ActivityPoint) => number | null): ChartSeries[] =>
     earlier !== null && wasTried(earlier)
       ? [
           {
@@ -199,7 +199,7 @@ function ChartList({
         unit={perStep}
         summary={`${totals.success} of attempts succeeded`}
         format={formatPercent}
-        axis={PERCENT}
+        axis={PERCENT_AXIS}
         series={[...before(successOf), line('ok', successOf, 'text')]}
         {...common}
       />

@@ -18,7 +18,9 @@ const MAX_POINTS = 288;
 const MIN_POINTS = 4;
 
 /** A period: a span that ends now, or a range whose start or end may be missing. */
-export type Period = { [Name in 'span' | 'from' | 'until']?: StreamSearch[Name] | undefined };
+export type MetricsPeriod = {
+  [Name in 'span' | 'from' | 'until']?: StreamSearch[Name] | undefined;
+};
 
 export interface MetricsRange {
   /** Minutes per point. */
@@ -35,7 +37,10 @@ export interface MetricsRange {
  * steps that are still stored and not too many for a chart; if there are none, it uses steps of one
  * hour.
  */
-export function toMetricsRange({ span = 'day', from, until }: Period, now: number): MetricsRange {
+export function toMetricsRange(
+  { span = 'day', from, until }: MetricsPeriod,
+  now: number,
+): MetricsRange {
   if (from === undefined && until === undefined) {
     const { step, points } = METRICS_SPANS.find(({ value }) => value === span)!;
     return { step, points, hasEarlier: true };

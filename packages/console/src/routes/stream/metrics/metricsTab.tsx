@@ -25,13 +25,13 @@ import { ChainWaits, NothingWatched, useFollowed } from '../nextDelivery.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { ChangeList } from './changeList.tsx';
 import { Charts } from './charts.tsx';
-import { toMetricsRange, type MetricsRange, type Period } from './metricsRange.ts';
+import { toMetricsRange, type MetricsRange, type MetricsPeriod } from './metricsRange.ts';
 import { pointsToCsv, wasTried, type ComparedActivity } from './points.ts';
 import { placeChanges } from './streamChanges.ts';
 
 /** Shows charts of a stream's deliveries over time, a breakdown, and the changes to the stream. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
-  const period: Period = useSearch({ from: '/frame/streams/$streamId' });
+  const period: MetricsPeriod = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
   const range = toMetricsRange(period, useMinute());
   const { step, points, until, hasEarlier } = range;
@@ -43,7 +43,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
   // A stream that has never sent anything is shown as empty even before the response arrives.
   const isEmpty =
     activity === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.result);
-  const show = ({ span, from, until: to }: Period): void => {
+  const show = ({ span, from, until: to }: MetricsPeriod): void => {
     void navigate({
       search: withoutUndefined<StreamSearch>({
         tab: 'metrics',
@@ -102,7 +102,8 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
   );
 }
 
-const isChosen = ({ from, until }: Period): boolean => from !== undefined || until !== undefined;
+const isChosen = ({ from, until }: MetricsPeriod): boolean =>
+  from !== undefined || until !== undefined;
 
 function splitActivity(
   { result, ...activity }: Activity,
@@ -121,8 +122,8 @@ function Controls({
   activity,
   stream,
 }: {
-  period: Period;
-  onShow: (period: Period) => void;
+  period: MetricsPeriod;
+  onShow: (period: MetricsPeriod) => void;
   activity: ComparedActivity | undefined;
   stream: StreamSummary;
 }) {

@@ -151,7 +151,7 @@ test('a token limits a rule to its contract, unless it is the only one', () => {
   expect(tokenOf([{ ...ofToken, value: '0x12' }], ONE)).toBeNull();
 });
 
-test('contracts are read only for conditions, and in bounded number', () => {
+test('contracts are read only for conditions, and up to a limit', () => {
   const many = Array.from({ length: 100 }, (_, n) => `0x${String(n).padStart(40, '0')}`);
   expect(contractsToRead(plain, [USDT.address])).toEqual([USDT.address]);
   expect(contractsToRead(plain, many)).toEqual([]);

@@ -1,4 +1,4 @@
-import type { NumberName } from './plainFields.ts';
+import type { NumberFieldName } from './plainFields.ts';
 
 /** A field of the form that can have a problem. */
 export type DraftField =
@@ -11,7 +11,7 @@ export type DraftField =
   | 'moveEvents'
   | 'webhookUrl'
   | 'tag'
-  | NumberName
+  | NumberFieldName
   | 'retries'
   | 'confirmations'
   | 'headers'

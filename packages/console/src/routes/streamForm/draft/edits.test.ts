@@ -66,7 +66,7 @@ test('stored values that are not edits of the stream are ignored', () => {
   }
 });
 
-test('a form without changes has no edits, and an edit that was taken back is none', () => {
+test('a form without changes, or with an edit that was undone, has no edits', () => {
   const edits = toEdits(saved, { ...saved, tag: 'b' }, undefined);
   expect(edits?.fields).toEqual({ tag: 'b' });
   expect(toEdits(saved, { ...saved }, edits)).toBeUndefined();

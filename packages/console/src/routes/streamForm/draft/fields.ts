@@ -4,7 +4,7 @@ import type { AnyStream, AnyStreamFields } from '../../../data/queries/streams.t
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import { toOAuth2, toOAuth2Draft } from '../oauth2/oauth2Draft.ts';
 import { linesOf, NEW_DRAFT, type StreamDraft } from './draft.ts';
-import { toPlainDraft, withPlain } from './plainFields.ts';
+import { toPlainDraft, toPlainFields } from './plainFields.ts';
 
 const toHeaders = (text: string): Record<string, string> =>
   Object.fromEntries(
@@ -26,7 +26,7 @@ const toCommon = (draft: StreamDraft) => ({
 
 /** Returns the API fields of a draft, which depend on its chain family. */
 export const toFields = (draft: StreamDraft): AnyStreamFields =>
-  withPlain(draft, {
+  toPlainFields(draft, {
     ...toCommon(draft),
     ...DRAFT_FAMILIES[draft.family].toFields(draft),
   }) as unknown as AnyStreamFields;

@@ -14,12 +14,12 @@ type NameOf<Kind extends StreamFieldView['kind']> = {
   [Name in keyof Rows]: Rows[Name] extends { kind: Kind; label: string } ? Name : never;
 }[keyof Rows];
 
-export type NumberName = NameOf<'integer' | 'number'>;
-export type CheckName = NameOf<'boolean' | 'choice'>;
+export type NumberFieldName = NameOf<'integer' | 'number'>;
+export type CheckFieldName = NameOf<'boolean' | 'choice'>;
 
 /** Numbers as typed; empty for none. */
 export type PlainDraft = Record<NameOf<'boolean'>, boolean> &
-  Record<NumberName, string> &
+  Record<NumberFieldName, string> &
   Pick<AllStreamFields, NameOf<'choice'>>;
 
 /** Fields of streams of all families. */
@@ -44,12 +44,14 @@ const inputsOf = (
     .map(([name]) => name);
 
 /** Returns the names of the checkboxes in a part of the form. */
-export const checksOf = (family: NetworkType, part: 'match' | 'deliver'): CheckName[] =>
-  inputsOf(family, part, isCheck) as CheckName[];
+export const listCheckFields = (family: NetworkType, part: 'match' | 'deliver'): CheckFieldName[] =>
+  inputsOf(family, part, isCheck) as CheckFieldName[];
 
 /** Returns the names of the number inputs in a part of the form. */
-export const numbersOf = (family: NetworkType, part: 'match' | 'deliver'): NumberName[] =>
-  inputsOf(family, part, isNumber) as NumberName[];
+export const listNumberFields = (
+  family: NetworkType,
+  part: 'match' | 'deliver',
+): NumberFieldName[] => inputsOf(family, part, isNumber) as NumberFieldName[];
 
 /** Returns the plain fields of a stream as the form shows them. */
 export const toPlainDraft = (stream: object): Partial<PlainDraft> =>
@@ -69,7 +71,7 @@ const toNumberOrNull = (text: string): number | null => (text.trim() === '' ? nu
  * Returns the API fields of a draft: the given ones, and the plain ones of the family. Fields that
  * the form does not have are left out.
  */
-export const withPlain = (
+export const toPlainFields = (
   { family, ...draft }: PlainDraft & { family: NetworkType },
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> =>
@@ -83,12 +85,12 @@ export const withPlain = (
   );
 
 /** Returns whether the box of a switch, or of a choice between two values, is checked. */
-export const isChecked = (draft: PlainDraft, name: CheckName): boolean =>
+export const isChecked = (draft: PlainDraft, name: CheckFieldName): boolean =>
   draft[name] === (FIELDS[name]?.input?.checked ?? true);
 
 export const withCheck = <Draft extends PlainDraft>(
   draft: Draft,
-  name: CheckName,
+  name: CheckFieldName,
   checked: boolean,
 ): Draft => ({
   ...draft,

@@ -9,7 +9,7 @@ import {
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import type { LineProblem } from '../../../ui/form/lineProblem.ts';
 import { oauth2Problems } from '../oauth2/oauth2Draft.ts';
-import { FIELDS, numbersOf } from './plainFields.ts';
+import { FIELDS, listNumberFields } from './plainFields.ts';
 import type { StreamDraft } from './draft.ts';
 import type { DraftProblems } from './draftField.ts';
 import { problemsOfLines } from './lineProblems.ts';
@@ -44,7 +44,7 @@ export function draftProblems(draft: StreamDraft, addressCount: number): DraftPr
   const urlProblem = problemOfUrl(draft.webhookUrl);
   if (urlProblem !== undefined) problems.webhookUrl = urlProblem;
   if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Enter at least one letter or digit.';
-  for (const name of numbersOf(draft.family, 'deliver')) {
+  for (const name of listNumberFields(draft.family, 'deliver')) {
     const problem = numberProblem(FIELDS[name]!, draft[name]);
     if (problem !== undefined) problems[name] = problem;
   }

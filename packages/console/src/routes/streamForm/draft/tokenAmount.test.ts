@@ -32,7 +32,7 @@ test('property: parsing a formatted amount returns its value', () => {
   );
 });
 
-test('a unit is recognized, and hex digits are not one', () => {
+test('a unit is recognized, and hex digits are not a unit', () => {
   for (const text of ['1 USDT', '1.5usdt', '2 1INCH']) expect(hasUnit(text)).toBe(true);
   for (const text of ['', '1,000.5', 'abc', '-1', '0xff']) expect(hasUnit(text)).toBe(false);
 });

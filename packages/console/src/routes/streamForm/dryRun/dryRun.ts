@@ -8,7 +8,7 @@ import type { StreamDraft } from '../draft/draft.ts';
 import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './dryRunBlocks.ts';
 import { canRun, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from '../../../ui/text/format.ts';
-import { noneObserved, settleObserved, withObserved, type Observed } from './observed.ts';
+import { emptyObserved, settleObserved, withObserved, type Observed } from './observed.ts';
 import { DRAFT_FAMILIES } from '../../../families/draftFamilies.ts';
 import { timeOf } from '../../../families/body.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
@@ -52,7 +52,7 @@ export interface DryRunSteps {
   stop: () => void;
 }
 
-const NOTHING_OBSERVED = noneObserved('');
+const NOTHING_OBSERVED = emptyObserved('');
 const NOTHING: DryRun = {
   question: null,
   blocks: [],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DryRunBlock } from './dryRunBlocks.ts';
-import { dryRunFigures, spanOf } from './dryRunFigures.ts';
+import { dryRunFigures, dryRunSpan } from './dryRunFigures.ts';
 
 /** Returns blocks with these numbers of records, twelve seconds apart, newest first. */
 const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
@@ -43,7 +43,7 @@ test('blocks without a timestamp use the mean block time of the others', () => {
   const blocks = blocksOf(1, 0, 0, 0).map((block, n) =>
     n < 2 ? block : { ...block, timestamp: null },
   );
-  expect(spanOf(blocks)).toBe(48_000);
+  expect(dryRunSpan(blocks)).toBe(48_000);
   expect(dryRunFigures(blocks, 1)?.perDay).toEqual({ records: 1800, webhooks: 1800 });
-  expect(spanOf(blocks.slice(1))).toBeNull();
+  expect(dryRunSpan(blocks.slice(1))).toBeNull();
 });

@@ -55,7 +55,7 @@ export function dryRunFigures(
 /**
  * Returns the time covered by all blocks, including those that have not run yet; null if unknown.
  */
-export function spanOf(blocks: readonly DryRunBlock[]): number | null {
+export function dryRunSpan(blocks: readonly DryRunBlock[]): number | null {
   const blockMs = paceOf(blocks);
   return blockMs === null ? null : blocks.length * blockMs;
 }

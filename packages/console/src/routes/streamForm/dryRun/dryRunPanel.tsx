@@ -8,7 +8,7 @@ import { type StreamDraft } from '../draft/draft.ts';
 import type { CloseMatch } from '@sluice/kit/sluice';
 import { nameOfCloseMatch, ruleOfCloseMatch, signatureOfCloseMatch } from '@sluice/kit/operator';
 import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
-import { dryRunFigures, spanOf, type DryRunFigures } from './dryRunFigures.ts';
+import { dryRunFigures, dryRunSpan, type DryRunFigures } from './dryRunFigures.ts';
 import {
   formatAbout,
   formatBytes,
@@ -51,7 +51,7 @@ export function DryRunPanel({
   const last = run.blocks[0]?.number;
   const timesSent = DRAFT_FAMILIES[draft.family].timesSent(draft);
   const figures = dryRunFigures(run.blocks, timesSent);
-  const spanMs = spanOf(run.blocks);
+  const spanMs = dryRunSpan(run.blocks);
 
   return (
     <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">

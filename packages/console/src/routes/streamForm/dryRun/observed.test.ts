@@ -1,7 +1,7 @@
 import type { ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import {
-  noneObserved,
+  emptyObserved,
   rowsOf,
   settleObserved,
   withObserved,
@@ -24,7 +24,7 @@ const path = (kind: ObservedMovePath['kind'], count: number): ObservedMovePath =
 const observedOf = (...blocks: ObservedEntry[][]): Observed =>
   blocks.reduce(
     (observed, found, n) => withObserved(observed, 'here', n + 1, found),
-    noneObserved('here'),
+    emptyObserved('here'),
   );
 const orderOf = (observed: Observed) => rowsOf(observed).map(({ key, count }) => `${key} ${count}`);
 

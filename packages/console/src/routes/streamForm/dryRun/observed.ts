@@ -30,7 +30,7 @@ export interface Observed {
 const rowOf = (entry: ObservedEntry): string =>
   'path' in entry ? `${entry.kind} ${entry.path}` : entry.topic0;
 
-export const noneObserved = (of: string): Observed => ({
+export const emptyObserved = (of: string): Observed => ({
   of,
   blocks: new Map(),
   order: [],
@@ -47,7 +47,7 @@ export function withObserved(
   blockNumber: number,
   found: readonly ObservedEntry[],
 ): Observed {
-  const observed = before.of === of ? before : noneObserved(of);
+  const observed = before.of === of ? before : emptyObserved(of);
   return {
     ...observed,
     blocks: new Map(observed.blocks).set(blockNumber, found),

@@ -4,7 +4,7 @@ import type { AbiItem } from '../../shapes.generated.ts';
 import {
   type CompiledParameters,
   type DecodedValue,
-  LENIENT,
+  LENIENT_OPTIONS,
   type Malformation,
   type ReadOptions,
   type ReadWord,
@@ -48,7 +48,7 @@ export function compileFunction(
     item,
     selector: functionSelector(item),
     names,
-    decode(input, options = LENIENT) {
+    decode(input, options = LENIENT_OPTIONS) {
       compiled ??= compileParameters(inputs, readAddress) ?? null;
       const parameters = compiled;
       if (parameters === null) return 'unsupported-type';

@@ -59,7 +59,7 @@ export interface ReadOptions {
 }
 
 /** Reads what viem reads. */
-export const LENIENT: ReadOptions = { strict: false, text: 'exact' };
+export const LENIENT_OPTIONS: ReadOptions = { strict: false, text: 'exact' };
 const STRICT: ReadOptions = { strict: true, text: 'exact' };
 
 export interface Codec {
@@ -87,7 +87,7 @@ export class Source {
   readonly #isRead: Uint8Array | undefined;
 
   /** `hex` is `0x` and lowercase hex digits. */
-  constructor(hex: string, options = LENIENT) {
+  constructor(hex: string, options = LENIENT_OPTIONS) {
     this.hex = hex;
     this.options = options;
     this.#left = MAX_READS * hex.length;

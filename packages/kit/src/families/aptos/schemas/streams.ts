@@ -1,7 +1,7 @@
 /** The stream calls for Aptos. */
 import * as z from 'zod';
 import { idOf, pageOf, tagged, text } from '../../../contract/calls/basics.ts';
-import { tested } from '../../../contract/calls/streams.ts';
+import { TEST_WEBHOOK_NOTE } from '../../../contract/calls/streams.ts';
 import { component, named, namedRequest, typed } from '../../../contract/named.ts';
 import { streamStatus } from '../../../contract/requests/enums.ts';
 import { listStreamsQuerySchema, streamStatusSchema } from '../../../contract/requests/streams.ts';
@@ -53,7 +53,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     path: '/streams/aptos',
     scope: 'streams:write',
     summary: 'Create a stream',
-    description: tested,
+    description: TEST_WEBHOOK_NOTE,
     body: createAptosStreamSchema,
     response: aptosStream,
     errors: [400, 422],
@@ -73,7 +73,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
+    description: `${TEST_WEBHOOK_NOTE} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateAptosStreamSchema,
     response: aptosStream,
     errors: [400, 404, 409, 422],
@@ -94,7 +94,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Pause or activate a stream',
-    description: `${tested} This applies when the stream becomes active.`,
+    description: `${TEST_WEBHOOK_NOTE} This applies when the stream becomes active.`,
     body: streamStatusSchema,
     response: aptosStreamStatus,
     errors: [400, 404, 422],

@@ -5,7 +5,7 @@ import type { Factory } from '../../../contract/shapes.generated.ts';
 import { evmAddress } from './values.ts';
 
 const MAX_FACTORIES = 100;
-/** Maximum number of generations: children, their children, and the children of these. */
+/** Maximum number of generations: children, their children, and the children of those. */
 const MAX_GENERATIONS = 3;
 
 export const factorySchema: z.ZodType<Factory> = namedRequest(

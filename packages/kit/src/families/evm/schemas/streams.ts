@@ -1,7 +1,7 @@
 /** The stream calls for EVM chains. */
 import * as z from 'zod';
 import { idOf, pageOf, tagged } from '../../../contract/calls/basics.ts';
-import { tested } from '../../../contract/calls/streams.ts';
+import { TEST_WEBHOOK_NOTE } from '../../../contract/calls/streams.ts';
 import { component, named, namedRequest, shape, typed } from '../../../contract/named.ts';
 import { listStreamsQuerySchema, streamStatusSchema } from '../../../contract/requests/streams.ts';
 import type { CreateEvmStream, UpdateEvmStream } from '../../../contract/shapes.generated.ts';
@@ -55,7 +55,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     path: '/streams/evm',
     scope: 'streams:write',
     summary: 'Create a stream',
-    description: tested,
+    description: TEST_WEBHOOK_NOTE,
     body: createEvmStreamSchema,
     response: evmStream,
     errors: [400, 422],
@@ -75,7 +75,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Change the given fields of a stream',
-    description: `${tested} This applies when webhookUrl, headers or oauth2 are given.`,
+    description: `${TEST_WEBHOOK_NOTE} This applies when webhookUrl, headers or oauth2 are given.`,
     body: updateEvmStreamSchema,
     response: evmStream,
     errors: [400, 404, 409, 422],
@@ -97,7 +97,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Pause or activate a stream',
-    description: `${tested} This applies when the stream becomes active.`,
+    description: `${TEST_WEBHOOK_NOTE} This applies when the stream becomes active.`,
     body: streamStatusSchema,
     response: evmStream,
     errors: [400, 404, 422],
@@ -108,7 +108,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Duplicate a stream, with its addresses',
-    description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
+    description: `${TEST_WEBHOOK_NOTE} This does not apply to a paused stream, whose duplicate is paused.`,
     response: evmStream,
     errors: [400, 404, 422],
   },

@@ -65,7 +65,7 @@ const callReason = shape(
     kind: z
       .enum(['error', 'panic', 'custom', 'revert', 'out-of-gas', 'caller', 'other'])
       .describe(
-        "`error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: a call around it failed.",
+        "`error` and `panic`: `Error(string)` and `Panic(uint256)` of Solidity; `custom`: an error of the stream's ABI; `revert`: other or no revert data; `caller`: an enclosing call failed.",
       ),
     message: text.describe('The text of `Error`, the meaning of the panic code, or a description.'),
     data: textOrNull.describe('Revert data in hex, up to 1,024 bytes; null if there is none.'),
@@ -371,7 +371,7 @@ const rule = shape(
 
 const matched = shape(
   'WebhookMatched',
-  'A watched address that records of the webhook concern.',
+  'A watched address in the records of the webhook.',
   z.strictObject({
     address: textOrNull.describe(
       'Null for the records without a watched address, such as all records with `allAddresses`.',

@@ -7,7 +7,7 @@ import { createReplayHandlers } from './replays.ts';
 
 const context = { get: () => ({ keyId: 'key' }), set: () => {} } as unknown as Context;
 
-test('of many replays at once, only those that may run count deliveries', async () => {
+test('among many replays, only those that may run count deliveries', async () => {
   let running = 0;
   const estimateReplay = vi.fn(async () => ({ deliveries: 100_000, bytes: 1, isCapped: false }));
   const store = {

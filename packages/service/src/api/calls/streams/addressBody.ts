@@ -6,7 +6,7 @@
 import type { AddressesBody, LabeledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
-import { HttpError, check, refuseTooMany } from '../../httpErrors.ts';
+import { HttpError, validate, refuseTooMany } from '../../httpErrors.ts';
 import { BODY_LIMIT_BYTES, readBytes, readJson } from '../../body.ts';
 import { takeQueryField } from '../../query.ts';
 import type { AddressFormat } from '../../family.ts';
@@ -62,7 +62,7 @@ function readAny(
   const parsed = schema.safeParse(body);
   if (!parsed.success) {
     refuseBadAddress(body, format, where);
-    return check(schema, where, body) as never;
+    return validate(schema, where, body) as never;
   }
   const { address, labels = {} } = parsed.data as LabeledAddressesBody;
   return {

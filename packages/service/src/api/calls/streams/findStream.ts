@@ -11,11 +11,11 @@ export async function findStream<Family extends ChainFamily>(
   id: string,
   family: Family,
 ): Promise<StreamOf<Family>> {
-  return ofFamily(await store.readStream(id), family);
+  return requireFamily(await store.readStream(id), family);
 }
 
 /** Returns the record; throws a 404 if it is missing or belongs to the other family. */
-export function ofFamily<Family extends ChainFamily>(
+export function requireFamily<Family extends ChainFamily>(
   record: StreamRecord | undefined,
   family: Family,
 ): StreamOf<Family> {

@@ -26,7 +26,7 @@ import { HttpError, validationFailed } from '../../httpErrors.ts';
 import { callerOf } from '../../auth/auth.ts';
 import type { Received } from '../../handlers.ts';
 import { fromCursor, pageEnd } from '../../pages.ts';
-import { type StreamOf, ofFamily } from './findStream.ts';
+import { type StreamOf, requireFamily } from './findStream.ts';
 import type { ProblemNeeds } from '../../family.ts';
 
 /** Receiver of a stream: the URL, the headers and the client credentials. */
@@ -75,7 +75,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   const { store, endpoints, streamSecrets } = needs;
   const { factoriesOf = () => [] } = family;
   const open = (record: StreamRecord | undefined): StreamOf<Name> => {
-    const own = ofFamily(record, family.name);
+    const own = requireFamily(record, family.name);
     return endpoints.open(own.id, own);
   };
   const find = async (id: string) => open(await store.readStream(id));

@@ -91,7 +91,7 @@ const sendingOf = (streamId = 'stream', credentials: object = {}, url = `${sink.
 const send = (...given: Parameters<typeof sendingOf>) => sender.send(sendingOf(...given));
 const sentTokens = () => sink.requests.map(({ headers }) => headers['authorization']);
 
-test('requests a token with Basic authentication, and reuses it', async () => {
+test('the token client requests a token with Basic authentication, and reuses it', async () => {
   start();
   const credentials = { scope: 'hooks:write a', audience: 'https://api.example' };
   for (let n = 0; n < 3; n++) expect((await send('s', credentials)).error).toBeNull();

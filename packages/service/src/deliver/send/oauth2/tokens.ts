@@ -4,7 +4,7 @@
  * other's tokens.
  */
 import type { OAuth2Credentials } from '@sluice/kit/contract';
-import type { Posted } from '../post.ts';
+import type { PostResult } from '../post.ts';
 
 /** The client credentials of a stream. */
 export interface StreamOAuth2 {
@@ -19,7 +19,7 @@ export interface ObtainedToken {
 }
 
 /** Why there is no access token. */
-export type TokenFailure = Pick<Posted, 'localFailure'> & { failure: string };
+export type TokenFailure = Pick<PostResult, 'localFailure'> & { failure: string };
 
 export interface Tokens {
   /** Returns a token, and requests it if none is cached. Concurrent calls share one request. */
@@ -32,7 +32,7 @@ export interface Tokens {
 
 /** The response of a token endpoint. */
 export type TokenResponse = Pick<
-  Posted,
+  PostResult,
   'status' | 'failure' | 'localFailure' | 'responseBody' | 'isCut'
 >;
 

@@ -15,7 +15,7 @@ import type { Handlers } from '../../../api/handlers.ts';
 import { refuseContradictions } from './streams.ts';
 import type { AptosCalls } from '../chains/calls.ts';
 import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
-import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { findStream, requireFamily } from '../../../api/calls/streams/findStream.ts';
 import { withGiven } from '../../../api/calls/streams/streamCalls.ts';
 
 export interface AptosBlockNeeds {
@@ -54,14 +54,14 @@ export function createAptosBlockHandlers({ store, callsOf }: AptosBlockNeeds) {
 
     async sendAptosBlock({ params: { network, id }, body: wanted }) {
       const calls = requireCalls(network);
-      const stream = ofFamily(await store.readStream(id), 'aptos');
+      const stream = requireFamily(await store.readStream(id), 'aptos');
       const height = await heightOf(calls, wanted);
       return calls.sendBlock(height, stream.id, randomUUID());
     },
 
     async createAptosBackfill({ context, params: { network }, body: wanted }) {
       const calls = requireCalls(network);
-      const { id } = ofFamily(await store.readStream(wanted.streamId), 'aptos');
+      const { id } = requireFamily(await store.readStream(wanted.streamId), 'aptos');
       const [blockFrom, blockTo] = await Promise.all([
         heightOf(calls, { block: wanted.blockFrom, version: wanted.versionFrom }),
         heightOf(calls, { block: wanted.blockTo, version: wanted.versionTo }),

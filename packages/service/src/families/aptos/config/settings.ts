@@ -1,7 +1,7 @@
 /** The settings of Aptos networks. */
 import { APTOS_NETWORKS } from '@sluice/kit/contract';
 import * as z from 'zod';
-import { nodesWith } from '../../../config/nodes.ts';
+import { nodesSchema } from '../../../config/nodes.ts';
 import type { SettingTable } from '../../../config/setting.ts';
 import { APTOS_OPTIONS, readNetworks } from './networks.ts';
 
@@ -10,7 +10,7 @@ export const APTOS_SETTINGS = {
     flags: '--aptos <network=url>',
     description:
       'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a fullnode, or a transaction stream as grpcs://:KEY@host:port',
-    type: z.partialRecord(z.enum(APTOS_NETWORKS), nodesWith(APTOS_OPTIONS)).default({}),
+    type: z.partialRecord(z.enum(APTOS_NETWORKS), nodesSchema(APTOS_OPTIONS)).default({}),
     read: readNetworks,
   },
 } as const satisfies SettingTable;

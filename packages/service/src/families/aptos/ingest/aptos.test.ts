@@ -577,7 +577,7 @@ describe('the owner of a store that its transaction does not show', () => {
     await expectAmounts([31n]);
   });
 
-  test('is the store if its object is gone, and the asset is known all the same', async () => {
+  test('is the store if its object is gone, and the asset is still known', async () => {
     await start();
     await watchBob();
     await isLive();

@@ -5,7 +5,7 @@ import type { AptosJson, AptosTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import { type AptosRest, createAptosRest } from './rest.ts';
 import { toAptosTransaction } from './transaction.ts';
-import { list, object, showValue } from '../../../ingest/json.ts';
+import { toList, toObject, showValue } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { createNodeTracker } from '../../../ingest/nodes/nodeTracker.ts';
 import type { AnyProvider, Identity } from '../../../ingest/nodes/anyProvider.ts';
@@ -72,7 +72,7 @@ export function createAptosProvider(
 
   const readLedger = async (): Promise<AptosLedger & { chainId: number }> => {
     const answer = await get('', true);
-    const info = object(answer?.value, `${name}: its ledger`);
+    const info = toObject(answer?.value, `${name}: its ledger`);
     return {
       chainId: whole(info, 'chain_id', name),
       height: whole(info, 'block_height', name),
@@ -100,7 +100,7 @@ export function createAptosProvider(
     );
     if (answer === undefined) return undefined;
     const what = `${name}: block ${height}`;
-    const block = object(answer.value, what);
+    const block = toObject(answer.value, what);
     const hash = block['block_hash'];
     if (whole(block, 'block_height', what) !== height || !isHash(hash)) {
       throw new SourceError(
@@ -163,13 +163,13 @@ export function createAptosProvider(
         explainPruned(`version ${version}`, false),
       );
       const what = `${name}: the block of version ${version}`;
-      return answer && whole(object(answer.value, what), 'block_height', what);
+      return answer && whole(toObject(answer.value, what), 'block_height', what);
     },
     async findTransaction(hash: string): Promise<number | 'pending' | undefined> {
       const answer = await get(`transactions/by_hash/${hash}`, false);
       if (answer === undefined) return undefined;
       const what = `${name}: transaction ${hash}`;
-      const found = object(answer.value, what);
+      const found = toObject(answer.value, what);
       return found['version'] === undefined ? 'pending' : whole(found, 'version', what);
     },
     async readPage(start: number, limit: number): Promise<AptosPage> {
@@ -177,11 +177,11 @@ export function createAptosProvider(
       const answer = await get(`transactions?start=${start}&limit=${limit}`, false).catch(
         explainPruned(`version ${start}`),
       );
-      const given = list(answer?.value, what);
+      const given = toList(answer?.value, what);
       if (given.length === 0) throw new SourceError('missing', `${what}: the page is empty`);
       const transactions = given
         .slice(0, limit)
-        .map((raw) => toAptosTransaction(object(raw, what) as AptosJson, what));
+        .map((raw) => toAptosTransaction(toObject(raw, what) as AptosJson, what));
       for (const [n, { version }] of transactions.entries()) {
         if (version === start + n) continue;
         throw new SourceError(
@@ -197,7 +197,7 @@ export function createAptosProvider(
         `accounts/${address}/resource/${encodeURIComponent(type)}${at}`,
         false,
       );
-      return answer && object(answer.value, `${name}: ${type} of ${address}`)['data'];
+      return answer && toObject(answer.value, `${name}: ${type} of ${address}`)['data'];
     },
     close: rest.close,
   });

@@ -1,6 +1,6 @@
 /** Converts a transaction in the form of the Aptos REST API (v1) to the matcher's form. */
 import type { AptosEvent, AptosJson, AptosStore, AptosTransaction } from '../match/block.ts';
-import { toAccount, toType } from '../match/moveNames.ts';
+import { toAccount, normalizeType } from '../match/moveNames.ts';
 import { showValue } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 
@@ -54,8 +54,8 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
     type,
     success: raw['success'] === true,
     ...readSigners(raw, multisig),
-    function: call === undefined ? null : toType(text(call['function'])),
-    typeArguments: texts(call?.['type_arguments']).map(toType),
+    function: call === undefined ? null : normalizeType(text(call['function'])),
+    typeArguments: texts(call?.['type_arguments']).map(normalizeType),
     arguments: Array.isArray(call?.['arguments']) ? call['arguments'] : [],
     gasLimit: text(raw['max_gas_amount']) || '0',
     gasUnitPrice: text(raw['gas_unit_price']) || '0',
@@ -130,7 +130,7 @@ function toEvent(raw: AptosJson): AptosEvent {
   const guid = optional(raw['guid']);
   const account = toAccount(guid?.['account_address']);
   return {
-    type: toType(text(raw['type'])),
+    type: normalizeType(text(raw['type'])),
     account: account === '' || account === NOBODY ? null : account,
     creationNumber: text(guid?.['creation_number']),
     sequenceNumber: text(raw['sequence_number']),
@@ -154,7 +154,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     if (address === '') continue;
     changed.add(address);
     if (change['type'] === 'delete_resource') {
-      const type = toType(text(change['resource']));
+      const type = normalizeType(text(change['resource']));
       if (type.startsWith(COIN_STORE)) {
         const coin = type.slice(COIN_STORE.length, -1);
         deletedCoins.set(address, [...(deletedCoins.get(address) ?? []), coin]);
@@ -162,7 +162,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     }
     if (change['type'] !== 'write_resource') continue;
     const resource = optional(change['data']);
-    const type = toType(text(resource?.['type']));
+    const type = normalizeType(text(resource?.['type']));
     const data = resource?.['data'];
     if (type === OBJECT_CORE) cores.set(address, data);
     else if (type === FUNGIBLE_STORE) holdings.set(address, data);
@@ -187,7 +187,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
   for (const { type, account, data } of events) {
     if (type === COIN_STORE_DELETION) {
       const addr = toAccount(data['event_handle_creation_address']);
-      const coin = toType(text(data['coin_type']));
+      const coin = normalizeType(text(data['coin_type']));
       for (const name of ['deposit', 'withdraw']) {
         const number = text(data[`deleted_${name}_event_handle_creation_number`]);
         coinHandles.set(`${addr}:${number}`, coin);

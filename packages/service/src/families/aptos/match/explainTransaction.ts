@@ -2,7 +2,7 @@
 import { type ExplainedTransaction, shortenMovePath } from '@sluice/kit/contract';
 import { listAddresses } from '../../../match/explain.ts';
 import type { AptosTransaction } from './block.ts';
-import { APT_COIN, type AptosTransfer, readTouched, readTransfers } from './movements.ts';
+import { APT_COIN, type AptosTransfer, readTouchedAccounts, readTransfers } from './movements.ts';
 
 export function explainAptosTransaction(transaction: AptosTransaction): ExplainedTransaction {
   const payments = readTransfers(transaction);
@@ -29,5 +29,5 @@ function* addressesOf(
   yield ['from', transaction.actor];
   for (const { to } of payments) yield ['to', to];
   for (const signer of transaction.signers) yield ['signer', signer];
-  for (const account of readTouched(transaction)) yield ['account', account];
+  for (const account of readTouchedAccounts(transaction)) yield ['account', account];
 }

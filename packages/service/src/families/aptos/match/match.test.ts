@@ -11,7 +11,7 @@ import {
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toAptosTransaction } from '../ingest/transaction.ts';
-import { toAccount, toType } from './moveNames.ts';
+import { toAccount, normalizeType } from './moveNames.ts';
 import { joinBody, splitFinalBody } from '../../../store/blocks/body.ts';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import { createAptosIndex } from './streamIndex.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match.ts';
-import { readMovements, readTouched, readTransfers } from './movements.ts';
+import { readMovements, readTouchedAccounts, readTransfers } from './movements.ts';
 import { toAptosWebhookParts } from './webhook.ts';
 
 const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
@@ -40,7 +40,7 @@ const VAULT = { address: account(0xfa17), owner: alice, metadata: GOLD };
 const TOKEN = namedTokenOf(creator, 'Birds', 'Wren');
 const COIN = `${account(0xc01)}::moon::Moon`;
 const APT = account(0xa);
-const APT_COIN = toType(aptCoinType);
+const APT_COIN = normalizeType(aptCoinType);
 
 const nameOf = (address: string): string =>
   Object.entries(NAMES).find(([, each]) => each === address)?.[0] ?? address;
@@ -546,7 +546,7 @@ describe('a payment', () => {
     typeArguments: string[] = [],
   ): AptosTransaction => ({
     ...run({ sender: alice, payload: call('0x1::account::nothing') }),
-    function: toType(`0x1::${name}`),
+    function: normalizeType(`0x1::${name}`),
     typeArguments,
     arguments: given,
   });
@@ -620,16 +620,18 @@ test('a payment of APT has the same asset in every array', () => {
   expect(new Set(assets)).toEqual(new Set([APT_COIN]));
 });
 
-describe('a transaction', () => {
-  test('has at least 20 cases', () => {
-    expect(cases.length).toBeGreaterThanOrEqual(20);
-  });
+test('there are at least 20 cases of transactions', () => {
+  expect(cases.length).toBeGreaterThanOrEqual(20);
+});
 
+describe('a transaction', () => {
   test.each(cases.map((each) => [each.of, each] as const))(
     '%s',
     (_, { script, touched, moved, paid, function: id }) => {
       const transaction = run(...script);
-      const known = [...readTouched(transaction)].map(nameOf).filter((name) => name in NAMES);
+      const known = [...readTouchedAccounts(transaction)]
+        .map(nameOf)
+        .filter((name) => name in NAMES);
       expect(known.toSorted()).toEqual([...touched].toSorted());
       expect(
         readMovements(transaction).map(
@@ -638,7 +640,7 @@ describe('a transaction', () => {
         ),
       ).toEqual(moved ?? []);
       expect(paymentsOf(transaction)).toEqual(paid ?? []);
-      if (id !== undefined) expect(transaction.function).toBe(id && toType(id));
+      if (id !== undefined) expect(transaction.function).toBe(id && normalizeType(id));
     },
   );
 
@@ -808,7 +810,7 @@ describe('a stream', () => {
       fc.property(fc.nat({ max: 20 }), fc.integer({ min: 800, max: 4_000 }), (copies, limit) => {
         const large = {
           ...pay,
-          function: toType('0x1::aptos_account::batch_transfer'),
+          function: normalizeType('0x1::aptos_account::batch_transfer'),
           arguments: [Array(copies).fill(bob), Array(copies).fill('1')],
           events: Array.from({ length: copies }, () => pay.events).flat(),
           changes: Array.from({ length: copies }, () => pay.changes).flat(),

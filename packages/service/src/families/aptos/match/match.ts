@@ -2,12 +2,12 @@
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosStreams, CompiledAptosStream } from './streamIndex.ts';
 import { type AddReason, passed, watched } from '../../../match/reasons.ts';
-import { type WeighedPart, divide } from '../../../match/parts.ts';
+import { type WeighedPart, splitIntoParts } from '../../../match/parts.ts';
 import {
   type AptosMovement,
   type AptosTransfer,
   readMovements,
-  readTouched,
+  readTouchedAccounts,
   readTransfers,
 } from './movements.ts';
 
@@ -56,7 +56,7 @@ export function matchAptosBlock(
         addReasonOf(stream, transaction)?.(passed('address', 'the stream watches all addresses'));
       }
     }
-    for (const account of readTouched(transaction, movements)) {
+    for (const account of readTouchedAccounts(transaction, movements)) {
       index.watching(chain, account, 2, (stream) => {
         concerned.add(stream);
         addReasonOf?.(
@@ -84,7 +84,7 @@ export function matchAptosBlock(
 
 /**
  * Splits a match into parts whose webhooks have at most `limit` bytes. A single record that exceeds
- * the limit gets its own part; see `divide`.
+ * the limit gets its own part; see `splitIntoParts`.
  */
 export function splitAptosMatch(
   { stream, transactions }: AptosMatch,
@@ -95,7 +95,7 @@ export function splitAptosMatch(
     stream,
     transactions: some,
   });
-  return divide(
+  return splitIntoParts(
     {
       empty: partOf(),
       transactions: transactions.map((each) => partOf(each)),

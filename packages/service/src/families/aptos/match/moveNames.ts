@@ -19,7 +19,7 @@ const MAX_TYPES = 10_000;
 const types = new Map<string, string>();
 
 /** Normalizes a Move type like {@link toMovePath}, and caches the result. */
-export function toType(value: string): string {
+export function normalizeType(value: string): string {
   let type = types.get(value);
   if (type === undefined) {
     type = toMovePath(value);

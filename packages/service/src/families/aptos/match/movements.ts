@@ -1,5 +1,5 @@
 /** Reads the coin and asset movements of an Aptos transaction, and the accounts that it touches. */
-import { toAccount, toType } from './moveNames.ts';
+import { toAccount, normalizeType } from './moveNames.ts';
 import type { AptosEvent, AptosTransaction } from './block.ts';
 
 /** A deposit or withdrawal of a coin or fungible asset. */
@@ -78,7 +78,7 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
       movements.push({ kind, account: known?.owner ?? holder, asset, value, sequenceNumber });
     } else {
       const ofHandle = coinHandles.get(`${event.account}:${event.creationNumber}`);
-      const asset = ofHandle ?? toType(text((twin ?? event).data['coin_type']));
+      const asset = ofHandle ?? normalizeType(text((twin ?? event).data['coin_type']));
       movements.push({ kind, account: holder, asset, value, sequenceNumber });
     }
   }
@@ -116,7 +116,7 @@ function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
  * of its movements, accounts that module events of the framework name, and both accounts of each
  * object transfer.
  */
-export function readTouched(
+export function readTouchedAccounts(
   transaction: AptosTransaction,
   movements: readonly AptosMovement[] = readMovements(transaction),
 ): Set<string> {

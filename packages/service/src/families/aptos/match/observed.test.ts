@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toAccount, toType } from './moveNames.ts';
+import { toAccount, normalizeType } from './moveNames.ts';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import {
   type AptosStreamRecord,
@@ -27,10 +27,10 @@ const toTransaction = ({ signer = ALICE, function: called = null, events = [] }:
     version: 0,
     success: true,
     signers: [signer],
-    function: called && toType(called),
+    function: called && normalizeType(called),
     typeArguments: [],
     arguments: [],
-    events: events.map((type) => ({ type: toType(type), account: null, data: {} })),
+    events: events.map((type) => ({ type: normalizeType(type), account: null, data: {} })),
     changed: [],
     stores: new Map(),
     coinHandles: new Map(),
@@ -160,13 +160,15 @@ test('property: counts equal what a stream that selects only this path gets, and
               ? taken({ functions: [path], events: [] }).length
               : taken({ functions: [], events: [path] })
                   .flatMap(({ events }) => events)
-                  .filter(({ type }) => isOf(type, toType(path))).length;
+                  .filter(({ type }) => isOf(type, normalizeType(path))).length;
           expect(count).toBe(alone);
         }
         had.paths += observed.length;
 
         const paths = (kind: string) =>
-          new Set(observed.filter((each) => each.kind === kind).map(({ path }) => toType(path)));
+          new Set(
+            observed.filter((each) => each.kind === kind).map(({ path }) => normalizeType(path)),
+          );
         const [functions, events] = [paths('function'), paths('event')];
         const all = taken({ functions: [], events: [] });
         for (const { function: called, events: emitted } of all) {
@@ -175,7 +177,7 @@ test('property: counts equal what a stream that selects only this path gets, and
         }
         // A selected type is listed as it was selected, if and only if an event of that type
         // occurred.
-        for (const type of options.events.map(toType)) {
+        for (const type of options.events.map(normalizeType)) {
           const isThere = all.some((each) => each.events.some((event) => isOf(event.type, type)));
           expect(events.has(type)).toBe(isThere);
         }

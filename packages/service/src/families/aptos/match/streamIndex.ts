@@ -1,8 +1,8 @@
 /** Indexes Aptos streams, and compiles the functions and events that they select. */
-import { toType } from './moveNames.ts';
+import { normalizeType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../../store/streams/contract.ts';
 import {
-  type Indexed,
+  type IndexedStream,
   type RuleIndex,
   type WatchingStreams,
   createRuleIndex,
@@ -12,13 +12,13 @@ import { type ExplainedCondition, shortenMovePath } from '@sluice/kit/contract';
 import { type AddReason, joinNamed, passed, stopped } from '../../../match/reasons.ts';
 
 export interface AptosSelection {
-  /** Selected functions, normalized by `toType`. */
+  /** Selected functions, normalized by `normalizeType`. */
   readonly functions: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
   takes(transaction: AptosTransaction, addReason?: AddReason): boolean;
 }
 
-export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSelection>;
+export type CompiledAptosStream = IndexedStream<AptosStreamRecord['family'], AptosSelection>;
 export type AptosStreams = WatchingStreams<'aptos', AptosSelection>;
 
 export const createAptosIndex = (): RuleIndex<'aptos', AptosSelection> =>
@@ -30,8 +30,8 @@ export const createAptosIndex = (): RuleIndex<'aptos', AptosSelection> =>
  * arguments matches all its variants.
  */
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
-  const functions = new Set((options.functions ?? []).map(toType));
-  const events = new Set((options.events ?? []).map(toType));
+  const functions = new Set((options.functions ?? []).map(normalizeType));
+  const events = new Set((options.events ?? []).map(normalizeType));
   if (functions.size + events.size === 0) {
     return {
       functions,

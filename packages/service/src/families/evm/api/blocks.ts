@@ -13,7 +13,7 @@ import type { Handlers } from '../../../api/handlers.ts';
 import { takesRecords } from '../match/match.ts';
 import { takesReads } from '../match/reads.ts';
 import { chainNotRead } from '../../../api/calls/chains/findChain.ts';
-import { ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { requireFamily } from '../../../api/calls/streams/findStream.ts';
 import { type EvmStreamNeeds, refuseContradictions, withOptions } from './streams.ts';
 
 export interface EvmBlockNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
@@ -30,7 +30,7 @@ export function createEvmBlockHandlers({ store, callsOf, checkOptions }: EvmBloc
   };
 
   const requireStream = async (id: string): Promise<EvmStreamRecord> =>
-    ofFamily(await store.readStream(id), 'evm');
+    requireFamily(await store.readStream(id), 'evm');
 
   /** @throws HttpError 422 if the options are invalid or contradict each other */
   const toChecked = (

@@ -16,7 +16,7 @@ import {
   type AddressHandlerNeeds,
   createAddressCalls,
 } from '../../../api/calls/streams/addresses.ts';
-import { findStream, ofFamily } from '../../../api/calls/streams/findStream.ts';
+import { findStream, requireFamily } from '../../../api/calls/streams/findStream.ts';
 import { takesCalls, takesEveryCall } from '../match/callSelection.ts';
 import { takesChildren } from '../match/factories.ts';
 import { compileRules } from '../match/rules.ts';
@@ -137,7 +137,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
         : await store.setStreamStatus(id, 'active', 'Stream is active');
-      return toResponse(endpoints.open(id, ofFamily(record, 'evm')));
+      return toResponse(endpoints.open(id, requireFamily(record, 'evm')));
     },
   } satisfies Partial<Handlers>;
 }

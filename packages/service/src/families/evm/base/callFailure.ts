@@ -23,10 +23,10 @@ export interface CallFailure {
 /** Why a failed call has no reason before its transaction is traced. */
 export const NOT_TRACED = 'the transaction was not traced';
 
-/** The reason of a call that was undone because a call around it failed. */
+/** The reason of a call that was undone because an enclosing call failed. */
 export const FAILED_AROUND: WebhookCallReason = {
   kind: 'caller',
-  message: 'a call around it failed',
+  message: 'an enclosing call failed',
   data: null,
 };
 

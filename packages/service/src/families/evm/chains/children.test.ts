@@ -11,8 +11,8 @@ import type { EvmWebhook } from '@sluice/kit/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../../base/log.ts';
 import { NO_TRACING } from '../../../base/tracing.ts';
-import { createCommitting } from '../../../ingest/commit.ts';
-import { createConfirming } from '../../../ingest/confirming.ts';
+import { createBlockCommitter } from '../../../ingest/commit.ts';
+import { createConfirmationRule } from '../../../ingest/confirming.ts';
 import { type LocalChain, createLocalChain } from '../../../ingest/localChain.ts';
 import { packAddresses } from '../../../store/addresses/packedAddresses.ts';
 import { createAddressChanges } from '../../../store/addresses/addressChanges.ts';
@@ -291,7 +291,7 @@ async function open(rules: readonly Rule[]) {
         { chain, epoch },
         {
           store: watching,
-          confirming: createConfirming(1_000, { block: () => undefined, lacks: () => false }),
+          confirming: createConfirmationRule(1_000, { block: () => undefined, lacks: () => false }),
           finality: { rewind: () => {} },
           children: {
             change: (change) => live.changeChildren(chain, change),
@@ -302,7 +302,7 @@ async function open(rules: readonly Rule[]) {
         },
       );
       await local.load();
-      const committing = createCommitting<EvmBlock>(chain, {
+      const committing = createBlockCommitter<EvmBlock>(chain, {
         source: {
           readHeader: () => Promise.resolve(undefined),
           readBlockAt: () => Promise.resolve(undefined),

@@ -16,7 +16,7 @@ import {
   createStreamIndex,
 } from '../match/match.ts';
 import { addressesOf, findChildren, hasFactories } from '../match/children.ts';
-import { findPastChildren, searchOfFactories } from '../match/pastChildren.ts';
+import { findPastChildren, planFactorySearch } from '../match/pastChildren.ts';
 import { findCloseMatches } from '../match/closeMatches.ts';
 import type { Rules } from '../match/rules.ts';
 import { minBytes, splitMatch, toWebhookParts } from '../match/webhook.ts';
@@ -67,7 +67,7 @@ const evmFamily = (
     find: findChildren,
     factoriesOf: factoryKeysOf,
     addressesOf,
-    search: searchOfFactories,
+    search: planFactorySearch,
     findPast: findPastChildren,
   },
   values: {

@@ -1,6 +1,6 @@
 import { createHeaderProver } from '../ingest/headerLayout.ts';
 import { createHeaderRules } from '../ingest/headerRules.ts';
-import { createLearned } from '../ingest/learned.ts';
+import { createLearnedFacts } from '../ingest/learned.ts';
 import { networkOf } from '../ingest/networks.ts';
 import { createProvider } from '../ingest/provider.ts';
 import type { OpenNode } from '../../../chains/testNode.ts';
@@ -10,7 +10,7 @@ export const openEvmNode: OpenNode = ({ chainId, url }, { connect }) => {
     trust: 'evidence',
     network: networkOf(chainId),
     prover: createHeaderProver(),
-    learned: createLearned(),
+    learned: createLearnedFacts(),
   });
   return createProvider(chainId, url, new URL(url).host, headers, undefined, connect);
 };

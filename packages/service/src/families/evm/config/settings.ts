@@ -1,7 +1,7 @@
 /** The settings of EVM chains. */
 import { toChainId } from '@sluice/kit/contract';
 import * as z from 'zod';
-import { NODE_OPTIONS, nodesWith } from '../../../config/nodes.ts';
+import { NODE_OPTIONS, nodesSchema } from '../../../config/nodes.ts';
 import { type SettingTable, offByDefault, textByChain } from '../../../config/setting.ts';
 import { readUrlsByChain } from '../../../config/urlsByChain.ts';
 import { readChains } from './chains.ts';
@@ -12,7 +12,7 @@ export const EVM_SETTINGS = {
     flags: '--chain <id=url>',
     description:
       'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,trust=evidence|strict|node][,operator=NAME][,ranges=verified]; repeatable; repeat an ID to add a node',
-    type: z.record(z.string(), nodesWith(NODE_OPTIONS)).default({}),
+    type: z.record(z.string(), nodesSchema(NODE_OPTIONS)).default({}),
     read: readChains,
   },
   settle: {

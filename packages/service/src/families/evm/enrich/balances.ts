@@ -3,11 +3,11 @@
  */
 import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract';
 import { type BodyTail, recordsOf } from './records.ts';
-import { type Problem, checkSelector, isSelector } from './selectors.ts';
+import { type SelectorProblem, checkSelector, isSelector } from './selectors.ts';
 
-export function checkBalances(selections: readonly NativeBalanceSelection[]): Problem[] {
-  const problems: Problem[] = [];
-  const report = (path: Problem['path'], message: string): void => {
+export function checkBalances(selections: readonly NativeBalanceSelection[]): SelectorProblem[] {
+  const problems: SelectorProblem[] = [];
+  const report = (path: SelectorProblem['path'], message: string): void => {
     problems.push({ path: ['getNativeBalances', ...path], message });
   };
   for (const [n, { type, selectors }] of selections.entries()) {

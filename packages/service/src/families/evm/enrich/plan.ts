@@ -5,7 +5,7 @@ import { type CustomErrors, compileErrors } from '../base/callFailure.ts';
 import { checkBalances } from './balances.ts';
 import { lacksReasons } from './reasons.ts';
 import { type BodyTail, recordsOf } from './records.ts';
-import type { Problem } from './selectors.ts';
+import type { SelectorProblem } from './selectors.ts';
 import { type CompiledTrigger, checkTriggers, compileTrigger, eventsOf } from './triggers.ts';
 
 /**
@@ -33,7 +33,11 @@ export interface CompiledPlan {
 type PlannedOptions = Pick<StreamOptions, 'triggers' | 'getNativeBalances' | 'abi'>;
 type LimitedOptions = PlannedOptions & Pick<StreamOptions, 'maxWebhookBytes'>;
 
-export const checkPlan = ({ triggers, getNativeBalances, abi }: PlannedOptions): Problem[] => [
+export const checkPlan = ({
+  triggers,
+  getNativeBalances,
+  abi,
+}: PlannedOptions): SelectorProblem[] => [
   ...checkTriggers(triggers ?? [], abi ?? []),
   ...checkBalances(getNativeBalances ?? []),
 ];

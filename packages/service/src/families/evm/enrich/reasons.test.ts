@@ -53,7 +53,7 @@ test('a refused trace is reported, so that it is retried', async () => {
   expect(tail.calls![0]!.reasonUnavailable).toBe(message);
 });
 
-test('at most 1,000 transactions are traced, and nothing is asked without failures', async () => {
+test('at most 1,000 transactions are traced, and nothing is requested without failures', async () => {
   const tail = tailOf(...Array.from({ length: 1_001 }, (_, n) => failed(`0x${n}`)));
   let asked = 0;
   await addReasons(tail, new Map(), async (hashes) => {

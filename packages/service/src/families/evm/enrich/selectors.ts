@@ -8,15 +8,15 @@ import type { AnyRecord } from './records.ts';
  * A problem in a stream's triggers or native balances: its path, and a message that describes the
  * expected value.
  */
-export interface Problem {
+export interface SelectorProblem {
   path: (string | number)[];
   message: string;
 }
 
-export type Report = (path: Problem['path'], message: string) => void;
+export type ReportProblem = (path: SelectorProblem['path'], message: string) => void;
 
 /** Values that selectors can read. */
-export interface Subject {
+export interface SelectorSubject {
   record: AnyRecord;
   /** Decoded parameters of the record's event, by name. */
   args: Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export const isSelector = (value: unknown): value is string =>
  * Returns the record's field, or the event parameter if the record has no such field; undefined if
  * neither exists.
  */
-export function select({ record, args }: Subject, selector: string): unknown {
+export function readSelector({ record, args }: SelectorSubject, selector: string): unknown {
   const name = selector.slice(1);
   if (Object.hasOwn(record, name)) return record[name];
   return Object.hasOwn(args, name) ? args[name] : undefined;
@@ -40,8 +40,8 @@ export function checkSelector(
   selector: string,
   names: readonly string[],
   what: string,
-  path: Problem['path'],
-  report: Report,
+  path: SelectorProblem['path'],
+  report: ReportProblem,
 ): void {
   if (names.includes(selector.slice(1))) return;
   const allowed = names.map((name) => `$${name}`).join(', ');

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { toAbiValue, unnamed } from './abiValues.ts';
 import { checkPlan } from './plan.ts';
 import type { AnyRecord } from './records.ts';
-import type { Problem } from './selectors.ts';
+import type { SelectorProblem } from './selectors.ts';
 import { checkTriggers, compileTrigger } from './triggers.ts';
 
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
@@ -61,7 +61,7 @@ const transfer: AnyRecord = {
 };
 
 describe('a stream is checked', () => {
-  const problemsOf = (more: Partial<StreamTrigger>, abi: AbiItem[] = []): Problem[] =>
+  const problemsOf = (more: Partial<StreamTrigger>, abi: AbiItem[] = []): SelectorProblem[] =>
     checkTriggers([trigger(more)], abi);
 
   test('and accepted if its triggers are valid', () => {
@@ -87,7 +87,7 @@ describe('a stream is checked', () => {
     expect(problemsOf({ functionAbi: { ...old, constant: true }, inputs: [] })).toEqual([]);
   });
 
-  test.each<[string, Partial<StreamTrigger>, Problem['path'], RegExp]>([
+  test.each<[string, Partial<StreamTrigger>, SelectorProblem['path'], RegExp]>([
     [
       'a selector of another kind of record',
       { inputs: ['$fromAddress'] },

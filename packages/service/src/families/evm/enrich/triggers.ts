@@ -34,12 +34,12 @@ import {
 } from './abiValues.ts';
 import type { AnyRecord } from './records.ts';
 import {
-  type Problem,
-  type Report,
-  type Subject,
+  type SelectorProblem,
+  type ReportProblem,
+  type SelectorSubject,
   checkSelector,
   isSelector,
-  select,
+  readSelector,
 } from './selectors.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from './state.ts';
 
@@ -68,11 +68,11 @@ export interface CompiledTrigger {
 /**
  * Returns a log's parameters, decoded by the first of these events that fits; empty if none fits.
  */
-export type DecodeRecord = (events: readonly AbiItem[]) => Subject['args'];
+export type DecodeRecord = (events: readonly AbiItem[]) => SelectorSubject['args'];
 
 /** Creates a decoder that decodes the record at most once per list of events. */
 export function createDecoder(record: AnyRecord): DecodeRecord {
-  const decoded = new Map<readonly AbiItem[], Subject['args']>();
+  const decoded = new Map<readonly AbiItem[], SelectorSubject['args']>();
   return (events) => {
     let args = decoded.get(events);
     if (args === undefined) {
@@ -89,8 +89,8 @@ export const errorEntry = (message: string): WebhookTrigger => ({ name: 'error',
 export function checkTriggers(
   triggers: readonly StreamTrigger[],
   abi: readonly AbiItem[],
-): Problem[] {
-  const problems: Problem[] = [];
+): SelectorProblem[] {
+  const problems: SelectorProblem[] = [];
   for (const [n, trigger] of triggers.entries()) {
     compileTrigger(trigger, abi, (path, message) =>
       problems.push({ path: ['triggers', n, ...path], message }),
@@ -135,7 +135,7 @@ function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> 
 export function compileTrigger(
   trigger: StreamTrigger,
   abi: readonly AbiItem[],
-  report: Report = () => {},
+  report: ReportProblem = () => {},
 ): CompiledTrigger {
   const event = eventsOf(trigger, abi);
   checkTopic(trigger, event?.events, report);
@@ -160,7 +160,7 @@ export function compileTrigger(
     Math.max(MIN_RESULT_BYTES, results?.sizeBytes ?? MAX_RESULT_BYTES),
   );
 
-  const subjectOf = (record: AnyRecord, decode: DecodeRecord): Subject | undefined => {
+  const subjectOf = (record: AnyRecord, decode: DecodeRecord): SelectorSubject | undefined => {
     if (event === undefined) return { record, args: {} };
     return record['topic0'] === event.topic ? { record, args: decode(event.events) } : undefined;
   };
@@ -208,7 +208,7 @@ export function compileTrigger(
 function checkTopic(
   { type, topic0 }: StreamTrigger,
   events: readonly AbiItem[] | undefined,
-  report: Report,
+  report: ReportProblem,
 ): void {
   if (topic0 === undefined) return;
   if (type !== 'log') {
@@ -226,7 +226,7 @@ function checkTopic(
   }
 }
 
-function checkFunction(item: AbiItem, report: Report): void {
+function checkFunction(item: AbiItem, report: ReportProblem): void {
   if (item.type !== 'function') report(['functionAbi', 'type'], 'should be function');
   const mutability = item.stateMutability ?? (item.constant ? 'view' : undefined);
   if (mutability !== 'view' && mutability !== 'pure') {
@@ -248,10 +248,10 @@ function checkFunction(item: AbiItem, report: Report): void {
 
 function compileAddress(
   text: string,
-  path: Problem['path'],
+  path: SelectorProblem['path'],
   selectable: Selectable,
-  report: Report,
-): (subject: Subject) => string {
+  report: ReportProblem,
+): (subject: SelectorSubject) => string {
   const literal = toAddress(text);
   if (literal !== undefined) return () => literal;
   if (!isSelector(text)) {
@@ -260,18 +260,18 @@ function compileAddress(
     checkSelector(text, selectable.addresses, 'an address field of the record', path, report);
   }
   return (subject) => {
-    const address = toAddress(select(subject, text));
+    const address = toAddress(readSelector(subject, text));
     if (address === undefined) throw valueError(`the record has no ${text}`);
     return address;
   };
 }
 
-type ReadInput = (subject: Subject, room: ByteBudget) => unknown;
+type ReadInput = (subject: SelectorSubject, room: ByteBudget) => unknown;
 
 function compileInputs(
   { functionAbi, inputs = [] }: StreamTrigger,
   selectable: Selectable,
-  report: Report,
+  report: ReportProblem,
 ): ReadInput[] {
   const parameters = functionAbi.inputs ?? [];
   // `checkFunction` has reported unsupported parameters, which may be nested too deeply for this
@@ -307,15 +307,15 @@ function compileInputs(
 function compileInput(
   parameter: AbiParameter,
   value: unknown,
-  path: Problem['path'],
+  path: SelectorProblem['path'],
   selectable: Selectable,
-  report: Report,
+  report: ReportProblem,
 ): ReadInput {
   if (isSelector(value)) {
     checkSelector(value, selectable.all, 'a field of the record', path, report);
     return (subject, room) => {
       try {
-        return toAbiValue(parameter, select(subject, value), room);
+        return toAbiValue(parameter, readSelector(subject, value), room);
       } catch (error) {
         if (!(error instanceof CallerError)) throw error;
         throw valueError(`${value} ${error.message}`);

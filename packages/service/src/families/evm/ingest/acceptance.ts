@@ -17,7 +17,7 @@ import type { Provider } from './provider.ts';
 import type { Settling } from './settling.ts';
 import { flagOf } from '../../../config/settings.ts';
 
-export type Accepted = Parts & Pick<Answer, 'proofs'> & { unverified?: Unverified };
+export type AcceptedParts = Parts & Pick<Answer, 'proofs'> & { unverified?: Unverified };
 
 /**
  * @param ask calls back with one node after another until a call returns an answer
@@ -25,11 +25,11 @@ export type Accepted = Parts & Pick<Answer, 'proofs'> & { unverified?: Unverifie
  * node returned
  * @throws SourceError `settling` if the block must wait, and other kinds if no answer is accepted
  */
-export type Accept = (
+export type AcceptBlock = (
   header: BlockRef,
   ask: (read: (from: Provider) => Promise<Answer | undefined>) => Promise<Answer | undefined>,
   read: (from: Provider, isFirst: boolean) => Promise<Answer>,
-) => Promise<Accepted>;
+) => Promise<AcceptedParts>;
 
 /**
  * Wait before a block with missing parts is accepted even if the witnesses agree: nodes may have a
@@ -54,7 +54,7 @@ export function createAcceptance({
   settling: Pick<Settling, 'remainingMs'>;
   nodes: Pick<Providers<Provider>, 'operatorOf' | 'witnesses'>;
   log: Log;
-}): Accept {
+}): AcceptBlock {
   const logged = new Set<string>();
   const rejectsAll = isStrict(trust, network);
 
@@ -144,8 +144,8 @@ type Heard = ReadonlyMap<Provider, Answer>;
  * @throws SourceError if no node answered
  */
 export async function readAnswers(
-  ask: Parameters<Accept>[1],
-  read: Parameters<Accept>[2],
+  ask: Parameters<AcceptBlock>[1],
+  read: Parameters<AcceptBlock>[2],
   isEnough: (heard: Heard, from: Provider) => boolean,
 ): Promise<{ proven: Answer | undefined; heard: Heard }> {
   const heard = new Map<Provider, Answer>();
@@ -190,7 +190,7 @@ export function toUnverified(
 export const toParts = (
   { logs, transactions, proofs }: Answer,
   unverified?: Unverified,
-): Accepted => ({
+): AcceptedParts => ({
   logs,
   transactions,
   ...(proofs !== undefined && { proofs }),

@@ -2,10 +2,10 @@
 import type { UnverifiedCode } from '@sluice/kit/contract';
 import type { BlockProofs } from '../match/block.ts';
 import type { BlockNeeds, BlockHeader } from '../../../store/blocks/contract.ts';
-import { type Json, object, toHex } from '../../../ingest/json.ts';
+import { type Json, toObject, toHex } from '../../../ingest/json.ts';
 import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import { toFindings } from './headerLayout.ts';
-import type { Learned } from './learned.ts';
+import type { LearnedFacts } from './learned.ts';
 import { mapLimited } from './mapLimited.ts';
 import type { Network } from './networks.ts';
 import {
@@ -18,7 +18,7 @@ import {
   sortReceipts,
 } from './normalize.ts';
 import { checkRoots, createProofs } from './proof/proveBlock.ts';
-import type { Body, Provider } from './provider.ts';
+import type { BlockBody, Provider } from './provider.ts';
 import type { Ways } from './ways.ts';
 
 /** The parts of a block from one node, with the evidence for them. */
@@ -38,7 +38,7 @@ export interface Answers {
    *
    * @param block with full transactions if `needs.transactions` is set
    */
-  read(node: Provider, block: Body, needs: BlockNeeds): Promise<Answer>;
+  read(node: Provider, block: BlockBody, needs: BlockNeeds): Promise<Answer>;
 }
 
 /** Maximum number of concurrent requests for single receipts of a block. */
@@ -57,7 +57,7 @@ export function createAnswers({
   ways,
 }: {
   network: Network;
-  learned: Learned;
+  learned: LearnedFacts;
   ways: Ways<Provider>;
 }): Answers {
   const noteBloom = (block: Json, { logs, findings }: Parts & Pick<Answer, 'findings'>): void => {
@@ -67,7 +67,7 @@ export function createAnswers({
 
   /** Checks the receipts of a block. */
   const judge = (
-    { body: block, header, proof }: Body,
+    { body: block, header, proof }: BlockBody,
     receipts: readonly unknown[],
     proofs: boolean,
   ): Answer => {
@@ -100,7 +100,7 @@ export function createAnswers({
       node.request('eth_getTransactionReceipt', [hash]),
     );
 
-  const readAll = async (node: Provider, block: Body, proofs: boolean): Promise<Answer> => {
+  const readAll = async (node: Provider, block: BlockBody, proofs: boolean): Promise<Answer> => {
     const { body, header } = block;
     const complete = async (listed: unknown): Promise<Answer> => {
       const list: unknown[] = Array.isArray(listed) ? listed : [];
@@ -108,7 +108,7 @@ export function createAnswers({
       const missing = hashesOf(body).filter((_, n) => inOrder[n] === undefined);
       // If a transaction is in two blocks, the node may return its receipt from the other block.
       const others = (await readSingly(node, missing)).filter(
-        (each) => each !== null && object(each, 'receipt')['blockHash'] === header.hash,
+        (each) => each !== null && toObject(each, 'receipt')['blockHash'] === header.hash,
       );
       return judge(block, [...list, ...others], proofs);
     };
@@ -131,7 +131,7 @@ export function createAnswers({
   /** Takes the logs that the node lists, if they cover the bloom and the receipts do not. */
   const addListedLogs = async (
     node: Provider,
-    { body, header }: Body,
+    { body, header }: BlockBody,
     answer: Answer,
   ): Promise<Answer> => {
     try {
@@ -151,7 +151,7 @@ export function createAnswers({
     }
   };
 
-  const readLogs = async (node: Provider, { body, header, proof }: Body): Promise<Answer> => {
+  const readLogs = async (node: Provider, { body, header, proof }: BlockBody): Promise<Answer> => {
     const isEmptyCredible =
       hashesOf(body).length === 0 ||
       (declaredBloom(body) !== undefined &&

@@ -1,7 +1,7 @@
 /** Chooses the best answer about an uncertain block that is read again from every node. */
 import {
-  type Accept,
-  type Accepted,
+  type AcceptBlock,
+  type AcceptedParts,
   contentOf,
   findMajority,
   readAnswers,
@@ -16,12 +16,12 @@ import type { Providers } from '../../../ingest/nodes/providers.ts';
 import { SourceError } from '../../../ingest/source.ts';
 
 export interface BestAnswer {
-  accepted: Accepted;
+  accepted: AcceptedParts;
   /** Whether a node of every operator answered, or the answer needs no other one. */
   isComplete: boolean;
 }
 
-export type ChooseBest = (...given: Parameters<Accept>) => Promise<BestAnswer>;
+export type ChooseBest = (...given: Parameters<AcceptBlock>) => Promise<BestAnswer>;
 
 /**
  * Returns a function that reads a block from every node, and chooses a proven answer, else one
@@ -46,7 +46,7 @@ export function createChooseBest({
 
     const operatorsOf = (some: Iterable<Provider>): number =>
       new Set([...some].map(operatorOf)).size;
-    const accept = (answer: Answer, witnesses: number): Accepted =>
+    const accept = (answer: Answer, witnesses: number): AcceptedParts =>
       toParts(answer, toUnverified(answer, witnesses, network));
     const fullest = [...heard].find(
       ([, answer]) =>

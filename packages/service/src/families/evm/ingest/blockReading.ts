@@ -6,11 +6,11 @@ import { SourceError } from '../../../ingest/source.ts';
 import type { ChooseBest } from './bestAnswer.ts';
 import { encodeIds } from '../../../ingest/later/records.ts';
 import { EVM_RECORDS } from './recordIds.ts';
-import type { Accept } from './acceptance.ts';
+import type { AcceptBlock } from './acceptance.ts';
 import type { Answers } from './answers.ts';
 import { hashesOf } from './normalize.ts';
-import type { Body, Provider } from './provider.ts';
-import type { TraceReader, Traced } from './traces.ts';
+import type { BlockBody, Provider } from './provider.ts';
+import type { TraceReader, TracedRecords } from './traces.ts';
 
 /** A header, or as much of it as is known before the block is read. */
 type KnownHeader = BlockRef & Partial<Pick<BlockHeader, 'parentHash' | 'timestamp'>>;
@@ -45,7 +45,7 @@ export function createBlockReading({
 }: {
   providers: Pick<Providers<Provider>, 'ask' | 'readAgreed' | 'doubt'>;
   answers: Answers;
-  accept: Accept;
+  accept: AcceptBlock;
   chooseBest: ChooseBest;
   traces: TraceReader;
   /** Whether blocks are checked against their headers. */
@@ -63,7 +63,7 @@ export function createBlockReading({
     node: Provider,
     header: KnownHeader,
     needs: BlockNeeds,
-  ): Promise<Body> => {
+  ): Promise<BlockBody> => {
     const what = `${node.name}: block ${header.number} ${header.hash}`;
     const read = await node.readBodyOf(header.hash, needs.transactions);
     if (read === undefined) throw new SourceError('missing', `${what} is missing`);
@@ -91,7 +91,7 @@ export function createBlockReading({
     node: Provider,
     known: KnownHeader,
     wanted: BlockNeeds,
-    given: Body | undefined,
+    given: BlockBody | undefined,
     how = accept,
   ): Promise<EvmBlock> => {
     const needs = { ...wanted, transactions: readsAll(wanted) };
@@ -104,7 +104,7 @@ export function createBlockReading({
       needs.traces && hashes.length > 0
         ? await readTraces(part, (from) => traces.read(from, header, hashes, needs.calls === true))
         : undefined;
-    const readParts: Parameters<Accept>[2] = async (from, isFirst) => {
+    const readParts: Parameters<AcceptBlock>[2] = async (from, isFirst) => {
       // The parts from each node are read with that node's block, so that the responses of the
       // nodes can be compared.
       const own = from === node || isFirst ? body : await readBody(from, header, needs);
@@ -147,7 +147,7 @@ export function createBlockReading({
       });
       if (found === undefined) return undefined;
       const { header, node: giver } = found;
-      let given: Body | undefined = found;
+      let given: BlockBody | undefined = found;
       const block = await providers.ask(
         (node) => {
           const usable = node === giver ? given : undefined;
@@ -162,7 +162,7 @@ export function createBlockReading({
 
     async readAgain(header, needs) {
       let isComplete = false;
-      const how: Accept = async (...given) => {
+      const how: AcceptBlock = async (...given) => {
         const best = await chooseBest(...given);
         isComplete = best.isComplete;
         return best.accepted;
@@ -183,10 +183,12 @@ export function createBlockReading({
  * first node.
  */
 async function readTraces(
-  ask: (read: (from: Provider) => Promise<Traced | undefined>) => Promise<Traced | undefined>,
-  read: (from: Provider) => Promise<Traced | undefined>,
-): Promise<Traced | undefined> {
-  let partial: Traced | undefined;
+  ask: (
+    read: (from: Provider) => Promise<TracedRecords | undefined>,
+  ) => Promise<TracedRecords | undefined>,
+  read: (from: Provider) => Promise<TracedRecords | undefined>,
+): Promise<TracedRecords | undefined> {
+  let partial: TracedRecords | undefined;
   try {
     const complete = await ask(async (from) => {
       const traced = await read(from);

@@ -66,7 +66,7 @@ describe('a part that one node lacks', () => {
     expect(two.calls[methods[0]]).toBe(1);
   });
 
-  test('traces are lacking once no node supports them', async () => {
+  test('traces are missing once no node supports them', async () => {
     const TRACES = { ...ALL, transactions: false, logs: false };
     const unsupported = {
       kind: 'error',

@@ -8,12 +8,12 @@ import { createAnswers } from './answers.ts';
 import { createBlockReading } from './blockReading.ts';
 import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules, isStrict } from './headerRules.ts';
-import { createLearned } from './learned.ts';
+import { createLearnedFacts } from './learned.ts';
 import { networkOf } from './networks.ts';
 import { createChooseBest } from './bestAnswer.ts';
 import { EVM_RECORDS } from './recordIds.ts';
 import { createLogRanges } from './ranges/logRanges.ts';
-import { object } from '../../../ingest/json.ts';
+import { toObject } from '../../../ingest/json.ts';
 import { type Provider, createProvider, isReverted } from './provider.ts';
 import { createHeadPolling } from '../../../ingest/nodes/headPolling.ts';
 import {
@@ -79,7 +79,7 @@ export function createEvmSource({
   log,
 }: EvmSourceOptions): EvmSource {
   const network = networkOf(chain);
-  const learned = createLearned();
+  const learned = createLearnedFacts();
   const headers = createHeaderRules({ trust, network, prover: createHeaderProver(), learned });
   const ways = createWays<Provider>();
   const providers = createProviders<Provider>({
@@ -227,7 +227,7 @@ async function findTransaction(
 ): Promise<TransactionPlace | undefined> {
   const found = await providers.ask(async (node) => {
     const answer = await node.request('eth_getTransactionByHash', [hash], { order: 'aside' });
-    return answer === null ? undefined : object(answer, `${node.name}: transaction ${hash}`);
+    return answer === null ? undefined : toObject(answer, `${node.name}: transaction ${hash}`);
   });
   if (found === undefined) return undefined;
   const at = found['blockHash'];

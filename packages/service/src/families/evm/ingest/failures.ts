@@ -3,7 +3,7 @@ import type { CallFailure } from '../base/callFailure.ts';
 import type { FailureAnswer, StateReader } from '../enrich/state.ts';
 import type { BlockRef } from '../../../store/blocks/contract.ts';
 import { RetryableError } from '../../../base/errors.ts';
-import { list, object } from '../../../ingest/json.ts';
+import { toList, toObject } from '../../../ingest/json.ts';
 import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import { failureOfResult, failureOfTrace } from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
@@ -34,8 +34,8 @@ export function createFailureReader({
     block: BlockRef,
     hash: string,
   ): Promise<CallFailure | undefined> => {
-    const [first] = list(await request(block, 'trace_transaction', hash), 'traces');
-    const trace = object(first, 'trace');
+    const [first] = toList(await request(block, 'trace_transaction', hash), 'traces');
+    const trace = toObject(first, 'trace');
     if (trace['blockHash'] !== block.hash) throw gone(block, hash);
     return failureOfTrace(trace);
   };

@@ -5,9 +5,22 @@
 import { CALL_TYPES } from '@sluice/kit/contract';
 import type { CallFailure } from '../base/callFailure.ts';
 import type { CallType, EvmCall, EvmInternalTransaction } from '../match/block.ts';
-import { type Json, hex, list, object, optionalHex, showValue } from '../../../ingest/json.ts';
+import {
+  type Json,
+  readHex,
+  toList,
+  toObject,
+  optionalHex,
+  showValue,
+} from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
-import { address, number, optionalAddress, optionalQuantity, quantity } from './values.ts';
+import {
+  readAddress,
+  readNumber,
+  optionalAddress,
+  optionalQuantity,
+  readQuantity,
+} from './values.ts';
 
 export interface Transactions {
   /** Transaction hashes of the block, in order. */
@@ -46,7 +59,7 @@ export function framesOfBlock(
   answer: unknown,
   { hashes }: Transactions,
 ): (Iterable<Frame> | undefined)[] {
-  const entries = list(answer, 'traces').map((item) => object(item, 'trace'));
+  const entries = toList(answer, 'traces').map((item) => toObject(item, 'trace'));
   if (entries.length !== hashes.length && entries.some((entry) => entry['txHash'] == null)) {
     throw new SourceError(
       'missing',
@@ -81,7 +94,7 @@ export function* framesOf(
   }
   // A stack, because calls may be nested too deeply for recursion.
   const open: Open[] = [
-    { frame: object(result, 'trace result'), traceAddress: [], isUndone: false },
+    { frame: toObject(result, 'trace result'), traceAddress: [], isUndone: false },
   ];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { frame, traceAddress, isUndone } = next;
@@ -96,10 +109,10 @@ export function* framesOf(
       readMove: () => moveOf(frame),
       readCall: () => callOf(frame, String(frame['type']).toLowerCase()),
     };
-    const children = list(frame['calls'] ?? [], 'calls');
+    const children = toList(frame['calls'] ?? [], 'calls');
     for (let n = children.length - 1; n >= 0; n--) {
       open.push({
-        frame: object(children[n], 'call'),
+        frame: toObject(children[n], 'call'),
         traceAddress: [...traceAddress, n],
         isUndone: isFailed,
       });
@@ -110,7 +123,7 @@ export function* framesOf(
 function moveOf(frame: Json): Move | undefined {
   if (!MOVING_CALLS.has(String(frame['type']).toUpperCase())) return undefined;
   return {
-    from: address(frame, 'from'),
+    from: readAddress(frame, 'from'),
     to: optionalAddress(frame, 'to'),
     value: optionalQuantity(frame, 'value') ?? '0x0',
     gas: optionalQuantity(frame, 'gas'),
@@ -123,8 +136,8 @@ function callOf(frame: Json, name: string): Call | undefined {
   if (type === undefined) return undefined;
   return {
     type,
-    from: address(frame, 'from'),
-    to: address(frame, 'to'),
+    from: readAddress(frame, 'from'),
+    to: readAddress(frame, 'to'),
     value: optionalQuantity(frame, 'value') ?? '0x0',
     input: optionalHex(frame, 'input') ?? '0x',
   };
@@ -140,13 +153,13 @@ function failureOf(frame: Json, result: Json | null): CallFailure | undefined {
 
 /** Returns the failure of a transaction from a result of `callTracer`; undefined if it did not fail. */
 export function failureOfResult(result: unknown): CallFailure | undefined {
-  const frame = object(result, 'trace result');
+  const frame = toObject(result, 'trace result');
   return failureOf(frame, frame);
 }
 
 /** Returns the failure of a frame of `trace_block`; undefined if it did not fail. */
 export function failureOfTrace(trace: Json): CallFailure | undefined {
-  return failureOf(trace, trace['result'] == null ? null : object(trace['result'], 'result'));
+  return failureOf(trace, trace['result'] == null ? null : toObject(trace['result'], 'result'));
 }
 
 /** Returns the frames of each transaction from the result of `trace_block`, in its order. */
@@ -155,8 +168,8 @@ export function framesOfTraceBlock(
   { hashes, blockHash }: Transactions,
 ): Iterable<Frame>[] {
   const traces: Json[][] = hashes.map(() => []);
-  for (const item of list(answer, 'traces')) {
-    const trace = object(item, 'trace');
+  for (const item of toList(answer, 'traces')) {
+    const trace = toObject(item, 'trace');
     if (trace['blockHash'] !== blockHash) {
       throw new SourceError(
         'inconsistent',
@@ -165,8 +178,8 @@ export function framesOfTraceBlock(
     }
     // Miner rewards do not belong to a transaction.
     if (trace['type'] === 'reward') continue;
-    const transactionHash = hex(trace, 'transactionHash');
-    const transactionIndex = number(trace, 'transactionPosition');
+    const transactionHash = readHex(trace, 'transactionHash');
+    const transactionIndex = readNumber(trace, 'transactionPosition');
     if (hashes[transactionIndex] !== transactionHash) {
       throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
     }
@@ -186,7 +199,7 @@ function* framesOfTraces(
    */
   const failed: string[] = [];
   for (const trace of traces) {
-    const traceAddress = list(trace['traceAddress'], 'traceAddress').map(Number);
+    const traceAddress = toList(trace['traceAddress'], 'traceAddress').map(Number);
     const at = traceAddress.map((step) => `${step},`).join('');
     const isUndone = failed.some((path) => at.startsWith(path));
     const failure = failureOfTrace(trace);
@@ -200,7 +213,7 @@ function* framesOfTraces(
       readMove: () => traceMoveOf(trace),
       readCall() {
         if (trace['type'] !== 'call') return undefined;
-        const action = object(trace['action'], 'action');
+        const action = toObject(trace['action'], 'action');
         return callOf(action, String(action['callType']).toLowerCase());
       },
     };
@@ -208,29 +221,29 @@ function* framesOfTraces(
 }
 
 function traceMoveOf(trace: Json): Move | undefined {
-  const action = object(trace['action'], 'action');
+  const action = toObject(trace['action'], 'action');
   switch (trace['type']) {
     case 'call':
       if (action['callType'] !== 'call') return undefined;
       return {
-        from: address(action, 'from'),
-        to: address(action, 'to'),
-        value: quantity(action, 'value'),
+        from: readAddress(action, 'from'),
+        to: readAddress(action, 'to'),
+        value: readQuantity(action, 'value'),
         gas: optionalQuantity(action, 'gas'),
       };
     case 'create':
       return {
-        from: address(action, 'from'),
-        to: optionalAddress(object(trace['result'], 'result'), 'address'),
-        value: quantity(action, 'value'),
+        from: readAddress(action, 'from'),
+        to: optionalAddress(toObject(trace['result'], 'result'), 'address'),
+        value: readQuantity(action, 'value'),
         gas: optionalQuantity(action, 'gas'),
       };
     case 'suicide':
     case 'selfdestruct':
       return {
-        from: address(action, 'address'),
-        to: address(action, 'refundAddress'),
-        value: quantity(action, 'balance'),
+        from: readAddress(action, 'address'),
+        to: readAddress(action, 'refundAddress'),
+        value: readQuantity(action, 'balance'),
         // As in the results of `callTracer`.
         gas: '0x0',
       };

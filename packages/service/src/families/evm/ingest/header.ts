@@ -1,11 +1,11 @@
 /** Parses the header of a block. */
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
-import { type Json, hash } from '../../../ingest/json.ts';
-import { number } from './values.ts';
+import { type Json, readHash } from '../../../ingest/json.ts';
+import { readNumber } from './values.ts';
 
 export const toHeader = (block: Json): BlockHeader => ({
-  number: number(block, 'number'),
-  hash: hash(block, 'hash'),
-  parentHash: hash(block, 'parentHash'),
-  timestamp: number(block, 'timestamp'),
+  number: readNumber(block, 'number'),
+  hash: readHash(block, 'hash'),
+  parentHash: readHash(block, 'parentHash'),
+  timestamp: readNumber(block, 'timestamp'),
 });

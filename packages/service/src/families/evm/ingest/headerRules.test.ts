@@ -3,7 +3,7 @@ import type { ChainTrust } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
 import type { HeaderProof } from './headerLayout.ts';
 import { createHeaderRules } from './headerRules.ts';
-import { createLearned } from './learned.ts';
+import { createLearnedFacts } from './learned.ts';
 
 const PASSED: HeaderProof = { result: 'passed', encoded: Buffer.alloc(0) };
 const FAILED: HeaderProof = { result: 'failed' };
@@ -21,7 +21,7 @@ function createWorld({
   const rules = createHeaderRules({
     trust,
     network: { isStandard },
-    learned: createLearned(),
+    learned: createLearnedFacts(),
     prover: { check: () => proof, prove: async () => proof },
   });
   return {

@@ -4,7 +4,7 @@ import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import type { Json } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import type { HeaderProof, HeaderProver } from './headerLayout.ts';
-import type { Learned } from './learned.ts';
+import type { LearnedFacts } from './learned.ts';
 import type { Network } from './networks.ts';
 
 export interface HeaderRules {
@@ -47,7 +47,7 @@ export function createHeaderRules({
   trust: ChainTrust;
   network: Pick<Network, 'isStandard'>;
   prover: HeaderProver;
-  learned: Pick<Learned, 'knows' | 'forget' | 'confirm'>;
+  learned: Pick<LearnedFacts, 'knows' | 'forget' | 'confirm'>;
 }): HeaderRules {
   const rejectsAll = isStrict(trust, network);
   /** The nodes that returned a header without its hash, by block hash, oldest first. */

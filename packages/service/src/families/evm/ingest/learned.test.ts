@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createLearned } from './learned.ts';
+import { createLearnedFacts } from './learned.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 function createWorld() {
   let nowMs = 0;
-  const learned = createLearned(() => nowMs);
+  const learned = createLearnedFacts(() => nowMs);
   return { learned, pass: (ms: number) => (nowMs += ms) };
 }
 

@@ -5,13 +5,13 @@
 
 import type { ChainProof } from '@sluice/kit/contract';
 
-export interface Learned {
+export interface LearnedFacts {
   /** Records that a fact holds for a block that was just read. */
-  confirm(fact: Fact): void;
+  confirm(fact: LearnedFact): void;
   /** Forgets a fact that a block contradicts. */
-  forget(fact: Fact): void;
+  forget(fact: LearnedFact): void;
   /** Returns whether a block of the last day confirmed the fact. */
-  knows(fact: Fact): boolean;
+  knows(fact: LearnedFact): boolean;
   /**
    * Records whether the roots of a block with transactions proved it.
    *
@@ -31,17 +31,17 @@ export interface Learned {
  * - `headers-prove`: the hash of a block is the hash of its header
  * - `blooms-cover`: the bloom of a header covers the logs of its block
  */
-export type Fact = 'headers-prove' | 'blooms-cover';
+export type LearnedFact = 'headers-prove' | 'blooms-cover';
 
 const DAY_MS = 86_400_000;
-/** Number of unproven blocks in a row after which roots are no longer read for their own sake. */
+/** Number of unproven blocks in a row after which roots are no longer read only to prove blocks. */
 const UNPROVEN_BLOCKS = 16;
 /** Time after which the roots are tried again. */
 const ROOTS_AGAIN_MS = 3_600_000;
 
 /** @param now monotonic clock in milliseconds; tests pass their own */
-export function createLearned(now: () => number = () => performance.now()): Learned {
-  const confirmedAt = new Map<Fact, number>();
+export function createLearnedFacts(now: () => number = () => performance.now()): LearnedFacts {
+  const confirmedAt = new Map<LearnedFact, number>();
   let unproven = 0;
   let unprovenAt = 0;
   let proof: ChainProof | undefined;

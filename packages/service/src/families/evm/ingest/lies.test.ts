@@ -11,7 +11,7 @@ import { createAnswers } from './answers.ts';
 import { toHeader } from './header.ts';
 import { createHeaderProver } from './headerLayout.ts';
 import { createHeaderRules } from './headerRules.ts';
-import { createLearned } from './learned.ts';
+import { createLearnedFacts } from './learned.ts';
 import { networkOf } from './networks.ts';
 import type { Provider } from './provider.ts';
 import { createWays } from './ways.ts';
@@ -92,7 +92,7 @@ async function accept(
   said: readonly Said[],
 ): Promise<{ parts: string; isMarked: boolean }> {
   const network = networkOf(chain);
-  const learned = createLearned();
+  const learned = createLearnedFacts();
   // The first headers of a chain show whether its headers match their hashes.
   learned.confirm('headers-prove');
   const headers = createHeaderRules({
@@ -293,7 +293,7 @@ function withOtherRoots({ block, receipts }: Said): Said {
   return { block: header, receipts };
 }
 
-/** Who else is asked, what the chain is like, and whether its accepted blocks are marked. */
+/** The other nodes, the kind of chain, and whether its accepted blocks are marked. */
 const SITUATIONS: [string, string, (lie: Said, truth: Said) => Said[], isMarked?: true][] = [
   ['the only node of a chain of standard rules', STANDARD, (lie) => [lie]],
   ['the first of two nodes of a chain of standard rules', STANDARD, (lie, truth) => [lie, truth]],

@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
     chains: { Celo: '0xa4ec', 'Celo Sepolia': '0xaa044c', Alfajores: '0xaef3' },
     deviations: ['receipts-root', 'foreign-receipts'],
     notes:
-      'Transactions with other fee currencies (`0x7a` to `0x7c`) are proven. A receipt is not if its base fee does not follow from its price. Blocks before the migration to an L2 may have logs without a transaction.',
+      'Transactions with other fee currencies (`0x7a` to `0x7c`) are proven. A receipt is not proven if its base fee does not follow from its price. Blocks before the migration to an L2 may have logs without a transaction.',
     sources: [
       'https://github.com/celo-org/op-geth/tree/celo-rebase-12/core/types',
       'https://github.com/celo-org/celo-proposals/blob/master/CIPs/cip-0064.md',

@@ -1,4 +1,4 @@
-/** Tests the checks of a block's parts, of which no recorded network breaks each. */
+/** Tests each check of a block's parts. No recorded network fails all of them. */
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../ingest/json.ts';
 import {

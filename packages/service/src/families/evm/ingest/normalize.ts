@@ -9,16 +9,16 @@ import type { EvmFee, EvmLog, EvmTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import {
   type Json,
-  hex,
-  list,
-  object,
+  readHex,
+  toList,
+  toObject,
   optionalHex,
   showValue,
   toHex,
 } from '../../../ingest/json.ts';
 import { SourceError } from '../../../ingest/source.ts';
 import { BLOOM_BYTES, type KnownBits, bloomOf, covers } from './bloom.ts';
-import { address, emitterOf, number, optionalAddress, optionalQuantity } from './values.ts';
+import { readAddress, emitterOf, readNumber, optionalAddress, optionalQuantity } from './values.ts';
 
 /** A check that a block did not pass. */
 export interface Finding {
@@ -39,7 +39,7 @@ export interface Parts {
   transactions: EvmTransaction[];
 }
 
-export interface Normalized extends Parts {
+export interface NormalizedParts extends Parts {
   findings: Finding[];
   /** Codes of deviations that were read as what they mean, without duplicates. */
   notes: UnverifiedCode[];
@@ -47,8 +47,8 @@ export interface Normalized extends Parts {
 
 /** Returns the hashes of a block's transactions, from full transactions or plain hashes. */
 export const hashesOf = (block: Json): string[] =>
-  list(block['transactions'], 'transactions').map((item) =>
-    typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
+  toList(block['transactions'], 'transactions').map((item) =>
+    typeof item === 'string' ? item : readHex(toObject(item, 'transaction'), 'hash'),
   );
 
 /** The receipts of a block, sorted. */
@@ -73,8 +73,8 @@ export function sortReceipts(block: Json, header: BlockHeader, answer: unknown):
   };
   for (const item of Array.isArray(answer) ? answer : []) {
     if (item === null) continue;
-    const receipt = object(item, 'receipt');
-    const hash = hex(receipt, 'transactionHash');
+    const receipt = toObject(item, 'receipt');
+    const hash = readHex(receipt, 'transactionHash');
     const place = places.get(hash);
     const isOfBlock =
       receipt['blockHash'] === header.hash || (receipt['blockHash'] == null && place !== undefined);
@@ -120,7 +120,7 @@ export function fromReceipts(
   header: BlockHeader,
   { inOrder, others, ...sorted }: SortedReceipts,
   isProven: boolean,
-): Normalized {
+): NormalizedParts {
   const notes = new Set(sorted.notes);
   const findings = [...sorted.findings];
   const hashes = hashesOf(block);
@@ -135,8 +135,8 @@ export function fromReceipts(
   const known: KnownBits = new Map();
   for (const [n, receipt] of [...inOrder, ...others].entries()) {
     if (receipt === undefined) continue;
-    const transactionHash = hashes[n] ?? hex(receipt, 'transactionHash');
-    const logs = list(receipt['logs'] ?? [], 'logs').map((item) => object(item, 'log'));
+    const transactionHash = hashes[n] ?? readHex(receipt, 'transactionHash');
+    const logs = toList(receipt['logs'] ?? [], 'logs').map((item) => toObject(item, 'log'));
     for (const log of logs) {
       placed.push({ log, transactionHash, transactionIndex: n });
       if (isProven) continue;
@@ -151,11 +151,15 @@ export function fromReceipts(
       findings.push(failed('bloom', 'the bloom of a receipt covers logs that are missing'));
     }
   }
-  const transactions = list(block['transactions'], 'transactions').flatMap((item, n) =>
+  const transactions = toList(block['transactions'], 'transactions').flatMap((item, n) =>
     // Only hashes were requested if only the logs are needed.
     typeof item === 'string'
       ? []
-      : [toTransaction(object(item, 'transaction'), n, inOrder[n], () => notes.add('null-values'))],
+      : [
+          toTransaction(toObject(item, 'transaction'), n, inOrder[n], () =>
+            notes.add('null-values'),
+          ),
+        ],
   );
   const logs = isProven ? placed.map(toLog) : numberLogs(placed, findings, notes);
   if (!isProven) checkBloom(block, logs, findings);
@@ -167,15 +171,15 @@ export function fromReceipts(
  *
  * @throws SourceError `inconsistent` if a log belongs to another block
  */
-export function fromLogs(block: Json, header: BlockHeader, answer: unknown): Normalized {
+export function fromLogs(block: Json, header: BlockHeader, answer: unknown): NormalizedParts {
   const hashes = hashesOf(block);
   const places = new Map(hashes.map((each, n) => [each, n]));
   const notes = new Set<UnverifiedCode>();
   const findings: Finding[] = [];
   const placed: PlacedLog[] = [];
   const seen = new Map<string, Json>();
-  for (const item of list(answer, 'logs')) {
-    const log = object(item, 'log');
+  for (const item of toList(answer, 'logs')) {
+    const log = toObject(item, 'log');
     const id = JSON.stringify([log['transactionHash'], log['logIndex'] ?? placed.length]);
     if (isDeepStrictEqual(seen.get(id), log)) {
       notes.add('repeated-receipts');
@@ -188,7 +192,7 @@ export function fromLogs(block: Json, header: BlockHeader, answer: unknown): Nor
         `a log claims to belong to block ${showValue(log['blockHash'])}`,
       );
     }
-    const transactionHash = hex(log, 'transactionHash');
+    const transactionHash = readHex(log, 'transactionHash');
     const claimed = claimedIndex(log);
     const place = places.get(transactionHash);
     // Some chains add logs of no transaction, with an index after the last one.
@@ -212,13 +216,13 @@ function withoutRepeats(findings: readonly Finding[]): Finding[] {
 }
 
 const claimedIndex = (log: Json): number | undefined =>
-  log['transactionIndex'] == null ? undefined : number(log, 'transactionIndex');
+  log['transactionIndex'] == null ? undefined : readNumber(log, 'transactionIndex');
 
 const toLog = ({ log, ...place }: PlacedLog, logIndex: number): EvmLog => ({
   logIndex,
   ...place,
   ...emitterOf(log),
-  data: hex(log, 'data'),
+  data: readHex(log, 'data'),
 });
 
 /**
@@ -232,7 +236,9 @@ function numberLogs(
   findings: Finding[],
   notes: Set<UnverifiedCode>,
 ): EvmLog[] {
-  const given = placed.map(({ log }) => (log['logIndex'] == null ? null : number(log, 'logIndex')));
+  const given = placed.map(({ log }) =>
+    log['logIndex'] == null ? null : readNumber(log, 'logIndex'),
+  );
   if (given.includes(null)) {
     notes.add('null-values');
     return placed.map(toLog);
@@ -299,9 +305,9 @@ function toTransaction(
     return value;
   };
   return {
-    hash: hex(body, 'hash'),
+    hash: readHex(body, 'hash'),
     transactionIndex,
-    from: address(body, 'from'),
+    from: readAddress(body, 'from'),
     ...toCall(body, noted),
     gas: noted(body, 'gas'),
     gasPrice: optionalQuantity(body, 'gasPrice'),
@@ -356,7 +362,7 @@ function toCall(
       input: inputOf(body) ?? '0x',
     };
   }
-  const all = calls.map((call) => object(call, 'call'));
+  const all = calls.map((call) => toObject(call, 'call'));
   const value = all.reduce((sum, call) => sum + BigInt(optionalQuantity(call, 'value') ?? 0), 0n);
   return {
     to: optionalAddress(all[0]!, 'to'),

@@ -78,7 +78,7 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.stop();
 });
 
-/** By name: chain, change of the block, and the logs that it then has. */
+/** Name, chain, change of the block, and the number of its logs after the change. */
 const ODD: [string, string, (content: Content) => Content, number][] = [
   ['a state sync of Polygon', '0x89', addStateSync, 3],
   ['a deposit of Arbitrum', '0xa4b1', changeType('0x64'), 2],

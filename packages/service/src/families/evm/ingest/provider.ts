@@ -5,7 +5,7 @@ import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import { toHeader } from './header.ts';
 import type { HeaderProof } from './headerLayout.ts';
 import type { HeaderRules } from './headerRules.ts';
-import { type Json, object, showValue, toHex } from '../../../ingest/json.ts';
+import { type Json, toObject, showValue, toHex } from '../../../ingest/json.ts';
 import type { Connect } from '../../../ingest/nodes/anyProvider.ts';
 import type { RpcClient } from './rpc/rpcClient.ts';
 import { SourceError, isLacking, isOfKind } from '../../../ingest/source.ts';
@@ -16,7 +16,7 @@ import { createRpcClient } from './rpc/createRpcClient.ts';
 import { flagOf } from '../../../config/settings.ts';
 
 /** A block as a node returned it. */
-export interface Body {
+export interface BlockBody {
   header: BlockHeader;
   body: Json;
   /** The check of its header; undefined if headers are not checked. */
@@ -25,9 +25,9 @@ export interface Body {
 
 export interface Provider extends AnyProvider {
   /** Returns the block at this height, or undefined if the node does not have it. */
-  readBodyAt(number: number, withTransactions: boolean): Promise<Body | undefined>;
+  readBodyAt(number: number, withTransactions: boolean): Promise<BlockBody | undefined>;
   /** Returns the block with this hash, or undefined if the node does not have it. */
-  readBodyOf(hash: string, withTransactions: boolean): Promise<Body | undefined>;
+  readBodyOf(hash: string, withTransactions: boolean): Promise<BlockBody | undefined>;
   request(method: string, params: readonly unknown[], how?: RequestHow): Promise<unknown>;
   /**
    * Calls back for each head that the node pushes; nodes over HTTP push none. Returns a function
@@ -80,7 +80,7 @@ function createPushedHeads(name: string, headers: HeaderRules) {
   return {
     receive(result: unknown): void {
       try {
-        const header = object(result, name);
+        const header = toObject(result, name);
         newest = headers.takesPushed(header) ? toHeader(header) : undefined;
       } catch {
         // Without a pushed header, `readHead` requests the head.
@@ -142,10 +142,10 @@ export function createProvider(
     params: readonly [at: string, withTransactions: boolean],
     what: string,
     how?: RequestHow,
-  ): Promise<Body | undefined> => {
+  ): Promise<BlockBody | undefined> => {
     const answer = await request(method, params, how);
     if (answer === null) return undefined;
-    const body = object(answer, `${name}: ${what}`);
+    const body = toObject(answer, `${name}: ${what}`);
     const header = toHeader(body);
     const proof = await headers.check(body, header, { node: name, isAlone: isAlone() });
     tracker.remember(header.hash);

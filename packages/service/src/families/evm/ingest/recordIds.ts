@@ -14,7 +14,7 @@ type IdentifiedLog = Pick<
   'transactionHash' | 'address' | 'topics' | 'data'
 >;
 
-/** Characters of an id: 66 bits, so that a collision within a block is not to be expected. */
+/** Characters of an id: 66 bits, so a collision within a block is very unlikely. */
 const ID_LENGTH = 11;
 
 const digest = (parts: readonly unknown[]): string =>

@@ -182,7 +182,7 @@ describe.each([
     expect([drawings, ...others]).toEqual(Array(3).fill(read(word(BigInt(at)))));
   });
 
-  test('can be made by the hundred', async () => {
+  test('return hundreds of results', async () => {
     const { reader, requests } = createReader();
     const calls = Array.from({ length: 250 }, () => callOf('drawings'));
     expect(await reader.call(blocks[at]!, calls)).toEqual(calls.map(() => read(word(BigInt(at)))));

@@ -3,7 +3,7 @@ import type { CallFailure } from '../base/callFailure.ts';
 import type { EvmBlock, EvmCall, EvmInternalTransaction } from '../match/block.ts';
 import type { BlockHeader } from '../../../store/blocks/contract.ts';
 import { toHex } from '../../../ingest/json.ts';
-import { isPassing } from '../../../ingest/nodes/rpcError.ts';
+import { isTransient } from '../../../ingest/nodes/rpcError.ts';
 import { SourceError, isOfKind } from '../../../ingest/source.ts';
 import { type Frame, framesOf, framesOfBlock, framesOfTraceBlock } from './frames.ts';
 import { mapLimited } from './mapLimited.ts';
@@ -22,12 +22,15 @@ export interface TraceReader {
     header: BlockHeader,
     hashes: readonly string[],
     hasCalls: boolean,
-  ): Promise<Traced | undefined>;
+  ): Promise<TracedRecords | undefined>;
   /** Returns whether this node is known not to trace. */
   isMissingAt(node: Provider): boolean;
 }
 
-export interface Traced extends Pick<EvmBlock, 'internalTransactions' | 'calls' | 'failures'> {
+export interface TracedRecords extends Pick<
+  EvmBlock,
+  'internalTransactions' | 'calls' | 'failures'
+> {
   /** Whether the trace of a transaction is missing, and with it the transaction's calls. */
   isPartial: boolean;
 }
@@ -79,7 +82,7 @@ export function joinTraces(
   traces: readonly (Trace | undefined)[],
   hashes: readonly string[],
   hasCalls: boolean,
-): Traced {
+): TracedRecords {
   const failures = new Map<string, CallFailure>();
   for (const [n, trace] of traces.entries()) {
     if (trace?.failure !== undefined) failures.set(hashes[n]!, trace.failure);
@@ -100,7 +103,7 @@ const WAYS = ['callTracer', 'trace_block', 'one by one'] as const;
 
 /** Returns whether only this transaction cannot be traced, now and later. */
 const isOfTransaction = (error: unknown): boolean =>
-  isOfKind(error, 'refused', 'too-large', 'inconsistent') && !isPassing(error);
+  isOfKind(error, 'refused', 'too-large', 'inconsistent') && !isTransient(error);
 
 /** Reads the traces of blocks in the ways that each node supports. */
 export function createTraceReader(ways: Ways<Provider>): TraceReader {
@@ -117,7 +120,7 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
         return readTrace(framesOf(answer, own, index), hasCalls);
       };
       /** Traces the transactions whose trace is missing one by one, if the node can. */
-      const complete = async (traces: readonly (Trace | undefined)[]): Promise<Traced> => {
+      const complete = async (traces: readonly (Trace | undefined)[]): Promise<TracedRecords> => {
         const all = [...traces];
         const missing = [...all.keys()].filter((n) => all[n] === undefined);
         await mapLimited(missing, TRACES_AT_ONCE, async (n) => {
@@ -134,7 +137,7 @@ export function createTraceReader(ways: Ways<Provider>): TraceReader {
       const readEach = (traces: readonly (Iterable<Frame> | undefined)[]) =>
         traces.map((frames) => frames && readTrace(frames, hasCalls));
       try {
-        return await ways.ask<Traced>(node, 'traces', [
+        return await ways.ask<TracedRecords>(node, 'traces', [
           {
             name: 'callTracer',
             async ask() {

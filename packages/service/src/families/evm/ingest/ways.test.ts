@@ -58,7 +58,7 @@ test.each([
   ['too-large', undefined],
   ['inconsistent', undefined],
   ['refused', -32603],
-] as const)('an error that may pass retires no way: %s %s', async (kind, code) => {
+] as const)('a temporary error retires no way: %s %s', async (kind, code) => {
   const { ask, asked } = createWorld();
   for (let n = 0; n < 5; n++) {
     expect(await ask({ first: fails(kind, code), second: 'data' })).toBe('data');

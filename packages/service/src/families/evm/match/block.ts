@@ -107,7 +107,7 @@ export interface EvmCall {
   to: string;
   value: string;
   input: string;
-  /** Whether it, or a call around it, failed; null if the receipt has no status. */
+  /** Whether it, or an enclosing call, failed; null if the receipt has no status. */
   isFailed: boolean | null;
   /** Why it failed itself; undefined if it did not, or without a trace. */
   failure?: CallFailure | undefined;

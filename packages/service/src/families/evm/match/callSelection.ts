@@ -28,7 +28,7 @@ import {
   type Filter,
   FilterError,
   type FilterSubject,
-  type Miss,
+  type ExcludingComparison,
   type RecordContext,
   compileFilter,
   isEmptyFilter,
@@ -58,7 +58,10 @@ export interface CallSelection {
    * Returns a numeric comparison that alone excludes a call that does not match; undefined if there
    * is none.
    */
-  missOf(call: EvmCall, context: RecordContext): (Miss & { function: string }) | undefined;
+  missOf(
+    call: EvmCall,
+    context: RecordContext,
+  ): (ExcludingComparison & { function: string }) | undefined;
   /** Decodes call data; undefined if its function is unknown. */
   decode(input: string): DecodedCall | undefined;
 }

@@ -568,7 +568,7 @@ describe('a filter', () => {
   });
 });
 
-test('a stream without functions has no calls, and asks for no part more', () => {
+test('a stream without functions has no calls, and needs no further parts', () => {
   const plain = { ...DEFAULT_OPTIONS, includeNativeTxs: true };
   const block = toBlock([transaction()]);
   expect(matchWith(plain, [to], block)).not.toHaveProperty('calls');
@@ -645,7 +645,7 @@ describe('a failed call', () => {
     }));
   };
 
-  test('has its reason from the traces, and otherwise why there is none', () => {
+  test('has its reason from the traces, or states why there is none', () => {
     const failed = transaction({ isFailed: true });
     const options = calling({ transactionStatus: 'failed' });
     expect(reasonsOf(failed, options)).toEqual([

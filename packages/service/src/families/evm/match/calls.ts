@@ -3,7 +3,7 @@ import { selectorOf } from '@sluice/kit/contract';
 import type { EvmBlock, EvmCall, EvmTransaction } from './block.ts';
 import { takesCalls } from './callSelection.ts';
 import type { Rules } from './rules.ts';
-import type { Indexed } from '../../../match/ruleIndex.ts';
+import type { IndexedStream } from '../../../match/ruleIndex.ts';
 
 /** The functions that the streams of a chain select together. */
 interface Callers {
@@ -15,10 +15,13 @@ interface Callers {
 }
 
 /** Cache by list of streams, which the index replaces when one of them changes. */
-const cache = new WeakMap<readonly Indexed<'evm', Rules>[], { callers: Callers | undefined }>();
+const cache = new WeakMap<
+  readonly IndexedStream<'evm', Rules>[],
+  { callers: Callers | undefined }
+>();
 
 /** Returns undefined if no stream selects functions, so that calls need not be listed. */
-export function callersOf(streams: readonly Indexed<'evm', Rules>[]): Callers | undefined {
+export function callersOf(streams: readonly IndexedStream<'evm', Rules>[]): Callers | undefined {
   let found = cache.get(streams);
   if (found === undefined) {
     found = { callers: findCallers(streams) };
@@ -27,7 +30,7 @@ export function callersOf(streams: readonly Indexed<'evm', Rules>[]): Callers | 
   return found.callers;
 }
 
-function findCallers(streams: readonly Indexed<'evm', Rules>[]): Callers | undefined {
+function findCallers(streams: readonly IndexedStream<'evm', Rules>[]): Callers | undefined {
   const calling = streams.filter(({ record }) => takesCalls(record.options));
   if (calling.length === 0) return undefined;
   const rules = calling.flatMap(({ selection }) => selection.calls ?? []);

@@ -1,6 +1,6 @@
 /** Finds the addresses that the factories of streams create in a block. */
 import type { FoundChild } from '../../../match/children.ts';
-import type { Indexed } from '../../../match/ruleIndex.ts';
+import type { IndexedStream } from '../../../match/ruleIndex.ts';
 import type { SearchedLog } from '../../../match/logSearch.ts';
 import type { EvmBlock } from './block.ts';
 import type { Factory } from './factories.ts';
@@ -14,7 +14,7 @@ export interface LoggedBlock {
   readonly logs: readonly SearchedLog[];
 }
 
-type Stream = Indexed<'evm', Rules>;
+type Stream = IndexedStream<'evm', Rules>;
 type Child = Omit<FoundChild<'evm', Rules>, 'blockNumber'>;
 
 /** The factories of a chain by generation, then by event. */

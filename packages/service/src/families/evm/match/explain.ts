@@ -1,7 +1,13 @@
 /** Explains why each record of an EVM block matches a stream or does not. */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
-import { type EvmRecord, SPAM, matchBlock, type CompiledStream, type EvmStreams } from './match.ts';
+import {
+  type EvmRecord,
+  SPAM_REASON,
+  matchBlock,
+  type CompiledStream,
+  type EvmStreams,
+} from './match.ts';
 import { explainRecords } from '../../../match/explain.ts';
 import { passed, stopped } from '../../../match/reasons.ts';
 import { hasOverlap } from './transfers.ts';
@@ -41,7 +47,7 @@ export function explainBlock(
             ? [passed('records', OVERLAPPING)]
             : []),
           ...(isIncluded && !isAdmitted ? [passed('along', alongOf(stream, record))] : []),
-          ...(!isIncluded && !isStopped ? [stopped('spam', SPAM)] : []),
+          ...(!isIncluded && !isStopped ? [stopped('spam', SPAM_REASON)] : []),
         ],
       };
     },

@@ -21,7 +21,7 @@ import {
   toChainId,
 } from '@sluice/kit/contract';
 import { previewText } from '../../../base/preview.ts';
-import { NAMED, firstOf } from '../../../match/reasons.ts';
+import { MAX_NAMED, firstOf } from '../../../match/reasons.ts';
 
 /** The chain of a log or call, and whether its contract is possible spam. */
 export interface RecordContext {
@@ -42,7 +42,7 @@ export interface FilterSubject extends RecordContext {
 }
 
 /** A comparison that alone excludes a subject: if it held, the subject would pass. */
-export interface Miss {
+export interface ExcludingComparison {
   name: string;
   operator: CloseMatch['operator'];
   wanted: bigint;
@@ -57,7 +57,7 @@ export interface Filter {
    * Returns a numeric comparison that alone excludes a subject that does not pass; undefined if
    * there is none.
    */
-  missOf(subject: FilterSubject): Miss | undefined;
+  missOf(subject: FilterSubject): ExcludingComparison | undefined;
   /** Explains why the subject passes or fails, with the compared values. */
   explain(subject: FilterSubject): string;
   /** Yields every comparison, with the compared values. */
@@ -272,11 +272,11 @@ function isMember(
 }
 
 function describeValues(values: ReadonlySet<unknown>, isIn: boolean): string {
-  const named = [...firstOf(values, NAMED)]
+  const named = [...firstOf(values, MAX_NAMED)]
     .map((value) => previewText(String(value), SHOWN))
     .join(', ');
   if (values.size === 1) return `${isIn ? '=' : '!='} ${named}`;
-  const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
+  const more = values.size > MAX_NAMED ? ` and ${values.size - MAX_NAMED} more` : '';
   return `${isIn ? '' : 'none '}of ${named}${more}`;
 }
 
@@ -332,8 +332,8 @@ function describeComparison(
 }
 
 function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
-  const named = parts.slice(0, NAMED).map((part) => part.explain(subject));
-  const more = parts.length > NAMED ? [`${parts.length - NAMED} more`] : [];
+  const named = parts.slice(0, MAX_NAMED).map((part) => part.explain(subject));
+  const more = parts.length > MAX_NAMED ? [`${parts.length - MAX_NAMED} more`] : [];
   return [...named, ...more].join('; ');
 }
 

@@ -421,7 +421,7 @@ const anyCharacter = fc.oneof(
 );
 
 describe('the body', () => {
-  test('has the keys of the contract in wire order, numbers as decimal text', () => {
+  test('has the keys of the contract in wire order, and numbers as decimal text', () => {
     const record = stream('s', { includeContractLogs: true, includeNativeTxs: true, abi: [erc20] });
     const index = indexOf({ record, addresses: [1] });
     const [match] = matchBlock(index, CHAIN, block);

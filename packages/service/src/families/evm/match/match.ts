@@ -10,7 +10,7 @@ import type { LogSearch } from '../../../match/logSearch.ts';
 import { type SearchedStream, planLogs } from './logSearch.ts';
 import {
   type ChildOrigin,
-  type Indexed,
+  type IndexedStream,
   type RuleIndex,
   type WatchingStreams,
   createRuleIndex,
@@ -20,14 +20,14 @@ import { describeOrigin, takesChildren } from './factories.ts';
 import { type Rules, compileRules } from './rules.ts';
 import { topicsOf } from './transfers.ts';
 import {
-  type Watched,
+  type WatchedAddresses,
   addIncludingLog,
   addPlace,
   addressIn,
   createWatched,
 } from './triggeredBy.ts';
 
-export type CompiledStream = Indexed<'evm', Rules>;
+export type CompiledStream = IndexedStream<'evm', Rules>;
 
 export type EvmStreams = WatchingStreams<'evm', Rules>;
 
@@ -118,7 +118,7 @@ export function searchOf(
   };
 }
 
-/** Returns whether the stream selects records of blocks. It may only read values. */
+/** Returns whether the stream selects records of blocks. A stream may instead only read values. */
 export const takesRecords = (options: StreamOptions): boolean =>
   options.includeContractLogs ||
   options.includeNativeTxs ||
@@ -143,7 +143,7 @@ export interface Match {
   /** Values on chain. A match of values has no other records. */
   reads: WebhookRead[];
   /** The watched addresses in these records. */
-  watched: Watched;
+  watched: WatchedAddresses;
 }
 
 /** Creates the match of values that a stream reads. */
@@ -170,7 +170,7 @@ interface Taken {
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
   calls: EvmCall[];
-  watched: Watched;
+  watched: WatchedAddresses;
 }
 
 /** The zeros before an address in a topic. */
@@ -452,11 +452,11 @@ function wants(
 
 function refusesSpam(stream: CompiledStream, addReason: AddReason | undefined): boolean {
   if (!isSpamFree(stream)) return false;
-  addReason?.(stopped('spam', SPAM));
+  addReason?.(stopped('spam', SPAM_REASON));
   return true;
 }
 
-export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
+export const SPAM_REASON = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
 
 const isSpamFree = (stream: CompiledStream): boolean =>
   stream.record.options.filterPossibleSpamAddresses;

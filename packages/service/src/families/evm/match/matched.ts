@@ -2,7 +2,7 @@
 import type { WebhookMatched, WebhookRule } from '@sluice/kit/contract';
 import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { type Match, involves } from './match.ts';
-import { type Watched, triggersOfLog, watchedParties } from './triggeredBy.ts';
+import { type WatchedAddresses, triggersOfLog, watchedParties } from './triggeredBy.ts';
 
 const NATIVE_TXS: WebhookRule = { field: 'includeNativeTxs', index: null };
 const INTERNAL_TXS: WebhookRule = { field: 'includeInternalTxs', index: null };
@@ -73,7 +73,7 @@ export function toMatched(
 function factoryOf(
   address: string | null,
   { selection: { factories } }: Match['stream'],
-  { creators }: Watched,
+  { creators }: WatchedAddresses,
 ): number | null {
   const key = address === null ? undefined : creators.get(address);
   return key === undefined ? null : factories.findIndex((factory) => factory.key === key);

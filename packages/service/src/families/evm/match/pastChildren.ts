@@ -11,7 +11,7 @@ import type { Rules } from './rules.ts';
  * Returns how to find the logs of the factories of the streams. Children that are factories
  * themselves are found by their events alone, because there may be millions of them.
  */
-export function searchOfFactories(streams: EvmStreams, chain: string): LogSearch | undefined {
+export function planFactorySearch(streams: EvmStreams, chain: string): LogSearch | undefined {
   const all = streams
     .streams(chain)
     .flatMap(({ selection }) => selection.factories)

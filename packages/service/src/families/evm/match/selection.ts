@@ -32,7 +32,7 @@ import {
   type Filter,
   FilterError,
   type FilterSubject,
-  type Miss,
+  type ExcludingComparison,
   type RecordContext,
   compileFilter,
   isEmptyFilter,
@@ -68,7 +68,10 @@ export interface Selection {
    * Returns a numeric comparison that alone excludes a log that does not match; undefined if there
    * is none.
    */
-  missOf(log: EvmLog, context: RecordContext): (Miss & { event: string }) | undefined;
+  missOf(
+    log: EvmLog,
+    context: RecordContext,
+  ): (ExcludingComparison & { event: string }) | undefined;
   /** Returns whether `topic0` or an advanced option of the stream selects this event. */
   names(topic0: string): boolean;
   /**

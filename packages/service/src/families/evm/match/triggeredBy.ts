@@ -6,7 +6,7 @@ import { topicsOf } from './transfers.ts';
 type Placed = EvmLog | EvmTransaction | EvmInternalTransaction;
 
 /** The watched addresses of one stream in the records of a block. */
-export interface Watched {
+export interface WatchedAddresses {
   /**
    * Bits of the watched addresses in each record. Bit 0 is a log's emitter or a transaction's
    * sender, bit 1 is the address in a log's topic 1 or a transaction's recipient, and bits 2 and 3
@@ -21,26 +21,30 @@ export interface Watched {
   readonly creators: Map<string, string>;
 }
 
-export const createWatched = (): Watched => ({
+export const createWatched = (): WatchedAddresses => ({
   places: new Map(),
   selected: new Set(),
   includingLogs: new Map(),
   creators: new Map(),
 });
 
-export function addPlace({ places }: Watched, record: Placed, bit: number): void {
+export function addPlace({ places }: WatchedAddresses, record: Placed, bit: number): void {
   places.set(record, (places.get(record) ?? 0) | (1 << bit));
 }
 
 /** Adds a log because of which its transaction is included. */
-export function addIncludingLog({ includingLogs }: Watched, log: EvmLog): void {
+export function addIncludingLog({ includingLogs }: WatchedAddresses, log: EvmLog): void {
   const others = includingLogs.get(log.transactionIndex);
   if (others === undefined) includingLogs.set(log.transactionIndex, [log]);
   else others.push(log);
 }
 
 /** Returns the watched addresses in a log, in the order of its topics; null if there are none. */
-export function triggersOfLog(chain: string, log: EvmLog, { places }: Watched): string[] | null {
+export function triggersOfLog(
+  chain: string,
+  log: EvmLog,
+  { places }: WatchedAddresses,
+): string[] | null {
   const bits = places.get(log) ?? 0;
   if (bits === 0) return null;
   const found = bits & 1 ? [log.address] : [];
@@ -55,7 +59,7 @@ export function triggersOfLog(chain: string, log: EvmLog, { places }: Watched): 
 /** Returns the watched sender and recipient; null if neither is watched. */
 export function watchedParties(
   record: EvmTransaction | EvmInternalTransaction,
-  { places }: Watched,
+  { places }: WatchedAddresses,
 ): string[] | null {
   const bits = places.get(record) ?? 0;
   if (bits === 0) return null;
@@ -71,7 +75,7 @@ export function watchedParties(
 export function triggersOfTransaction(
   chain: string,
   transaction: EvmTransaction,
-  watched: Watched,
+  watched: WatchedAddresses,
 ): string[] | null {
   const found = watchedParties(transaction, watched) ?? [];
   for (const log of watched.includingLogs.get(transaction.transactionIndex) ?? []) {

@@ -26,7 +26,7 @@ import {
 } from './selection.ts';
 import { decodeTransfers, countBatch } from './transfers.ts';
 import { triggersOfLog, triggersOfTransaction } from './triggeredBy.ts';
-import { type WeighedPart, divide } from '../../../match/parts.ts';
+import { type WeighedPart, splitIntoParts } from '../../../match/parts.ts';
 
 /** The body without `confirmed` and `retries`, split where `retries` is inserted. */
 export interface WebhookParts {
@@ -174,13 +174,13 @@ function toProofs(
   };
 }
 
-/** @param weigh returns the maximum size of a match's webhook in bytes; see `divide` */
+/** @param weigh returns the maximum size of a match's webhook in bytes; see `splitIntoParts` */
 export const splitMatch = (
   match: Match,
   limit: number,
   weigh: (part: Match) => number,
 ): WeighedPart<Match>[] =>
-  divide(
+  splitIntoParts(
     {
       empty: partOf(match, {}),
       // Values belong to no transaction, so each is on its own.

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { Kysely } from 'kysely';
 import { createMemoryFeed } from '../../live/eventFeed.ts';
 import { lockFolder } from './folderLock.ts';
-import type { Committed, Transact } from '../../live/effects.ts';
+import type { CommittedEffects, Transact } from '../../live/effects.ts';
 import { createQueueChanges } from '../../live/queueChanges.ts';
 import { createSignals } from '../../live/signals.ts';
 import { createReads, createWrites } from '../../statements.ts';
@@ -24,7 +24,7 @@ export interface WorkerCall {
 export type WorkerReply = {
   id: number;
   /** Effects of the transactions of this call. */
-  committed: readonly Committed[];
+  committed: readonly CommittedEffects[];
 } & ({ value: unknown } | { error: Error });
 
 export const LEDGER_FILE = 'sluice.db';
@@ -73,7 +73,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const signals = createSignals();
   const events = createMemoryFeed();
   const queueChanges = createQueueChanges();
-  const onCommitted = (committed: Committed): void => {
+  const onCommitted = (committed: CommittedEffects): void => {
     queueChanges.report(committed.queued);
     events.append(committed.events);
     signals.send(committed.signals);
@@ -144,7 +144,7 @@ const mapMethods = <Methods extends object>(
 function createThread(
   path: string,
   role: 'reads' | 'writes',
-  onCommitted: (committed: Committed) => void = () => {},
+  onCommitted: (committed: CommittedEffects) => void = () => {},
 ): {
   call(method: string, args: unknown[]): Promise<unknown>;
   stop(): Promise<void>;

@@ -7,7 +7,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { createCheckpoints } from './sqliteCheckpoints.ts';
 import { openSqlite } from './sqliteConnection.ts';
 import { sqliteEngine } from './sqliteEngine.ts';
-import { type Committed, type Transact, createEffects } from '../../live/effects.ts';
+import { type CommittedEffects, type Transact, createEffects } from '../../live/effects.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 
@@ -19,7 +19,7 @@ const port = parentPort!;
 const { db, sqlite } = openSqlite(path, role === 'reads');
 const checkpoints = role === 'writes' ? createCheckpoints(path, sqlite) : undefined;
 /** Effects of the transactions of the current call. */
-let committed: Committed[] = [];
+let committed: CommittedEffects[] = [];
 const transact: Transact = async (work) => {
   const effects = createEffects();
   const result = await db.transaction().execute((trx) => work(trx, effects));

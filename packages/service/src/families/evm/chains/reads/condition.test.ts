@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compare, isDue, isMet } from './condition.ts';
+import { compareDecimal, isDue, isMet } from './condition.ts';
 
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const json = (value: bigint): string => JSON.stringify(String(value));
@@ -16,20 +16,20 @@ test('an integer equals the same number written in its unit', () => {
         const at = digits.length - decimals;
         const text = `${sign < 0n ? '-' : ''}${digits.slice(0, at)}${decimals > 0 ? '.' : ''}${digits.slice(at)}`;
         const value = sign * n;
-        expect(compare(value, text, decimals)).toBe(0);
-        expect(compare(value + 1n, text, decimals)).toBe(1);
-        expect(compare(value - 1n, text, decimals)).toBe(-1);
+        expect(compareDecimal(value, text, decimals)).toBe(0);
+        expect(compareDecimal(value + 1n, text, decimals)).toBe(1);
+        expect(compareDecimal(value - 1n, text, decimals)).toBe(-1);
       },
     ),
   );
 });
 
 test('a threshold may have more decimals than the value', () => {
-  expect(compare(1n, '1.5', 0)).toBe(-1);
-  expect(compare(2n, '1.5', 0)).toBe(1);
-  expect(compare(-1n, '-1.5', 0)).toBe(1);
-  expect(compare(0n, '-0.5', 0)).toBe(1);
-  expect(compare(-1n, '-0.5', 0)).toBe(-1);
+  expect(compareDecimal(1n, '1.5', 0)).toBe(-1);
+  expect(compareDecimal(2n, '1.5', 0)).toBe(1);
+  expect(compareDecimal(-1n, '-1.5', 0)).toBe(1);
+  expect(compareDecimal(0n, '-0.5', 0)).toBe(1);
+  expect(compareDecimal(-1n, '-0.5', 0)).toBe(-1);
 });
 
 test('a comparison is met once per crossing, and at first only if it holds', () => {

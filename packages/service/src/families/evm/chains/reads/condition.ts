@@ -39,7 +39,7 @@ export function isMet(
   if (when === 'changes') return before !== undefined && before !== after;
   if ('every' in when) return true;
   const sideOf = (value: string, threshold: string): number =>
-    compare(BigInt(JSON.parse(value) as string), threshold, decimals);
+    compareDecimal(BigInt(JSON.parse(value) as string), threshold, decimals);
   if ('crosses' in when) {
     const isBelow = (value: string): boolean => sideOf(value, when.crosses) < 0;
     return before !== undefined && isBelow(before) !== isBelow(after);
@@ -52,7 +52,7 @@ export function isMet(
 }
 
 /** Compares an integer with a decimal threshold exactly: negative if the integer is smaller. */
-export function compare(value: bigint, threshold: string, decimals: number): number {
+export function compareDecimal(value: bigint, threshold: string, decimals: number): number {
   const [whole = '', fraction = ''] = threshold.split('.');
   const left = value * 10n ** BigInt(fraction.length);
   const right = BigInt(whole + fraction) * 10n ** BigInt(decimals);

@@ -51,7 +51,7 @@ const STREAMS: readonly (readonly StreamRead[])[] = [
   ],
 ];
 
-/** What the contracts return in the state of a block; undefined if no node has it. */
+/** Results of the contracts in the state of a block; undefined if no node has it. */
 type State = readonly (number | 'reverts')[] | undefined;
 
 interface Made {
@@ -376,7 +376,7 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
   );
 });
 
-test('a value that its contract does not return is read ever more rarely', async () => {
+test('a value whose reads fail is read at growing intervals', async () => {
   const world = await open();
   for (let n = 0; n < 60; n++) await world.add(['reverts', 1, 1]);
   await world.read('ok');

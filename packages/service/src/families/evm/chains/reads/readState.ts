@@ -1,6 +1,6 @@
 /** Reads the values of streams in the state of a block, and decides which of them are sent. */
 import type { WebhookRead } from '@sluice/kit/contract';
-import type { StateReading } from '../../../../ingest/values/reading.ts';
+import type { ReadState } from '../../../../ingest/values/reading.ts';
 import type { Token } from '../../../../store/enrichment/contract.ts';
 import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmStreamRecord } from '../../../../store/streams/contract.ts';
@@ -15,7 +15,7 @@ import {
 } from './compileReads.ts';
 import { isDue, isMet, thresholdOf } from './condition.ts';
 
-/** Maximum number of blocks between two reads of a value that its contract does not return. */
+/** Maximum number of blocks between two reads of a value whose reads fail. */
 const MAX_PAUSE_BLOCKS = 16;
 
 interface DueRead {
@@ -59,7 +59,7 @@ export function createReadState({
   readToken(block: BlockRef, address: string): Promise<Token | undefined>;
   /** Returns the addresses of a stream in lowercase; `many` if there are more than `most`. */
   addressesOf(streamId: string, most: number): Promise<readonly string[] | 'many'>;
-}): StateReading<EvmStreamRecord, WebhookRead> {
+}): ReadState<EvmStreamRecord, WebhookRead> {
   /** Returns the values of a stream, each once. */
   const listValues = async (record: EvmStreamRecord): Promise<Map<string, ReadValue>> => {
     const { fixed, ofAddress } = readsOf(record);
@@ -135,7 +135,7 @@ const toWebhookValue = (block: number, json: string): WebhookRead['after'] => ({
   value: JSON.parse(json) as unknown,
 });
 
-/** Returns whether the value is due. One that its contract does not return is read ever more rarely. */
+/** Returns whether the value is due. If reads of it fail, the time between them grows. */
 function isReadNow(
   { when }: ReadValue,
   known: KnownRead | undefined,
@@ -189,7 +189,7 @@ function continuedRun(
 ): number | undefined {
   if (known === undefined) return undefined;
   const { newest } = known;
-  // A value that is not returned is not read in every block.
+  // A value whose reads fail is not read in every block.
   if (error !== null) return newest.error === error ? newest.from : undefined;
   const isEvery = when !== 'changes' && 'every' in when;
   return !isEvery && newest.value === value && newest.to === after ? newest.from : undefined;

@@ -2,7 +2,7 @@
  * Lists the header fields that networks hash, in their order, and encodes a header by each rule
  * that may apply to it.
  */
-import { type Json, hex, toHex } from '../../../../ingest/json.ts';
+import { type Json, readHex, toHex } from '../../../../ingest/json.ts';
 import { withoutSeals } from './bftSeals.ts';
 import { bytesOf, quantityBytes, quantityOf, toBytes } from '../proof/fields.ts';
 import { type RlpItem, encodeRlp } from '../proof/rlp.ts';
@@ -219,4 +219,4 @@ const encodeFields = (
     });
 
 /** Reads the hash of a block in lowercase. */
-export const hashOf = (header: Json): string => hex(header, 'hash').toLowerCase();
+export const hashOf = (header: Json): string => readHex(header, 'hash').toLowerCase();

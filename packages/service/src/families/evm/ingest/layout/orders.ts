@@ -3,7 +3,7 @@
  * one first.
  */
 
-/** Number of fields that forks usually append at most. */
+/** Maximum number of fields that forks usually append. */
 const FEW = 3;
 /** Maximum number of orders with more fields that are listed before other orders of few fields. */
 const MANY_FIRST = 500;

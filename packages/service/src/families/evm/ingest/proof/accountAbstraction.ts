@@ -1,5 +1,5 @@
 /** Encodes transactions of account abstraction (EIP-8130), which Base uses. */
-import { type Json, list, object } from '../../../../ingest/json.ts';
+import { type Json, toList, toObject } from '../../../../ingest/json.ts';
 import { bytesOf, optionalBytes, quantityOf } from './fields.ts';
 import type { RlpItem } from './rlp.ts';
 
@@ -9,8 +9,8 @@ import type { RlpItem } from './rlp.ts';
  */
 export function toAccountAbstractionFields(transaction: Json): RlpItem[][] {
   // Some nodes return the fields in an object of their own.
-  const body = object(transaction['tx'] ?? transaction, 'tx');
-  const changes = list(body['accountChanges'] ?? [], 'accountChanges').map(toChange);
+  const body = toObject(transaction['tx'] ?? transaction, 'tx');
+  const changes = toList(body['accountChanges'] ?? [], 'accountChanges').map(toChange);
   if (changes.includes(undefined)) return [];
   const senders = [
     ...(body['sender'] == null ? [Buffer.alloc(0)] : [bytesOf(body, 'sender')]),
@@ -29,8 +29,8 @@ export function toAccountAbstractionFields(transaction: Json): RlpItem[][] {
       quantityOf(body, 'maxFeePerGas'),
       quantityOf(body, body['gasLimit'] == null ? 'gas' : 'gasLimit'),
       (changes as RlpItem[][]).flat(),
-      list(body['calls'] ?? [], 'calls').map((phase) =>
-        list(phase, 'phase').map((item) => toCallFields(object(item, 'call'), hasValue)),
+      toList(body['calls'] ?? [], 'calls').map((phase) =>
+        toList(phase, 'phase').map((item) => toCallFields(toObject(item, 'call'), hasValue)),
       ),
       ...('metadata' in body ? [optionalBytes(body, 'metadata')] : []),
       toPayer(body),
@@ -54,7 +54,7 @@ function toPayer(body: Json): Buffer {
 
 /** Encodes a change of an account as its type and its fields; undefined if its type is unknown. */
 function toChange(item: unknown): RlpItem[] | undefined {
-  const change = object(item, 'account change');
+  const change = toObject(item, 'account change');
   switch (change['type']) {
     case 'create':
       return [
@@ -62,8 +62,8 @@ function toChange(item: unknown): RlpItem[] | undefined {
         [
           bytesOf(change, 'userSalt'),
           bytesOf(change, 'code'),
-          list(change['initialActors'], 'initialActors').map((each) => {
-            const actor = object(each, 'actor');
+          toList(change['initialActors'], 'initialActors').map((each) => {
+            const actor = toObject(each, 'actor');
             return [
               bytesOf(actor, 'actorId'),
               bytesOf(actor, 'authenticator'),

@@ -1,7 +1,7 @@
 /** Converts fields of a node's JSON to the bytes that are hashed. */
-import { type Json, list, object, showValue, toHex } from '../../../../ingest/json.ts';
+import { type Json, toList, toObject, showValue, toHex } from '../../../../ingest/json.ts';
 import { SourceError } from '../../../../ingest/source.ts';
-import { quantity } from '../values.ts';
+import { readQuantity } from '../values.ts';
 import type { RlpItem } from './rlp.ts';
 
 /**
@@ -32,12 +32,12 @@ export const optionalBytes = (from: Json, key: string): Buffer =>
 
 /** Reads a field as a quantity; empty, like 0, if it is null or missing. */
 export const quantityOf = (from: Json, key: string): Buffer =>
-  from[key] == null ? Buffer.alloc(0) : quantityBytes(quantity(from, key));
+  from[key] == null ? Buffer.alloc(0) : quantityBytes(readQuantity(from, key));
 
 export const accessListOf = (from: Json): RlpItem =>
-  list(from['accessList'] ?? [], 'accessList').map((item) => {
-    const each = object(item, 'access list entry');
-    return [bytesOf(each, 'address'), list(each['storageKeys'], 'storageKeys').map(toBytes)];
+  toList(from['accessList'] ?? [], 'accessList').map((item) => {
+    const each = toObject(item, 'access list entry');
+    return [bytesOf(each, 'address'), toList(each['storageKeys'], 'storageKeys').map(toBytes)];
   });
 
 export const feeMarketFieldsOf = (body: Json): RlpItem[] => [

@@ -1,5 +1,5 @@
 /** Encodes the transaction types of networks other than Ethereum. */
-import { type Json, object } from '../../../../ingest/json.ts';
+import { type Json, toObject } from '../../../../ingest/json.ts';
 import {
   accessListOf,
   bytesOf,
@@ -94,7 +94,7 @@ export const NETWORK_TYPES: Readonly<Record<string, (body: Json) => RlpItem[] | 
   '0x7f': (body) =>
     Array.isArray(body['stateSyncData'])
       ? body['stateSyncData'].map((item) => {
-          const each = object(item, 'state sync');
+          const each = toObject(item, 'state sync');
           return [
             quantityOf(each, 'id'),
             bytesOf(each, 'contract'),

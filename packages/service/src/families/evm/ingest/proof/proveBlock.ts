@@ -5,16 +5,16 @@
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockProofs } from '../../match/block.ts';
-import { type Json, hex, list, object } from '../../../../ingest/json.ts';
+import { type Json, readHex, toList, toObject } from '../../../../ingest/json.ts';
 import { SourceError } from '../../../../ingest/source.ts';
 import type { KnownBits } from '../bloom.ts';
 import type { Network } from '../networks.ts';
 import type { Finding } from '../normalize.ts';
-import { quantity } from '../values.ts';
+import { readQuantity } from '../values.ts';
 import { bytesOf, quantityOf } from './fields.ts';
 import { encodeReceipt, withBaseFee } from './receipts.ts';
 import { encodeRlp } from './rlp.ts';
-import { LEGACY, encodeTransaction, isStandardType, typeOf } from './transactions.ts';
+import { LEGACY_TYPE, encodeTransaction, isStandardType, typeOf } from './transactions.ts';
 import { EMPTY_ROOT, createListTrie } from './trie.ts';
 
 /** A transaction of a block and its receipt. */
@@ -65,7 +65,7 @@ function attempt(check: () => Problem | undefined): Problem | undefined {
 }
 
 const transactionsOf = (block: Json): Json[] =>
-  list(block['transactions'], 'transactions').map((item) => object(item, 'transaction'));
+  toList(block['transactions'], 'transactions').map((item) => toObject(item, 'transaction'));
 
 function toEntries(block: Json, receipts: readonly Json[], network: Network): Entry[] {
   const byHash = new Map(receipts.map((receipt) => [receipt['transactionHash'], receipt]));
@@ -178,7 +178,7 @@ function encodeReceipts(inside: readonly Entry[], own: readonly Json[]): (Buffer
     ...inside.map(({ transaction, receipt }) =>
       encodeReceipt(withBaseFee(receipt!, transaction), typeOf(transaction), known),
     ),
-    ...own.map((receipt) => encodeReceipt(receipt, LEGACY, known)),
+    ...own.map((receipt) => encodeReceipt(receipt, LEGACY_TYPE, known)),
   ];
 }
 
@@ -213,7 +213,9 @@ function hasItsContract(transaction: Json, receipt: Json): boolean {
   if (transaction['to'] != null) return contractAddress == null;
   if (contractAddress == null) return receipt['status'] === '0x0';
   const creator = encodeRlp([bytesOf(transaction, 'from'), quantityOf(transaction, 'nonce')]);
-  return keccak256(creator).slice(-40) === hex(receipt, 'contractAddress').slice(2).toLowerCase();
+  return (
+    keccak256(creator).slice(-40) === readHex(receipt, 'contractAddress').slice(2).toLowerCase()
+  );
 }
 
 /** Returns whether the receipt, if it has a price, has the price of its transaction and no L1 fee. */
@@ -221,7 +223,7 @@ const hasItsFee = (transaction: Json, { effectiveGasPrice, l1Fee }: Json): boole
   (effectiveGasPrice == null || isQuantity(effectiveGasPrice, toBigInt(transaction, 'gasPrice'))) &&
   (l1Fee == null || isQuantity(l1Fee, 0n));
 
-const toBigInt = (from: Json, key: string): bigint => BigInt(quantity(from, key));
+const toBigInt = (from: Json, key: string): bigint => BigInt(readQuantity(from, key));
 
 const isQuantity = (value: unknown, expected: bigint): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && BigInt(value) === expected;

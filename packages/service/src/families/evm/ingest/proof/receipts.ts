@@ -1,11 +1,11 @@
 /** Encodes receipts as in the receipts root of a header (EIP-658, EIP-2718). */
-import { type Json, list, object, toHex } from '../../../../ingest/json.ts';
+import { type Json, toList, toObject, toHex } from '../../../../ingest/json.ts';
 import { bloomOf, type KnownBits } from '../bloom.ts';
 import { SourceError } from '../../../../ingest/source.ts';
 import { emitterOf } from '../values.ts';
 import { bytesOf, optionalBytes, quantityOf, toBytes } from './fields.ts';
 import { type RlpItem, encodeRlp } from './rlp.ts';
-import { LEGACY, toTypeByte } from './transactions.ts';
+import { LEGACY_TYPE, toTypeByte } from './transactions.ts';
 
 /**
  * Encodes a receipt; returns undefined if a part of it is unknown or has an unexpected form.
@@ -22,14 +22,14 @@ export function encodeReceipt(receipt: Json, type: string, known: KnownBits): Bu
 }
 
 function encode(receipt: Json, type: string, known: KnownBits): Buffer | undefined {
-  const logs = list(receipt['logs'], 'logs').map((item) => object(item, 'log'));
+  const logs = toList(receipt['logs'], 'logs').map((item) => toObject(item, 'log'));
   const fields: RlpItem[] = [
     outcomeOf(receipt),
     quantityOf(receipt, 'cumulativeGasUsed'),
     bloomOf(logs.map(emitterOf), known),
     logs.map((log) => [
       bytesOf(log, 'address'),
-      list(log['topics'], 'topics').map(toBytes),
+      toList(log['topics'], 'topics').map(toBytes),
       bytesOf(log, 'data'),
     ]),
   ];
@@ -42,7 +42,7 @@ function encode(receipt: Json, type: string, known: KnownBits): Buffer | undefin
     fields.push(quantityOf(receipt, 'baseFee'));
   }
   const encoded = encodeRlp(fields);
-  return type === LEGACY ? encoded : Buffer.concat([toTypeByte(type), encoded]);
+  return type === LEGACY_TYPE ? encoded : Buffer.concat([toTypeByte(type), encoded]);
 }
 
 /** Returns the status, or the state root that receipts had instead before Byzantium. */

@@ -3,7 +3,7 @@
  *
  * @see https://github.com/tempoxyz/tempo/tree/main/crates/primitives/src
  */
-import { type Json, list, object } from '../../../../ingest/json.ts';
+import { type Json, toList, toObject } from '../../../../ingest/json.ts';
 import {
   accessListOf,
   bytesOf,
@@ -15,7 +15,7 @@ import {
 import type { RlpItem } from './rlp.ts';
 
 export function toTempoFields(body: Json): RlpItem[] | undefined {
-  const authorizations = list(body['aaAuthorizationList'] ?? [], 'aaAuthorizationList').map(
+  const authorizations = toList(body['aaAuthorizationList'] ?? [], 'aaAuthorizationList').map(
     toAuthorization,
   );
   const signature = toSignature(body['signature']);
@@ -28,8 +28,8 @@ export function toTempoFields(body: Json): RlpItem[] | undefined {
     quantityOf(body, 'maxPriorityFeePerGas'),
     quantityOf(body, 'maxFeePerGas'),
     quantityOf(body, 'gas'),
-    list(body['calls'], 'calls').map((item) => {
-      const call = object(item, 'call');
+    toList(body['calls'], 'calls').map((item) => {
+      const call = toObject(item, 'call');
       const input = call['input'] == null ? 'data' : 'input';
       return [optionalBytes(call, 'to'), quantityOf(call, 'value'), optionalBytes(call, input)];
     }),
@@ -53,7 +53,7 @@ const KEYCHAIN_VERSIONS = new Map<unknown, number>([
 
 /** Encodes a signature; returns undefined if its kind is unknown. */
 function toSignature(value: unknown): Buffer | undefined {
-  const signature = object(value, 'signature');
+  const signature = toObject(value, 'signature');
   if (signature['version'] !== undefined) {
     const inner = toSignature(signature['signature']);
     const kind = KEYCHAIN_VERSIONS.get(signature['version']);
@@ -86,13 +86,13 @@ const toWord = (from: Json, key: string): Buffer => {
 
 const toFeePayer = (value: unknown): RlpItem => {
   if (value == null) return Buffer.alloc(0);
-  const signature = object(value, 'feePayerSignature');
+  const signature = toObject(value, 'feePayerSignature');
   return ['yParity', 'r', 's'].map((key) => quantityOf(signature, key));
 };
 
 /** Encodes a delegation of an account; undefined if the kind of its signature is unknown. */
 function toAuthorization(item: unknown): RlpItem | undefined {
-  const each = object(item, 'authorization');
+  const each = toObject(item, 'authorization');
   const signature = toSignature(each['signature']);
   if (signature === undefined) return undefined;
   return [
@@ -111,16 +111,16 @@ const KEY_TYPES = ['secp256k1', 'p256', 'webAuthn'];
  */
 function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
   if (value == null) return [];
-  const key = object(value, 'keyAuthorization');
+  const key = toObject(value, 'keyAuthorization');
   const type = KEY_TYPES.findIndex((each) => each === key['keyType']);
   const signature = toSignature(key['signature']);
   if (type < 0 || signature === undefined) return undefined;
   const optional: RlpItem[] = [
     quantityOf(key, 'expiry'),
-    key['limits'] == null ? Buffer.alloc(0) : list(key['limits'], 'limits').map(toLimit),
+    key['limits'] == null ? Buffer.alloc(0) : toList(key['limits'], 'limits').map(toLimit),
     key['allowedCalls'] == null
       ? Buffer.alloc(0)
-      : list(key['allowedCalls'], 'allowedCalls').map(toAllowedCall),
+      : toList(key['allowedCalls'], 'allowedCalls').map(toAllowedCall),
     optionalBytes(key, 'witness'),
     key['isAdmin'] === true ? Buffer.of(1) : Buffer.alloc(0),
     optionalBytes(key, 'account'),
@@ -131,17 +131,17 @@ function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
 }
 
 const toLimit = (item: unknown): RlpItem => {
-  const limit = object(item, 'limit');
+  const limit = toObject(item, 'limit');
   const period = quantityOf(limit, 'period');
   const fields = [bytesOf(limit, 'token'), quantityOf(limit, 'limit')];
   return period.length === 0 ? fields : [...fields, period];
 };
 
 const toAllowedCall = (item: unknown): RlpItem => {
-  const call = object(item, 'allowed call');
-  const rules = list(call['selectorRules'], 'selectorRules').map((each) => {
-    const rule = object(each, 'selector rule');
-    const recipients = list(rule['recipients'] ?? [], 'recipients');
+  const call = toObject(item, 'allowed call');
+  const rules = toList(call['selectorRules'], 'selectorRules').map((each) => {
+    const rule = toObject(each, 'selector rule');
+    const recipients = toList(rule['recipients'] ?? [], 'recipients');
     return [bytesOf(rule, 'selector'), recipients.map(toBytes)];
   });
   return [bytesOf(call, 'target'), rules];
@@ -156,7 +156,7 @@ export function toTempoHeader(block: Json, fields: RlpItem[]): RlpItem[] | undef
   const own = ['mainBlockGeneralGasLimit', 'sharedGasLimit', 'timestampMillisPart'];
   const wrapped = [...own.map((name) => quantityOf(block, name)), fields];
   if (block['consensusContext'] == null) return wrapped;
-  const context = object(block['consensusContext'], 'consensusContext');
+  const context = toObject(block['consensusContext'], 'consensusContext');
   const numbers = ['epoch', 'view', 'parentView'].map((name) => numberBytes(Number(context[name])));
   return [...wrapped, [...numbers, bytesOf(context, 'proposer')]];
 }

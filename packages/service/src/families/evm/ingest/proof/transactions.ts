@@ -2,7 +2,7 @@
  * Encodes transactions as in blocks. The Keccak-256 hash of the encoding is the transaction hash.
  */
 import { keccak256 } from '@sluice/kit/contract';
-import { type Json, list, object, optionalHex } from '../../../../ingest/json.ts';
+import { type Json, toList, toObject, optionalHex } from '../../../../ingest/json.ts';
 import { SourceError } from '../../../../ingest/source.ts';
 import { toAccountAbstractionFields } from './accountAbstraction.ts';
 import {
@@ -38,7 +38,7 @@ export function encodeTransaction(body: Json): Buffer | undefined {
 function toCandidates(body: Json): Buffer[] {
   const type = typeOf(body);
   const wrap = (payload: Buffer): Buffer =>
-    type === LEGACY ? payload : Buffer.concat([toTypeByte(type), payload]);
+    type === LEGACY_TYPE ? payload : Buffer.concat([toTypeByte(type), payload]);
   if (type === '0x79' || (type === '0x7d' && isAccountAbstraction(body))) {
     return toAccountAbstractionFields(body).map((fields) => wrap(encodeRlp(fields)));
   }
@@ -51,13 +51,14 @@ function toCandidates(body: Json): Buffer[] {
 /** Base's account abstraction has the type byte of the OP Stack's post-exec transactions. */
 const isAccountAbstraction = (body: Json): boolean => body['senderAuth'] !== undefined;
 
-export const LEGACY = '0x0';
+export const LEGACY_TYPE = '0x0';
 
 /**
  * Returns the type of a transaction; legacy if the node omits it, as nodes older than typed
  * transactions do.
  */
-export const typeOf = (body: Json): string => optionalHex(body, 'type')?.toLowerCase() ?? LEGACY;
+export const typeOf = (body: Json): string =>
+  optionalHex(body, 'type')?.toLowerCase() ?? LEGACY_TYPE;
 
 /** Returns whether Ethereum has this transaction type. */
 export const isStandardType = (type: string): boolean => type in STANDARD_TYPES;
@@ -68,7 +69,7 @@ export const toTypeByte = (type: string): Buffer => quantityBytes(type);
 type Fields = (body: Json) => RlpItem[] | undefined;
 
 const STANDARD_TYPES: Readonly<Record<string, Fields>> = {
-  [LEGACY]: (body) =>
+  [LEGACY_TYPE]: (body) =>
     body['ethCompatible'] === false
       ? toCeloLegacyFields(body)
       : [
@@ -89,13 +90,13 @@ const STANDARD_TYPES: Readonly<Record<string, Fields>> = {
   '0x3': (body) => [
     ...feeMarketFieldsOf(body),
     quantityOf(body, 'maxFeePerBlobGas'),
-    list(body['blobVersionedHashes'], 'blobVersionedHashes').map(toBytes),
+    toList(body['blobVersionedHashes'], 'blobVersionedHashes').map(toBytes),
     ...signatureOf(body),
   ],
   '0x4': (body) => [
     ...feeMarketFieldsOf(body),
-    list(body['authorizationList'], 'authorizationList').map((item) => {
-      const each = object(item, 'authorization');
+    toList(body['authorizationList'], 'authorizationList').map((item) => {
+      const each = toObject(item, 'authorization');
       return [
         quantityOf(each, 'chainId'),
         bytesOf(each, 'address'),

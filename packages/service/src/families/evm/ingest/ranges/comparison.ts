@@ -16,7 +16,7 @@ import {
   type RangePlan,
   type RangeReading,
   hitsOf,
-  rest,
+  pauseRanges,
 } from './rangeReading.ts';
 
 /** Time for which a node that missed or invented logs is not queried for ranges. */
@@ -39,7 +39,7 @@ export interface ComparisonOptions {
 
 export interface Comparison {
   /**
-   * Reads the logs of a range from another node than the first, in at most `maxParts` parts. If that
+   * Reads the logs of a range from a node other than the first, in at most `maxParts` parts. If that
    * is not enough, reads a random part of the range, which the nodes can't foresee. Returns undefined
    * if no other node can be searched now.
    */
@@ -73,7 +73,7 @@ export function createComparison({
 }): Comparison {
   const blame = (node: Provider, how: 'missed' | 'invented', block: number): void => {
     if (!isUsable(node)) return;
-    rest(rangesOf(node), UNRELIABLE_MS);
+    pauseRanges(rangesOf(node), UNRELIABLE_MS);
     node.fault('missing');
     log.warn(`node ${how} logs of a range; its ranges are not used for a day`, {
       chain,
@@ -138,7 +138,7 @@ export function createComparison({
 }
 
 /** Returns whether both nodes returned the same logs of a block, or only one was queried. */
-export function isSame(
+export function hasSameLogs(
   number: number,
   read: RangeLogs,
   { from, read: others }: SecondLogs,

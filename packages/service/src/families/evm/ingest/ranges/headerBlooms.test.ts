@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { BlockHeader, BlockRef } from '../../../../store/blocks/contract.ts';
 import { bloomOf } from '../bloom.ts';
 import { toHeader } from '../header.ts';
-import type { Body, Provider } from '../provider.ts';
+import type { BlockBody, Provider } from '../provider.ts';
 import { addByBloom, toBloomFilter } from './headerBlooms.ts';
 
 const TOKEN = `0x${'70'.repeat(20)}`;
@@ -19,7 +19,7 @@ const ZEROS = `0x${'00'.repeat(256)}`;
  */
 async function read(
   third: Record<string, unknown>,
-  proof: Body['proof'] = { result: 'passed', encoded: Buffer.alloc(0) },
+  proof: BlockBody['proof'] = { result: 'passed', encoded: Buffer.alloc(0) },
 ) {
   const blocks = [1, 2, 3].map((number) => ({
     number: `0x${number}`,

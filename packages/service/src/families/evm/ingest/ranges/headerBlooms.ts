@@ -3,7 +3,7 @@
  */
 import type { BlockHeader, BlockRef } from '../../../../store/blocks/contract.ts';
 import type { LogFilter } from '../../../../match/logSearch.ts';
-import { list } from '../../../../ingest/json.ts';
+import { toList } from '../../../../ingest/json.ts';
 import { SourceError } from '../../../../ingest/source.ts';
 import { bitsOf, bloomOf, covers, hasBit } from '../bloom.ts';
 import { declaredBloom } from '../normalize.ts';
@@ -46,7 +46,7 @@ export async function addByBloom(
         header,
         bloom: declaredBloom(body),
         isHashed: read.proof?.result === 'passed',
-        isEmpty: list(body['transactions'], 'transactions').length === 0,
+        isEmpty: toList(body['transactions'], 'transactions').length === 0,
       };
     }),
   );

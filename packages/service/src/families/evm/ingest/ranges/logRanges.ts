@@ -16,7 +16,12 @@ import {
   isOfKind,
 } from '../../../../ingest/source.ts';
 import type { Provider } from '../provider.ts';
-import { type ComparisonOptions, type SecondLogs, createComparison, isSame } from './comparison.ts';
+import {
+  type ComparisonOptions,
+  type SecondLogs,
+  createComparison,
+  hasSameLogs,
+} from './comparison.ts';
 import { type BloomFilter, addByBloom, toBloomFilter } from './headerBlooms.ts';
 import {
   FAILED_MS,
@@ -25,7 +30,7 @@ import {
   type RangePlan,
   createRangeReading,
   hitsOf,
-  rest,
+  pauseRanges,
   unknownRanges,
 } from './rangeReading.ts';
 
@@ -83,7 +88,7 @@ function openSearch(
     try {
       return await reading.readLogs(node, plan, range, maxParts);
     } catch (error) {
-      if (isOfKind(error, 'inconsistent')) rest(rangesOf(node), FAILED_MS);
+      if (isOfKind(error, 'inconsistent')) pauseRanges(rangesOf(node), FAILED_MS);
       else if (error instanceof SourceError && !isUsable(node)) {
         log.info('node serves no ranges of logs; its ranges are not used for now', {
           chain,
@@ -130,7 +135,7 @@ function openSearch(
     if (keepsLogs) {
       for (const hit of hits) {
         // A block whose logs differ between the nodes is read.
-        if (second === undefined || isSame(hit.number, read, second)) {
+        if (second === undefined || hasSameLogs(hit.number, read, second)) {
           hit.logs = read.logs.get(hit.number)!.logs;
         }
       }
@@ -164,7 +169,7 @@ function openSearch(
       const chosen = reading.choosePlan(Math.max(...nodes.map(({ limit }) => limit.size)));
       if (chosen === undefined) {
         // The limits are learned again, because they may have changed.
-        for (const each of nodes) rest(each, 0);
+        for (const each of nodes) pauseRanges(each, 0);
         return undefined;
       }
       const { plan, reach } = chosen;
@@ -196,7 +201,7 @@ async function checkHits(
   const headers = await Promise.all(hits.map(({ number }) => node.readHeaderAt(number)));
   const wrong = hits.find(({ hash }, n) => headers[n]?.hash !== hash);
   if (wrong === undefined) return;
-  rest(ranges, FAILED_MS);
+  pauseRanges(ranges, FAILED_MS);
   throw new SourceError(
     'inconsistent',
     `${node.name}: a log belongs to block ${wrong.number} ${wrong.hash}, which the node does not have`,

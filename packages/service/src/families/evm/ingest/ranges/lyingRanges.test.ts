@@ -1,4 +1,4 @@
-/** Tests searches by ranges with nodes of which one lies about where logs are. */
+/** Tests range searches in which one node lies about where logs are. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLog } from '../../../../base/log.ts';
@@ -137,7 +137,7 @@ const LIES: Record<string, (place: Place, number: number) => Place[]> = {
   invented: (place, number) => [place, placeOf(number)],
   'in a block that does not exist': ({ number }) => [{ number, hash: hashOf(number, 'ee') }],
 };
-/** Lies about consecutive logs from any one on, of nodes that are honest below. */
+/** Lies about consecutive logs from any block on, of nodes that are honest about earlier blocks. */
 const anyClaims: fc.Arbitrary<Place[]> = fc
   .record({
     first: fc.nat(TRUTH.length - 1),
@@ -181,7 +181,7 @@ test('a second node with a small limit gets few queries, not those of all blocks
   expect(second.queries.length).toBeLessThan(BLOCKS / 10 / 20);
 });
 
-test('a second node with a smaller limit compares blocks that the first one can not foresee', async () => {
+test('a second node with a smaller limit compares blocks that the first one cannot foresee', async () => {
   // Far from the first block of any round.
   const hidden = TRUTH.filter(({ number }) => number < 2_000 || number > 6_000);
   let times = 0;

@@ -73,7 +73,7 @@ test('a limit that the node states correctly costs one refused query', () => {
   }
 });
 
-test('property: limits that depend on the blocks end in all blocks', () => {
+test('property: all blocks are searched even if the limit depends on the blocks', () => {
   fc.assert(
     fc.property(fc.array(anyLimit, { minLength: 1, maxLength: 20 }), anyHint, (limits, hint) => {
       const part = 2_000;
@@ -88,7 +88,7 @@ test('property: limits that depend on the blocks end in all blocks', () => {
   );
 });
 
-test('a limit that rises is noticed', () => {
+test('a raised limit is detected', () => {
   const { accepted, limit } = search(100_000, (size, at) => size <= (at < 5_000 ? 10 : 5_000));
   expect(limit.size).toBeGreaterThan(1_000);
   expect(accepted).toBeLessThan(2_000);

@@ -4,7 +4,7 @@
  */
 
 /** Growth factor of sizes as long as the node has accepted every size. */
-export const GROWTH = 4;
+export const GROWTH_FACTOR = 4;
 /**
  * The search for the limit ends when the next larger size could be larger by at most this share.
  */
@@ -48,7 +48,7 @@ export function createRangeLimit(): RangeLimit {
   return {
     get size() {
       if (refused === Number.POSITIVE_INFINITY) {
-        return accepted === 0 ? refused : accepted * GROWTH;
+        return accepted === 0 ? refused : accepted * GROWTH_FACTOR;
       }
       if (accepted < suggested && suggested < refused) return suggested;
       if (!isFound()) return Math.floor((accepted + refused) / 2);

@@ -111,7 +111,7 @@ describe('ranges of logs', () => {
     [-32601, 'not supported'],
     [1, ''],
     [-32000, 'Archive requests require a personal token'],
-  ])('end in all logs below the limit of a node that says %i %s', async (code, message) => {
+  ])('contain all logs below the limit of a node that responds %i %s', async (code, message) => {
     for (const blocks of [1, 7, 100, 3_000]) {
       const to = blocks * 200;
       const node = limited(blocks, { code, message });
@@ -120,7 +120,7 @@ describe('ranges of logs', () => {
     }
   });
 
-  test('take one more query after one passing error', async () => {
+  test('take one more query after one temporary error', async () => {
     const count = async (errors: readonly number[]): Promise<number> => {
       let query = 0;
       const node = createNode((range) =>
@@ -185,7 +185,7 @@ describe('ranges of logs', () => {
     expect(node.queries.length).toBeLessThan(80);
   });
 
-  test('property: of any node end in all logs, or in a pause, after a bounded number of queries', async () => {
+  test('property: are read in full, or paused, after a bounded number of queries, whatever the node returns', async () => {
     const anyError = fc.oneof(
       fc.constantFrom(
         { code: -32603, message: 'Internal error' },

@@ -4,12 +4,20 @@ import type { BlockRange } from '@sluice/kit/contract';
 import type { BlockRef } from '../../../../store/blocks/contract.ts';
 import type { EvmLog } from '../../match/block.ts';
 import type { LogFilter, LogSearch } from '../../../../match/logSearch.ts';
-import { type Json, hash, hex, list, object, optionalHex, toHex } from '../../../../ingest/json.ts';
-import { isPassing } from '../../../../ingest/nodes/rpcError.ts';
+import {
+  type Json,
+  readHash,
+  readHex,
+  toList,
+  toObject,
+  optionalHex,
+  toHex,
+} from '../../../../ingest/json.ts';
+import { isTransient } from '../../../../ingest/nodes/rpcError.ts';
 import { SourceError, type SourceErrorKind, isOfKind } from '../../../../ingest/source.ts';
 import type { Provider } from '../provider.ts';
-import { emitterOf, number } from '../values.ts';
-import { GROWTH, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
+import { emitterOf, readNumber } from '../values.ts';
+import { GROWTH_FACTOR, type RangeLimit, createRangeLimit } from './rangeLimit.ts';
 
 /** Number of ranges queried at once, of a size that the node is known to accept. */
 const RANGES_AT_ONCE = 16;
@@ -84,7 +92,7 @@ export const unknownRanges = (): NodeRanges => ({
 });
 
 /** Stops querying a node for ranges for a time. */
-export function rest(ranges: NodeRanges, ms: number): void {
+export function pauseRanges(ranges: NodeRanges, ms: number): void {
   Object.assign(ranges, { ...unknownRanges(), restsUntil: performance.now() + ms });
 }
 
@@ -302,7 +310,7 @@ function handleFailures(
   let thrown: SourceError | undefined;
   for (const { part, error } of failed) {
     const blocks = blocksIn(part);
-    const isBrief = isPassing(error) || error.kind === 'rate-limited';
+    const isBrief = isTransient(error) || error.kind === 'rate-limited';
     if (isBrief) {
       ranges.failures = failures;
       ranges.failedBlocks = Math.min(ranges.failedBlocks, blocks);
@@ -316,7 +324,7 @@ function handleFailures(
       continue;
     }
     if (isForOthers && blocks <= SMALL_BLOCKS) {
-      rest(ranges, FAILED_MS);
+      pauseRanges(ranges, FAILED_MS);
       throw error;
     }
     ranges.limit.refuse(blocks, toHint(part, error));
@@ -326,7 +334,7 @@ function handleFailures(
     }
     whole.push(part.from);
     if (++ranges.refusedBlocks < REFUSED_BLOCKS) continue;
-    rest(ranges, isBrief ? FAILED_MS : REFUSED_MS);
+    pauseRanges(ranges, isBrief ? FAILED_MS : REFUSED_MS);
     throw error;
   }
   if (thrown !== undefined) throw thrown;
@@ -352,8 +360,8 @@ function adapt(plan: RangePlan, blocks: number, logs: number): void {
   // A response for part of a range gives no information about larger ranges.
   if (blocks < plan.size) return;
   if (logs > FEW_LOGS) plan.isSettled = true;
-  else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH);
-  else if (logs < FEW_LOGS / GROWTH) {
+  else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH_FACTOR);
+  else if (logs < FEW_LOGS / GROWTH_FACTOR) {
     plan.size = Math.min(MAX_BLOCKS, Math.ceil(blocks * SETTLED_GROWTH));
   }
   if (plan.size === MAX_BLOCKS) plan.isSettled = true;
@@ -367,7 +375,7 @@ async function queryLogs(
   const query = { ...filter, fromBlock: toHex(from), toBlock: toHex(to) };
   // A refusal does not count against the node.
   const how = { isOptional: true, maxBytes: MAX_ANSWER_BYTES };
-  return list(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
+  return toList(await node.request('eth_getLogs', [query], how), `${node.name}: logs`);
 }
 
 /**
@@ -382,9 +390,9 @@ function collect(
 ): void {
   const { logs: blocks, seen } = into;
   for (const item of found) {
-    const raw = object(item, `${name}: log`);
-    const blockNumber = number(raw, 'blockNumber');
-    const blockHash = hash(raw, 'blockHash');
+    const raw = toObject(item, `${name}: log`);
+    const blockNumber = readNumber(raw, 'blockNumber');
+    const blockHash = readHash(raw, 'blockHash');
     const block = blocks.get(blockNumber) ?? { hash: blockHash, logs: [] };
     if (
       blockNumber < from ||
@@ -420,8 +428,8 @@ const toRangeLog = (raw: Json): EvmLog => ({
   transactionHash: optionalHex(raw, 'transactionHash') ?? '',
   transactionIndex: indexIn(raw, 'transactionIndex'),
   ...emitterOf(raw),
-  data: hex(raw, 'data'),
+  data: readHex(raw, 'data'),
 });
 
 const indexIn = (raw: Json, key: string): number =>
-  raw[key] == null ? UNKNOWN_INDEX : number(raw, key);
+  raw[key] == null ? UNKNOWN_INDEX : readNumber(raw, key);

@@ -1,4 +1,4 @@
-/** Tests what the client reads of the bodies of HTTP errors. */
+/** Tests how the client reads the bodies of HTTP errors. */
 import { type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
