@@ -345,6 +345,14 @@ async function open() {
   };
 }
 
+/** Expects that the streams sent what the model sends. */
+async function expectAllSent(world: Awaited<ReturnType<typeof open>>): Promise<void> {
+  const sent = await world.sent();
+  for (const [n, reads] of STREAMS.entries()) {
+    expect(sent[n]).toEqual(expectedOfStream(reads, world.made()));
+  }
+}
+
 /** Number of scripted chains. Set by hand for a long run. */
 const RUNS = Number(process.env['READ_RUNS'] ?? 8);
 
@@ -358,10 +366,7 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
         else await world.read(step.outcome);
       }
       await world.read('ok');
-      const sent = await world.sent();
-      for (const [n, reads] of STREAMS.entries()) {
-        expect(sent[n]).toEqual(expectedOfStream(reads, world.made()));
-      }
+      await expectAllSent(world);
       // A state that no node has is a hole.
       const missing = world.made().filter(({ state }) => state === undefined);
       const { from, holes } = (await store.readCoverage(world.ids[0]!))[0]!;
@@ -374,6 +379,16 @@ test('each crossing of the chain is sent once, whatever happens to its blocks an
     }),
     { numRuns: RUNS },
   );
+});
+
+test('a value is not known in a hole, even if it was the same before and after', async () => {
+  const world = await open();
+  for (const state of [[1, 1, 1], undefined, [1, 1, 1]] as const) await world.add(state);
+  await world.read('ok');
+  await world.rewind(1, false);
+  await world.add([3, 3, 3]);
+  await world.read('ok');
+  await expectAllSent(world);
 });
 
 test('a value whose reads fail is read at growing intervals', async () => {
