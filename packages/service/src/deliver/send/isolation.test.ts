@@ -78,6 +78,13 @@ test('the isolated sender guards addresses like the service', async () => {
   expect(sink.requests).toEqual([]);
 });
 
+test('a receiver that hangs until the timeout of its stream is no fault of the process', async () => {
+  sink.respond({ silence: 'hang' });
+  const { send } = await start();
+  const { status, error } = await send({ ...sendingOf('{}'), timeoutMs: 300 }, () => {});
+  expect([status, error]).toEqual([null, expect.stringContaining('0.3 s')]);
+});
+
 test('a delivery that needs too much memory kills only its process, and the next gets a new one', async () => {
   const { send, start: startAgain } = await start({ heapMib: 24 });
   // Unlike bodies, headers are on the heap.
