@@ -234,6 +234,7 @@ export function testValues(tools: StoreTools): void {
         matches: [newMatch(second.id)],
       });
       expect(await tools.store.listKnownReads(second.chain.chain)).toEqual([]);
+      expect(await tools.deliveriesOf(second.id)).toEqual([]);
     });
 
     test('are forgotten when their chain restarts', async () => {
