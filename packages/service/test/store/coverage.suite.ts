@@ -72,6 +72,18 @@ export function testCoverage(tools: StoreTools): void {
         to: 150,
         holes: [{ from: 102, to: 150, reason: 'resumed' }],
       });
+      const next: BlockHeader = { ...later, number: 151, hash: hashOf() };
+      const restart = { ...chain.held, genesisHash: hashOf() };
+      await tools.store.startChain({ ...restart, block: next, holeFrom: 151 });
+      await chain.commit(chain.next(next), []);
+      expect(await coverageOf(id)).toMatchObject({
+        from: 101,
+        to: 152,
+        holes: [
+          { from: 102, to: 150, reason: 'resumed' },
+          { from: 151, to: 151, reason: 'resumed' },
+        ],
+      });
       const other: BlockHeader = { ...chain.next(), number: 7 };
       await tools.store.startChain({ ...chain.held, block: other, genesisHash: hashOf() });
       expect(await coverageOf(id)).toMatchObject({ from: null, to: null, holes: [] });
