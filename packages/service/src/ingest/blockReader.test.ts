@@ -308,6 +308,21 @@ test('a range is searched again if a block that was found does not exist', async
   }
 });
 
+test('blocks that were not committed are read again, although later ones were read ahead', async () => {
+  const chain = await startScriptedChain();
+  for (let n = 1; n <= 40; n++) chain.mine(hit());
+  const { source, matcher } = openLogs(chain);
+  try {
+    const read = createReader(source);
+    const next = () => read({ id: 'j', nextBlock: 1 }, matcher, { upTo: 40, searchUpTo: 40 }, true);
+    const { to, blocks } = await next();
+    expect(await next()).toMatchObject({ to, blocks });
+  } finally {
+    await source.stop();
+    await chain.stop();
+  }
+});
+
 test('the blocks of a range are read in batches, none left out or read again', async () => {
   const chain = await startScriptedChain();
   for (let n = 1; n <= 120; n++) chain.mine(n <= 40 || n === 120 ? hit() : {});
