@@ -53,7 +53,7 @@ function compareParameter(
   const kind = KINDS.find(({ types }) => types.test(type));
   if (kind === undefined || (type === 'bytes' && indexed)) {
     throw new UnmappedError(
-      `filters cannot compare ${name}, which is ${indexed ? 'indexed ' : ''}${type}`,
+      `filters cannot compare ${name}, of the type ${type}${indexed ? ' indexed' : ''}`,
     );
   }
   if (!kind.isOrdered && operator !== 'eq' && operator !== 'ne') {
