@@ -496,10 +496,10 @@ describe('calls', () => {
     fc.assert(
       fc.property(anyCallOfTypes, ([inputs, args]) => {
         const item = { type: 'function', name: 'take', inputs } as unknown as AbiFunction;
-        const input = encodeFunctionData({ abi: [item], args: args as never });
+        const input = encodeFunctionData({ abi: [item], args });
         const options = calling({ functions: [writeFunction(item as AbiItem)] });
         const [call] = matchWith(options, [to], toBlock([transaction({ input })]))?.calls ?? [];
-        const read = decodeFunctionData({ abi: [item], data: input }).args as readonly unknown[];
+        const read = decodeFunctionData({ abi: [item], data: input }).args;
         expect(call?.function).toBe(toFunctionSignature(item));
         expect(call?.arguments?.map(({ value }) => value)).toEqual(read.map(toPlain));
       }),
