@@ -34,8 +34,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
-/** Number of generated transactions; more are run by hand. */
-const TRANSACTIONS = Number(process.env['CALL_RUNS'] ?? 60);
+const TRANSACTIONS = 60;
 const PER_BLOCK = 3;
 const GAS = '0x895440';
 

@@ -23,9 +23,7 @@ export function declareRuleImports(command: Command, terminal: Terminal): void {
     .option('--json', 'Print JSON')
     .addHelpText(
       'after',
-      examples(
-        'sluice import openzeppelin config/monitors/*.json config/networks/*.json --url https://… -o sluice.yaml',
-      ),
+      examples('sluice import openzeppelin monitor.json network.json --url https://…'),
     )
     .action((files: string[], options: RuleOptions & { url: string }) =>
       writeRules(importMonitors(files.map(readRuleFile), options.url), options, terminal),
