@@ -454,6 +454,12 @@ test.each<[product: string, content: unknown, message: RegExp]>([
   expect(run.stderr).toMatch(message);
 });
 
+test('monitors need the webhook URL', async () => {
+  const { run } = await importFiles('openzeppelin', [network]);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toMatch(/Missing --url[^]*fix: pass the webhook URL/);
+});
+
 test('two rules of one name are rejected, because streams are identified by tag', async () => {
   const filters = { 'v1.transactions': { chain_ids: ['1'], to_addresses: [TOKEN] } };
   const both = ['a.json', 'b.json'].map((file) =>

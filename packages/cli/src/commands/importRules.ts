@@ -18,16 +18,20 @@ export function declareRuleImports(command: Command, terminal: Terminal): void {
     .command('openzeppelin')
     .description('Convert monitors of OpenZeppelin Monitor to a file for sluice apply')
     .argument('<file...>', 'JSON files of monitors and of their networks')
-    .requiredOption('--url <url>', 'Webhook URL of the streams')
+    .option('--url <url>', 'Webhook URL of the streams (required)')
     .option(...OUTPUT)
     .option('--json', 'Print JSON')
     .addHelpText(
       'after',
       examples('sluice import openzeppelin monitor.json network.json --url https://…'),
     )
-    .action((files: string[], options: RuleOptions & { url: string }) =>
-      writeRules(importMonitors(files.map(readRuleFile), options.url), options, terminal),
-    );
+    .action((files: string[], options: RuleOptions) => {
+      const { url } = options;
+      if (url === undefined) {
+        throw new CommandError('usage', 'Missing --url', 'pass the webhook URL of the streams');
+      }
+      writeRules(importMonitors(files.map(readRuleFile), url), options, terminal);
+    });
   command
     .command('thirdweb')
     .description('Convert webhooks of thirdweb Insight to a file for sluice apply')
