@@ -68,7 +68,7 @@ export async function measureChildren(): Promise<Figures> {
       store,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
-      openFinder: (streamId) => matching.openFinder(chain, streamId),
+      openFinder: (search) => matching.openFinder(chain, search),
       matcher: matching.live,
       confirmedHeights: () => heights,
       settledUpTo: () => blocks,

@@ -2,6 +2,7 @@
 import { toChainId } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { NODE_OPTIONS, nodesSchema } from '../../../config/nodes.ts';
+import { DEFAULT_LEDGER_LIMITS } from '../../../store/limits.ts';
 import { type SettingTable, offByDefault, textByChain } from '../../../config/setting.ts';
 import { readUrlsByChain } from '../../../config/urlsByChain.ts';
 import { readChains } from './chains.ts';
@@ -38,6 +39,12 @@ export const EVM_SETTINGS = {
         isRight: (url) => url.includes('{address}'),
         form: '<hexId>=<http or https URL with {address}>, e.g. 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi',
       }),
+  },
+  maxChildren: {
+    flags: '--max-children <n>',
+    description:
+      'Maximum number of children of factories per stream; each takes about 36 bytes of memory and a row',
+    type: z.int().min(1).default(DEFAULT_LEDGER_LIMITS.maxChildren),
   },
   omitRecentFields: {
     flags: '--omit-recent-fields',
