@@ -195,7 +195,6 @@ describe('on an EVM chain', () => {
       selector: '0xa9059cbb',
       function: 'transfer(address,uint256)',
       addressCount: 3,
-      childCount: 0,
       addresses: [
         { name: 'from', address: sender },
         { name: 'to', address: contract },
@@ -399,7 +398,6 @@ describe('on Aptos', () => {
           function: '0x1::aptos_account::transfer',
           // The accounts' stores are objects, which have their own addresses.
           addressCount: 4,
-          childCount: 0,
           addresses: expect.arrayContaining([
             { name: 'from', address: alice },
             { name: 'to', address: bob },

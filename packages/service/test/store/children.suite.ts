@@ -365,7 +365,9 @@ export function testMaximumOfChildren(
       const limited = await commit(one, 1, 2, 3);
       expect(limited).toMatchObject({ outcome: 'committed', children: [childOf(id, 1)] });
       expect(await jobs()).toEqual(['1 failed 101 101']);
+      // Children that the stream has already are not left out.
       await commit(one, 1);
+      expect(await jobs()).toEqual(['1 failed 101 101']);
       await commit(one, 4);
       expect(await jobs()).toEqual(['1 failed 101 103']);
       await commit(other, 3);
