@@ -22,7 +22,7 @@ export const createChildHandlers = ({ store }: { store: Store }) =>
           const isWanted = (wanted ?? chainId) === chainId && (entry ?? n) === n;
           return list !== undefined && isWanted ? [{ ...list, at, entry: n }] : [];
         });
-      const countIn = (list: ChildCount): number | Promise<number> =>
+      const countIn = async (list: ChildCount): Promise<number> =>
         find === undefined ? list.children : store.countChildren(list, find);
       const start = fromCursor(cursor);
       const total = start?.total ?? sum(await Promise.all(lists.map(countIn)));
