@@ -4,4 +4,5 @@ export interface LedgerLimits {
   maxChildren: number;
 }
 
-export const DEFAULT_LEDGER_LIMITS: LedgerLimits = { maxChildren: 10_000_000 };
+/** The limits of a ledger without settings: none. */
+export const DEFAULT_LEDGER_LIMITS: LedgerLimits = { maxChildren: Number.POSITIVE_INFINITY };

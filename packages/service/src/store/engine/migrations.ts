@@ -952,7 +952,7 @@ const childCounts: Migration = {
       .execute();
     await db.schema.alterTable('stream').addColumn('children_from', 'bigint').execute();
     const { rows } = await sql<{ id: string; options: string }>`
-      select id, options from stream where family = 'evm'`.execute(db);
+      select id, options from stream`.execute(db);
     for (const { id, options } of rows) {
       const { factories } = JSON.parse(options) as { factories?: { from?: number }[] | null };
       const wanted = (factories ?? []).flatMap(({ from }) => from ?? []);

@@ -2,7 +2,6 @@
 import { toChainId } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { NODE_OPTIONS, nodesSchema } from '../../../config/nodes.ts';
-import { DEFAULT_LEDGER_LIMITS } from '../../../store/limits.ts';
 import { type SettingTable, offByDefault, textByChain } from '../../../config/setting.ts';
 import { readUrlsByChain } from '../../../config/urlsByChain.ts';
 import { readChains } from './chains.ts';
@@ -44,7 +43,7 @@ export const EVM_SETTINGS = {
     flags: '--max-children <n>',
     description:
       'Maximum number of children of factories per stream; each takes about 36 bytes of memory and a row',
-    type: z.int().min(1).default(DEFAULT_LEDGER_LIMITS.maxChildren),
+    type: z.int().min(1).default(10_000_000),
   },
   omitRecentFields: {
     flags: '--omit-recent-fields',
