@@ -5,7 +5,7 @@
 import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import type { Kysely, Transaction } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
-import type { LedgerLimits } from '../limits.ts';
+import type { LedgerLimits } from './limits.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { Signal } from './signals.ts';
 

@@ -11,7 +11,7 @@ import { createPostgresSignals } from './postgresSignals.ts';
 import { refuseTransactionPooler } from './postgresPooler.ts';
 import { hostsOf, toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../limits.ts';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../live/limits.ts';
 import { createReads, createWrites } from '../../statements.ts';
 
 /**

@@ -9,7 +9,7 @@ import { lockFolder } from './folderLock.ts';
 import type { CommittedEffects, Transact } from '../../live/effects.ts';
 import { createQueueChanges } from '../../live/queueChanges.ts';
 import { createSignals } from '../../live/signals.ts';
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../limits.ts';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../live/limits.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
 import { migrate } from '../migrations.ts';
