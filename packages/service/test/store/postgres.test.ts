@@ -5,6 +5,7 @@ import { testAccess } from './access.suite.ts';
 import { testActivity } from './activity.suite.ts';
 import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './events.suite.ts';
 import { testCounts } from './counts.suite.ts';
+import { testMaximumOfChildren } from './children.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testOrder } from './order.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
@@ -81,6 +82,7 @@ describe.each(findPostgres())('the store on PostgreSQL $version', ({ programs })
   testSettling(() =>
     Promise.all([openPostgresStore(postgres.url), openPostgresStore(postgres.url)]),
   );
+  testMaximumOfChildren((limits) => openPostgresStore(postgres.url, limits));
   testHistory(() => openPostgresStore(postgres.url));
   testAccess(() => openPostgresStore(postgres.url));
   testEvents(() => openPostgresStore(postgres.url));

@@ -448,6 +448,7 @@ const recordOf = (options: StreamOptions): EvmStreamRecord => ({
   statusMessage: '',
   errorSince: null,
   addressCount: 0,
+  childCount: 0,
   createdAt: 0,
   updatedAt: 0,
 });
