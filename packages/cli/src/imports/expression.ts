@@ -76,8 +76,14 @@ export function convertExpression(
     if (left === undefined || operator === undefined || right === undefined) {
       throw new UnmappedError('ends in the middle of a comparison');
     }
-    const [, name = '', path = ''] = NAME.exec(left.text) ?? [];
-    if (name === '' || !OPERATORS.test(operator.text) || !VALUE.test(right.text)) {
+    const [name = ''] = left.text.split(PATH, 1);
+    const path = left.text.slice(name.length);
+    if (
+      name === '' ||
+      FOREIGN.test(left.text) ||
+      !OPERATORS.test(operator.text) ||
+      !VALUE.test(right.text)
+    ) {
       throw new UnmappedError(`has an invalid comparison: ${textFrom(first)}`);
     }
     const comparison: Comparison = {
@@ -103,7 +109,9 @@ export function convertExpression(
   return filter;
 }
 
-const NAME = /^([\p{L}\d_]+)([.[][\p{L}\d_.[\]]*)?$/u;
+/** The start of a path, and a character that neither names nor paths have. */
+const PATH = /[.[]/;
+const FOREIGN = /[^\p{L}\d_.[\]]/u;
 const OPERATORS = /^(?:[=!<>]=|[<>]|contains|starts_with|ends_with)$/i;
 const VALUE = /^[^()=!<>]|^['"]/;
 
