@@ -982,7 +982,7 @@ export const migrations: Record<string, Migration> = {
   '0016 children of factories': children,
   '0017 values on chain': values,
   '0018 past children': pastChildren,
-  '0020 counts of children': childCounts,
+  '0019 counts of children': childCounts,
 };
 
 /** Table with the names of the applied migrations. */
