@@ -227,7 +227,10 @@ function describeScope({
   amountOfChildren,
   topic0,
 }: StreamSummary): string {
-  const children = amountOfChildren === 0 ? '' : ` · ${formatCount(amountOfChildren)} children`;
+  const children =
+    amountOfChildren === 0
+      ? ''
+      : ` · ${formatCount(amountOfChildren)} ${amountOfChildren === 1 ? 'child' : 'children'}`;
   const events = topic0.length === 0 ? '' : ` · ${topic0.length} evt`;
   return `${allAddresses ? 'all' : formatCount(amountOfAddresses)} addr${children}${events}`;
 }
