@@ -4,7 +4,10 @@
  */
 import { movedBy } from '../../packages/service/src/store/live/movedBy.test-only.ts';
 import { createDeliverer } from '../../packages/service/src/deliver/deliver.ts';
-import { ALL_NETWORKS, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
+import {
+  ALL_NETWORKS,
+  createAddressGuard,
+} from '../../packages/service/src/deliver/destinations/http/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
 import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';

@@ -20,7 +20,7 @@ import { openLedger } from './openLedger.ts';
 import { createDeliverer } from './deliver/deliver.ts';
 import { remainingWaitsMs } from './deliver/schedule.ts';
 import { createReplays } from './deliver/replays.ts';
-import { openClientCertificate } from './deliver/send/clientCertificate.ts';
+import { openClientCertificate } from './deliver/destinations/http/clientCertificate.ts';
 import { type Senders, createSenders } from './deliver/send/senders.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
 import {

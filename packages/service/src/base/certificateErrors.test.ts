@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_NETWORKS, createAddressGuard } from '../deliver/send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../deliver/destinations/http/guard.ts';
 import { createSender } from '../deliver/send/send.ts';
 import { createAptosRest } from '../families/aptos/ingest/rest.ts';
 import { createRpcClient } from '../families/evm/ingest/rpc/createRpcClient.ts';

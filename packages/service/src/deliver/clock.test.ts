@@ -9,7 +9,7 @@ import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
 import { takeChain } from '../../test/store/takeChain.ts';
 import { createDeliverer } from './deliver.ts';
-import { ALL_NETWORKS, createAddressGuard } from './send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from './destinations/http/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';

@@ -18,7 +18,12 @@ import {
 } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Deliverer, createDeliverer } from './deliver.ts';
-import { type AddressGuard, ALL_NETWORKS, INSECURE_URL, createAddressGuard } from './send/guard.ts';
+import {
+  type AddressGuard,
+  ALL_NETWORKS,
+  INSECURE_URL,
+  createAddressGuard,
+} from './destinations/http/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';

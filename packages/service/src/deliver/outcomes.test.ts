@@ -3,7 +3,7 @@ import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { AttemptedSend } from './attempt.ts';
 import { createLog } from '../base/log.ts';
 import { createOutcomes, toOutcome } from './outcomes.ts';
-import { INSECURE_URL } from './send/guard.ts';
+import { INSECURE_URL } from './destinations/http/guard.ts';
 
 const RETRIES = { schedule: [1_000, 2_000], fastRetryMs: 10 };
 

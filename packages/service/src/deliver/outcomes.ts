@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { AttemptedSend } from './attempt.ts';
 import type { Lanes } from './lanes.ts';
 import type { Leases } from './leases.ts';
-import { INSECURE_URL } from './send/guard.ts';
+import { INSECURE_URL } from './destinations/http/guard.ts';
 import { type RetryOptions, nextWaitMs, retryOptionsOf } from './schedule.ts';
 import { flagOf } from '../config/settings.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startDeadline } from './deadline.ts';
-import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../destinations/http/guard.ts';
 import { createSender } from './send.ts';
 
 const TIMEOUT_MS = 300;

@@ -2,7 +2,7 @@
  * Entry point of the child process that `isolation.ts` starts. Sends the deliveries that it
  * receives, and exits when its parent disconnects.
  */
-import { createAddressGuard } from './guard.ts';
+import { createAddressGuard } from '../destinations/http/guard.ts';
 import {
   type SendJob,
   type IsolatedSetup,

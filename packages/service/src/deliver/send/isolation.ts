@@ -6,7 +6,7 @@
 import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
-import type { CertifiedKey } from './clientCertificate.ts';
+import type { CertifiedKey } from '../destinations/http/clientCertificate.ts';
 import { startDeadline } from './deadline.ts';
 import type { SendResult, SenderOptions, SendRequest } from './send.ts';
 

@@ -5,7 +5,7 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { verifySignature } from '@sluice/kit';
 import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../destinations/http/guard.ts';
 import { type Sender, createSender } from './send.ts';
 
 const SECRET = 'a streams secret';

@@ -11,21 +11,21 @@ import { type CleanText, cleanReceiverText } from '../../base/foreignText.ts';
 import { describeError } from '../../base/log.ts';
 import { isUnavailable } from '../../store/engine/unavailable.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
-import type { ShownCertificate } from './certificate.ts';
-import { type OriginOptions, IDLE_MS, createOrigins } from './origins.ts';
-import type { PostResult } from './post.ts';
-import { toTransport } from './transport.ts';
-import type { AddressGuard } from './guard.ts';
+import type { ShownCertificate } from '../destinations/http/certificate.ts';
+import { type OriginOptions, IDLE_MS, createOrigins } from '../destinations/http/origins.ts';
+import type { PostResult } from '../destinations/http/post.ts';
+import { toTransport } from '../destinations/http/transport.ts';
+import type { AddressGuard } from '../destinations/http/guard.ts';
 import { startDeadline } from './deadline.ts';
 import type { LocalFailure } from './localFailure.ts';
 import { createSigner } from './signer.ts';
-import { sendAuthorized } from './oauth2/authorized.ts';
+import { sendAuthorized } from '../destinations/http/oauth2/authorized.ts';
 import {
   type StreamOAuth2,
   TOKEN_RESPONSE_BYTES,
   type TokenFailure,
   createTokens,
-} from './oauth2/tokens.ts';
+} from '../destinations/http/oauth2/tokens.ts';
 
 export interface SendRequest {
   url: string;

@@ -6,15 +6,15 @@ import type { Config } from '../../config/config.ts';
 import type { KeyPairs } from '../../secrets/keyPairs.ts';
 import type { AccountSettings } from '../../secrets/settings.ts';
 import type { Store } from '../../store/store.ts';
-import type { ClientCertificate } from './clientCertificate.ts';
+import type { ClientCertificate } from '../destinations/http/clientCertificate.ts';
 import { createHostPace } from '../hostPace.ts';
-import { type ReadChainAndPhase, createInbox } from '../inbox.ts';
+import { type ReadChainAndPhase, createInbox } from '../destinations/inbox/inbox.ts';
 import {
   type AddressGuardOptions,
   ALL_NETWORKS,
   METADATA_NETWORKS,
   createAddressGuard,
-} from './guard.ts';
+} from '../destinations/http/guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Alert, unwrapAlert } from '@sluice/kit';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ALL_NETWORKS, createAddressGuard } from '../../deliver/send/guard.ts';
+import { ALL_NETWORKS, createAddressGuard } from '../../deliver/destinations/http/guard.ts';
 import { createSender } from '../../deliver/send/send.ts';
 import type { LeaseTerm } from '../duty.ts';
 import { type NotifierOptions, startNotifier } from './alerts.ts';

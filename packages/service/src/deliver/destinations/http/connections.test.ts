@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type CertifiedKey, createCertificate } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { type Sender, createSender } from './send.ts';
+import { type Sender, createSender } from '../../send/send.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const NOW = Math.floor(Date.now() / 1000) * 1000;

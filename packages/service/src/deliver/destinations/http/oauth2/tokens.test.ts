@@ -7,8 +7,8 @@ import { type WebhookSink, createCertificate, startWebhookSink } from '@sluice/t
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from '../guard.ts';
-import { createIsolation } from '../isolation.ts';
-import { type Sender, type SenderOptions, createSender } from '../send.ts';
+import { createIsolation } from '../../../send/isolation.ts';
+import { type Sender, type SenderOptions, createSender } from '../../../send/send.ts';
 import { createTokens } from './tokens.ts';
 
 const CLIENT_SECRET = 'p+s:s%20 word';

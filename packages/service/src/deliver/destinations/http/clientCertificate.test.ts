@@ -11,12 +11,12 @@ import { type TLSSocket, getCACertificates, setDefaultCACertificates } from 'nod
 import { createClient, unwrapAlert } from '@sluice/kit';
 import { createCertificate, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Log } from '../../base/log.ts';
-import { startService } from '../../service.ts';
+import type { Log } from '../../../base/log.ts';
+import { startService } from '../../../service.ts';
 import { type ClientCertificate, openClientCertificate } from './clientCertificate.ts';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { createIsolation } from './isolation.ts';
-import { createSender } from './send.ts';
+import { createIsolation } from '../../send/isolation.ts';
+import { createSender } from '../../send/send.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHECK_MS = 20;

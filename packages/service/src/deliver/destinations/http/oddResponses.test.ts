@@ -3,7 +3,7 @@ import { type AddressInfo, type Server, type Socket, createServer } from 'node:n
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ALL_NETWORKS, createAddressGuard } from './guard.ts';
-import { type Sender, createSender } from './send.ts';
+import { type Sender, createSender } from '../../send/send.ts';
 
 let server: Server;
 let sender: Sender;

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeWebhook } from '@sluice/kit';
 import { type InboxDelivery, WEBHOOK_HEADERS, signWebhook } from '@sluice/kit/contract';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 
 /** Stores a webhook and responds after the configured delay. */
 export type ReceiveInbox = (

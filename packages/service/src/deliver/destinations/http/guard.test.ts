@@ -17,7 +17,7 @@ import {
   createAddressGuard,
   isPublicAddress,
 } from './guard.ts';
-import { createSender } from './send.ts';
+import { createSender } from '../../send/send.ts';
 
 const PUBLIC = '93.184.216.34';
 
