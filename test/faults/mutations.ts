@@ -71,8 +71,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 4,
     what: 'an attempt may take 20 s',
-    file: `${SERVICE}/deliver/send/send.ts`,
-    edits: [['const TOTAL_TIMEOUT_MS = 15_000;', 'const TOTAL_TIMEOUT_MS = 20_000;']],
+    file: `${SERVICE}/deliver/send/timeouts.ts`,
+    edits: [['DEFAULT_TIMEOUT_MS = 15_000;', 'DEFAULT_TIMEOUT_MS = 20_000;']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 4:',
   },

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS, readInboxName } from '@sluice/kit/contract';
+import { CONTRACT_SCHEDULE_MS, FAST_RETRY_MS } from '@sluice/kit/contract';
 import { type AppNeeds, createApp } from './api/app.ts';
 import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
@@ -442,8 +442,7 @@ function createApi(
     lacks: (chain) => reports.find(chain)?.lacks ?? [],
     whyUnread: (chain, streamId) => reports.find(chain)?.failingReads?.[streamId],
     maxTimeoutSeconds: config.maxTimeoutSeconds,
-    refuseUrl: async (url) =>
-      readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
+    refuseUrl: (url) => sender.destinationOf(url.href).refuse(url),
     testWebhook: config.testWebhook
       ? createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost })
       : () => Promise.resolve(undefined),

@@ -26,7 +26,7 @@ import {
 } from './destinations/http/guard.ts';
 import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './send/isolation.ts';
-import { createSender } from './send/send.ts';
+import { createHttpSender } from './send/httpSender.test-only.ts';
 import { plain } from '../../test/store/plain.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deliver-'));
@@ -70,8 +70,8 @@ async function start(
     store: ledger,
     schedule,
     fastRetryMs,
-    hostPace: createHostPace(maxPerHost),
-    sender: createSender({ guard, ...signing }),
+    hostPace: createHostPace(maxPerHost, (url) => new URL(url).host),
+    sender: createHttpSender({ guard, ...signing }),
     isolation: createIsolation({ allowCidrs: ALL_NETWORKS, ...signing }),
     log: createLog(() => {}),
     onAttempts(deliveries) {

@@ -15,6 +15,7 @@ import {
   METADATA_NETWORKS,
   createAddressGuard,
 } from '../destinations/http/guard.ts';
+import { createHttp } from '../destinations/http/http.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -49,29 +50,51 @@ export function createSenders(
   const { egressProxy, httpsOnly } = config;
   const allowCidrs = config.allowPrivateEndpoints ? ALL_NETWORKS : config.allowCidrs;
   const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
-  const common = {
+  const signing = {
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
     privateKeys: keyPairs.privateKeys,
-    clientCertificate,
   };
-  const inbox = createInbox({ store, secret: common.secret, readChainAndPhase });
-  const outgoing = { egressProxy, maxTimeoutMs: config.maxTimeoutSeconds * 1_000 };
-  const createWebhookSender = () => createSender({ guard, inbox, ...outgoing, ...common });
+  const maxTimeoutMs = config.maxTimeoutSeconds * 1_000;
+  const createGuarded = () => createHttp({ guard, clientCertificate, egressProxy });
+  const sender = createSender({
+    destinations: [
+      createInbox({ store, secret: signing.secret, readChainAndPhase }),
+      createGuarded(),
+    ],
+    maxTimeoutMs,
+    ...signing,
+  });
   return {
     guard,
     /** Guard for the addresses of nodes that were added while the service ran. */
     nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA_NETWORKS, onBlocked }),
-    hostPace: createHostPace(config.maxPerHost),
-    sender: createWebhookSender(),
-    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, ...outgoing, ...common }),
+    hostPace: createHostPace(config.maxPerHost, (url) => sender.destinationOf(url).hostOf(url)),
+    sender,
+    createIsolation: () =>
+      createIsolation({
+        allowCidrs,
+        httpsOnly,
+        egressProxy,
+        clientCertificate,
+        maxTimeoutMs,
+        ...signing,
+      }),
     /**
      * @param isAdded whether the URL was added while the service ran; if not, it was configured by
      * the operator and may be private
      */
     createAlertSender: (isAdded: boolean) =>
       isAdded
-        ? createWebhookSender()
-        : createSender({ guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }), ...common }),
+        ? createSender({ destinations: [createGuarded()], maxTimeoutMs, ...signing })
+        : createSender({
+            destinations: [
+              createHttp({
+                guard: createAddressGuard({ allowCidrs: ALL_NETWORKS }),
+                clientCertificate,
+              }),
+            ],
+            ...signing,
+          }),
   };
 }
