@@ -103,7 +103,7 @@ export function convertExpression(
   return filter;
 }
 
-const NAME = /^([\p{L}\d_]+)((?:\.[\p{L}\d_]+|\[\d+\])*)$/u;
+const NAME = /^([\p{L}\d_]+)([.[][\p{L}\d_.[\]]*)?$/u;
 const OPERATORS = /^(?:[=!<>]=|[<>]|contains|starts_with|ends_with)$/i;
 const VALUE = /^[^()=!<>]|^['"]/;
 
